@@ -191,10 +191,6 @@ class SavedFile:
         flat = self._bytes[tensor.begin : tensor.end].view(DTYPES[tensor.dtype][0])
         return flat.reshape(tensor.shape)
 
-    def optional(self, name: str, *shape: int) -> Floats | None:
-        """Return a float32 tensor, or None if the model was saved without."""
-        return self.floats(name, *shape) if name in self else None
-
     def require_all_read(self) -> None:
         """Raise ModelError if there is, or was when it was written, what nobody asked for."""
         for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):

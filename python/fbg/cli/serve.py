@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,63 +14,31 @@ import click
 from fbg.cli.common import user_errors
 from fbg.cli.options import dtype_option, threads_option
 from fbg.errors import ModelError
-from fbg.runtime.batches import MAX_BATCH_TOKENS
+from fbg.server.settings import ModelSource, Settings
+
+COUNT = click.IntRange(min=1)
+
+
+def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
+    """Return the option of a field of Settings, which has its default."""
+    default = getattr(Settings, name.removeprefix("--").replace("-", "_"))
+    return click.option(name, type=kind, default=default, show_default=True, help=help)
 
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
 @dtype_option("Default: that of a saved model, float32 for any other.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="0: any free one, which the log names.",
-)
+@_setting("--host", "Address to listen at.")
+@_setting("--port", "0: any free one, which the log names.", click.IntRange(0, 65535))
 @threads_option("Of each process. Default: an equal share of the CPUs.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="Processes, which share the weights.",
+@_setting("--workers", "Processes, which share the weights.", click.IntRange(1, 256))
+@_setting("--max-concurrent-requests", "More requests than that at a time are answered 429.", COUNT)
+@_setting(
+    "--max-waiting-texts", "Texts in the queue, of all requests; more are answered 429.", COUNT
 )
-@click.option(
-    "--max-concurrent-requests",
-    type=click.IntRange(min=1),
-    default=512,
-    show_default=True,
-    help="More requests than that at a time are answered 429.",
-)
-@click.option(
-    "--max-waiting-texts",
-    type=click.IntRange(min=1),
-    default=32_768,
-    show_default=True,
-    help="Texts in the queue, of all requests; more are answered 429.",
-)
-@click.option(
-    "--max-batch-tokens",
-    type=click.IntRange(min=1, max=1 << 20),
-    default=MAX_BATCH_TOKENS,
-    show_default=True,
-    help="Tokens that are computed together.",
-)
-@click.option(
-    "--max-client-batch-size",
-    type=click.IntRange(min=1),
-    default=2048,
-    show_default=True,
-    help="Texts of one request.",
-)
-@click.option(
-    "--max-body",
-    type=click.IntRange(min=1),
-    default=2 << 20,
-    show_default=True,
-    help="Bytes of one request.",
-)
+@_setting("--max-batch-tokens", "Tokens that are computed together.", click.IntRange(1, 1 << 20))
+@_setting("--max-client-batch-size", "Texts of one request.", COUNT)
+@_setting("--max-body", "Bytes of one request.", COUNT)
 @click.option(
     "--api-key-file",
     type=click.Path(exists=True, dir_okay=False),
@@ -107,7 +76,6 @@ def serve(
         for needed in ("msgspec", "prometheus_client", "starlette", "uvicorn"):  # later
             if find_spec(needed) is None:
                 raise ModuleNotFoundError(name=needed)
-        from fbg.server.settings import ModelSource, Settings
         from fbg.server.workers import serve as run
 
         if options["tracing"]:

@@ -95,7 +95,7 @@ def read_tables(
         if not wanted:
             return None
         table: Floats = descending @ source.table("", name, size, size).T
-        return table + source.vector("", f"{name}.bias", size) if biased else table
+        return table + source.floats("", f"{name}.bias", size) if biased else table
 
     key, query = (names.key, names.query) if relative.shared else (names.own_key, names.own_query)
     return [

@@ -165,27 +165,27 @@ def read_span_head(source: Source, config: EncoderConfig) -> SpanHead:
     hidden, inside, place = spans.hidden, config.hidden_size, "token_rep_layer.projection"
     weight, bias = None, None
     if hidden != inside:
-        weight = source.matrix("spans.weight", f"{place}.weight", hidden, inside)
-        bias = source.vector("spans.bias", f"{place}.bias", hidden)
+        weight = source.floats("spans.weight", f"{place}.weight", hidden, inside)
+        bias = source.floats("spans.bias", f"{place}.bias", hidden)
 
     def projection(field: str, name: str, inputs: int = hidden) -> Projection:
         field = f"spans.{field}"
         return Projection(
-            source.matrix(f"{field}.first", f"{name}.0.weight", 4 * hidden, inputs),
-            source.vector(f"{field}.first_bias", f"{name}.0.bias", 4 * hidden),
-            source.matrix(f"{field}.second", f"{name}.3.weight", hidden, 4 * hidden),
-            source.vector(f"{field}.second_bias", f"{name}.3.bias", hidden),
+            source.floats(f"{field}.first", f"{name}.0.weight", 4 * hidden, inputs),
+            source.floats(f"{field}.first_bias", f"{name}.0.bias", 4 * hidden),
+            source.floats(f"{field}.second", f"{name}.3.weight", hidden, 4 * hidden),
+            source.floats(f"{field}.second_bias", f"{name}.3.bias", hidden),
         )
 
     def direction(number: int) -> LstmDirection:
         field, half = f"spans.lstm.{number}", hidden // 2
         name = f"l{number // 2}" + ("_reverse" if number % 2 else "")
-        bias = source.vector(f"{field}.bias", f"rnn.lstm.bias_ih_{name}", 4 * half)
+        bias = source.floats(f"{field}.bias", f"rnn.lstm.bias_ih_{name}", 4 * half)
         if source.is_checkpoint:
-            bias = bias + source.vector("", f"rnn.lstm.bias_hh_{name}", 4 * half)
+            bias = bias + source.floats("", f"rnn.lstm.bias_hh_{name}", 4 * half)
         return LstmDirection(
-            source.matrix(f"{field}.inputs", f"rnn.lstm.weight_ih_{name}", 4 * half, hidden),
-            source.matrix(f"{field}.state", f"rnn.lstm.weight_hh_{name}", 4 * half, half),
+            source.floats(f"{field}.inputs", f"rnn.lstm.weight_ih_{name}", 4 * half, hidden),
+            source.floats(f"{field}.state", f"rnn.lstm.weight_hh_{name}", 4 * half, half),
             bias,
         )
 

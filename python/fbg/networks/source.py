@@ -27,13 +27,17 @@ __all__ = ["CheckpointSource", "SavedSource", "Source"]
 Floats = npt.NDArray[np.float32]
 
 
+Parts = Sequence[str | Part | Kernel | Ones]  # of a layer, side by side
+Weight = PackedWeight | UnpackedWeight
+
+
 class Source(ABC):
     """Gives the tensors of a network, checked. Every method raises ModelError."""
 
     def linear(
         self,
         field: str,
-        names: Sequence[str | Part | Kernel | Ones],
+        names: Parts,
         inputs: int,
         outputs: int | Sequence[int],
         *,
@@ -46,53 +50,54 @@ class Source(ABC):
         dtype: what its weights compute in; None leaves it to the model, which may compress them.
         """
         widths = [outputs] * len(names) if isinstance(outputs, int) else list(outputs)
-        stored = [
-            None if isinstance(n, Ones) else f"{n if isinstance(n, str) else n.name}.bias"
-            for n in names
-        ]
-        return Linear(
-            field,
-            self._weight(field, names, inputs, widths, dtype),
-            self._vectors(f"{field}.bias", stored, widths) if bias else None,
-            self._channel_scale(field, inputs),
-        )
+        weight = self._weight(field, names, inputs, widths, dtype)
+        added = None
+        if bias:
+            stored = [
+                None if isinstance(n, Ones) else f"{n if isinstance(n, str) else n.name}.bias"
+                for n in names
+            ]
+            added = self.vectors(f"{field}.bias", stored, widths, missing=1.0)
+        scale, scaled = f"{field}.channel_scale", None
+        if not self.is_checkpoint and self.rows(scale, "") is not None:
+            scaled = self.floats(scale, "", inputs)
+        return Linear(field, weight, added, scaled)
 
     def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
         return LayerNorm(
-            self.vector(f"{field}.weight", f"{name}.weight", size),
-            self.vector(f"{field}.bias", f"{name}.bias", size) if bias else None,
+            self.floats(f"{field}.weight", f"{name}.weight", size),
+            self.floats(f"{field}.bias", f"{name}.bias", size) if bias else None,
             eps,
         )
 
     def rms_norm(self, field: str, name: str, size: int, eps: float, adds_one: bool) -> RmsNorm:
         """Return a norm. adds_one: its weight is that of the checkpoint plus 1."""
-        weight = self.vector(f"{field}.weight", f"{name}.weight", size)
+        weight = self.floats(f"{field}.weight", f"{name}.weight", size)
         return RmsNorm(weight + np.float32(1) if adds_one and self.is_checkpoint else weight, eps)
 
     def table(self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0) -> Floats:
         """Return a table. scale: by which that of the checkpoint is multiplied."""
-        table = self._floats(field, f"{name}.weight", rows, cols)
+        table = self.floats(field, f"{name}.weight", rows, cols)
         if scale != 1.0 and self.is_checkpoint:
             table *= np.float32(scale)
         return table
 
-    def vector(self, field: str, name: str, size: int) -> Floats:
-        """Return a vector; the names of this and of `rows` are complete."""
-        return self._floats(field, name, size)
-
-    def matrix(self, field: str, name: str, rows: int, cols: int) -> Floats:
-        """Return a matrix by its complete name."""
-        return self._floats(field, name, rows, cols)
-
-    def vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
-        """Return vectors one behind the other; zeros in place of None. Names are complete."""
+    def vectors(
+        self,
+        field: str,
+        names: Sequence[str | None],
+        sizes: Sequence[int],
+        *,
+        missing: float = 0.0,
+    ) -> Floats:
+        """Return vectors one behind the other. Names are complete; missing: in place of None."""
         if not self.is_checkpoint:
-            return self._floats(field, field, sum(sizes))
+            return self.floats(field, field, sum(sizes))
         parts = [
-            np.zeros(size, np.float32) if name is None else self._floats(field, name, size)
+            np.full(size, missing, np.float32) if name is None else self.floats(field, name, size)
             for name, size in zip(names, sizes, strict=True)
         ]
-        return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @property
     @abstractmethod
@@ -106,28 +111,19 @@ class Source(ABC):
 
     @abstractmethod
     def rows(self, field: str, name: str) -> int | None:
-        """Return how many rows a tensor has that may be missing or wrong; None if it is missing."""
+        """Return how many rows a tensor has that may be missing or wrong; None if it is missing.
+
+        The names of this and of `floats` are complete.
+        """
 
     @abstractmethod
-    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+    def floats(self, field: str, name: str, *shape: int) -> Floats:
         """Return a tensor."""
 
     @abstractmethod
-    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
-        """Return vectors of those sizes, one behind the other; ones in place of None."""
-
-    @abstractmethod
     def _weight(
-        self,
-        field: str,
-        names: Sequence[str | Part | Kernel | Ones],
-        inputs: int,
-        outputs: Sequence[int],
-        dtype: str | None,
-    ) -> PackedWeight | UnpackedWeight: ...
-
-    @abstractmethod
-    def _channel_scale(self, field: str, inputs: int) -> Floats | None: ...
+        self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None
+    ) -> Weight: ...
 
 
 @dataclass(frozen=True)
@@ -139,6 +135,7 @@ class CheckpointSource(Source):
 
     checkpoint: Checkpoint
     num_threads: int
+    is_checkpoint = True
 
     @property
     def path(self) -> Path:
@@ -147,33 +144,14 @@ class CheckpointSource(Source):
     def rows(self, field: str, name: str) -> int | None:
         return self.checkpoint.count(name)
 
-    @property
-    def is_checkpoint(self) -> bool:
-        return True
-
-    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+    def floats(self, field: str, name: str, *shape: int) -> Floats:
         return self.checkpoint.tensor(name, *shape, num_threads=self.num_threads)
 
-    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
-        parts = [
-            np.ones(size, np.float32) if name is None else self._floats(field, name, size)
-            for name, size in zip(names, sizes, strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
     def _weight(
-        self,
-        field: str,
-        names: Sequence[str | Part | Kernel | Ones],
-        inputs: int,
-        outputs: Sequence[int],
-        dtype: str | None,
-    ) -> PackedWeight | UnpackedWeight:
+        self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None
+    ) -> Weight:
         weight = self.checkpoint.weight(names, outputs, inputs)
         return weight if dtype is None else weight.pack(dtype, self.num_threads)
-
-    def _channel_scale(self, field: str, inputs: int) -> Floats | None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -186,6 +164,7 @@ class SavedSource(Source):
     file: SavedFile
     dtype: str
     mixed: Mapping[str, str]
+    is_checkpoint = False
 
     @property
     def path(self) -> Path:
@@ -194,27 +173,12 @@ class SavedSource(Source):
     def rows(self, field: str, name: str) -> int | None:
         return self.file.count(field)
 
-    @property
-    def is_checkpoint(self) -> bool:
-        return False
-
-    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+    def floats(self, field: str, name: str, *shape: int) -> Floats:
         former = field.replace(".mlp_norm.", ".output_norm.")  # in models of BERT before 0.3
         return self.file.floats(former if former in self.file else field, *shape)
 
-    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
-        return self.file.floats(field, sum(sizes))
-
     def _weight(
-        self,
-        field: str,
-        names: Sequence[str | Part | Kernel | Ones],
-        inputs: int,
-        outputs: Sequence[int],
-        dtype: str | None,
-    ) -> PackedWeight | UnpackedWeight:
+        self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None
+    ) -> Weight:
         wanted = dtype or self.mixed.get(field, self.dtype)
         return self.file.packed(f"{field}.weight", wanted, inputs, sum(outputs))
-
-    def _channel_scale(self, field: str, inputs: int) -> Floats | None:
-        return self.file.optional(f"{field}.channel_scale", inputs)
