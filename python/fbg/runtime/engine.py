@@ -5,56 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.graph.graph import Graph
 from fbg.graph.lower_rows import lower_rows
+from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
 
-__all__ = ["Engine", "InputLimits"]
+__all__ = ["Engine"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 
 
-class InputLimits(Protocol):
-    """Which token sequences a network takes; the configuration of a model says it.
-
-    num_token_types: 1 where the network has no token types; those of a sequence are then ignored.
-    long_from: the length beyond which sequences are rotated otherwise, if they are (`Runner`).
-    pad_token_id: not None where positions are counted from it (`pack_sequences`).
-    """
-
-    @property
-    def max_length(self) -> int: ...
-    @property
-    def long_from(self) -> int | None: ...
-    @property
-    def vocab_size(self) -> int: ...
-    @property
-    def num_token_types(self) -> int: ...
-    @property
-    def pad_token_id(self) -> int | None: ...
-
-
 class Engine:
     """A graph with one output, and the plans that compute it. Threads may share an engine.
 
+    config: says which token sequences the network takes. Where it has no token types, those of a
+    sequence are ignored.
     columns: of the output. per_token: whether the output has a row for every token; otherwise it
     has one for every sequence.
     """
 
-    def __init__(self, graph: Graph, limits: InputLimits, columns: int, *, per_token: bool) -> None:
+    def __init__(
+        self, graph: Graph, config: EncoderConfig, columns: int, *, per_token: bool
+    ) -> None:
         self.columns = columns
         self.per_token = per_token
         self._graph = lower_rows(graph).native
-        self._limits = limits
-        self._runners = [Runner(self._graph, limits.max_length, limits.long_from)]
+        self._config = config
+        self._runners = [Runner(self._graph, config.max_length, config.long_from)]
 
     @property
     def arena_bytes(self) -> int:
@@ -68,7 +52,7 @@ class Engine:
         """
         while len(self._runners) <= number:
             self._runners.append(
-                Runner(self._graph, self._limits.max_length, self._limits.long_from)
+                Runner(self._graph, self._config.max_length, self._config.long_from)
             )
         return self._runners[number]
 
@@ -80,12 +64,12 @@ class Engine:
         self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
     ) -> None:
         """Raise ValueError for a token id or a token type that the network has not."""
-        limits = self._limits
+        config = self._config
         if ids:
-            require_in_range(f"{where}: token ids", np.concatenate(ids), limits.vocab_size)
-        given = [part for part in types if part is not None] if limits.num_token_types > 1 else []
+            require_in_range(f"{where}: token ids", np.concatenate(ids), config.vocab_size)
+        given = [part for part in types if part is not None] if config.num_token_types > 1 else []
         if given:
-            require_in_range(f"{where}: token types", np.concatenate(given), limits.num_token_types)
+            require_in_range(f"{where}: token types", np.concatenate(given), config.num_token_types)
 
     def compute(
         self,
@@ -100,9 +84,9 @@ class Engine:
         types: the token types of each sequence; None stands for zeros.
         where: the function that is named in the ValueError for an id that the network has not.
         """
-        limits = self._limits
-        batch = pack_sequences(ids, limits.pad_token_id)
-        if limits.num_token_types > 1 and any(part is not None for part in types):
+        config = self._config
+        batch = pack_sequences(ids, config.pad_token_id)
+        if config.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)

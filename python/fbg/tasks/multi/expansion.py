@@ -14,7 +14,7 @@ that must not see each other is at a distance whose bias hides it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -75,25 +75,21 @@ def _hiding_bias(heads: Heads, distance_bias: Floats | None, length: int) -> Flo
     return bias
 
 
-@dataclass(frozen=True)
-class _Limits:
-    max_length: int
-    vocab_size: int
-    num_token_types: int
-    pad_token_id: int | None
-    long_from: int | None = (
-        None  # no family that has queries like these rotates long texts otherwise
-    )
-
-
 class ExpandedEngine(Engine):
     """An engine for queries whose mask tokens are given as ~token, behind all others."""
 
     def __init__(self, graph: Graph, config: EncoderConfig, length: int, columns: int) -> None:
-        limits = _Limits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
-        super().__init__(
-            graph.rewritten(partial(_hide_masks, length=length)), limits, columns, per_token=True
+        # Places go on from one zone to the next. No family that has queries like these rotates long
+        # texts otherwise.
+        unused = config.max_positions - config.max_length
+        places = replace(
+            config,
+            max_positions=ZONES * 2 * length + unused,
+            num_token_types=1,
+            rotations=(),
         )
+        hiding = graph.rewritten(partial(_hide_masks, length=length))
+        super().__init__(hiding, places, columns, per_token=True)
         self._period, self._padding = 2 * length, config.pad_token_id
 
     def require_valid(
