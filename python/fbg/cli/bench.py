@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from fbg.cli.common import print_report, shown_progress, takes_net, user_errors
+from fbg.cli.common import measured, print_report, takes_net
 from fbg.cli.options import (
     Integers,
     Option,
@@ -17,6 +19,7 @@ from fbg.cli.options import (
 )
 from fbg.reports.benchmark import bench as bench_model
 from fbg.reports.benchmark import bench_net
+from fbg.reports.measuring import Report
 
 
 @click.command()
@@ -41,11 +44,9 @@ def bench(
     model: str,
     tokens: tuple[int, ...] | None,
     batch: int | None,
-    threads: tuple[int, ...] | None,
-    dtypes: list[str] | None,
-    rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Time MODEL, a directory or a hub id, on random tokens, or an ONNX file on random inputs.
 
@@ -60,22 +61,9 @@ def bench(
       fbg bench path/to/bert-base --tokens 8,128 --threads 1,2 --dtype int8
       fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtype float32,int8
     """
-    if takes_net(model, {"--tokens": tokens, "--batch-size": batch}, {"--shape": shapes}):
-        with user_errors():
-            given = parse_shapes(shapes)
-            with shown_progress():
-                found = bench_net(
-                    model, shapes=given, num_threads=threads, dtypes=dtypes, rounds=rounds
-                )
-        print_report(found, as_json)
-        return
-    with user_errors(), shown_progress():
-        report = bench_model(
-            model,
-            tokens,
-            batch=batch or 1,
-            num_threads=threads,
-            dtypes=dtypes,
-            rounds=rounds,
-        )
-    print_report(report, as_json)
+    found: Report
+    if takes_net(model, ("tokens", "batch"), ("shapes",)):
+        found = measured(bench_net, model, shapes=parse_shapes(shapes), **options)
+    else:
+        found = measured(bench_model, model, tokens, batch=batch or 1, **options)
+    print_report(found, as_json)

@@ -8,8 +8,9 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -24,14 +25,16 @@ from fbg.reports.plots import require_matplotlib
 __all__ = [
     "check_plot",
     "error_text",
+    "measured",
     "print_report",
     "refuse_given",
-    "require_none",
     "shown_progress",
     "shows_progress",
     "takes_net",
     "user_errors",
 ]
+
+R = TypeVar("R")
 
 # Types of options that name a value, not a file or what it holds.
 VALUES = (click.IntRange, click.FloatRange, type(click.FLOAT), Dtypes, Integers)
@@ -80,7 +83,7 @@ def _of_an_option(error: Exception) -> click.UsageError | None:
     found = _ARGUMENT.fullmatch(str(error))
     if found is None or type(error) is not ValueError:
         return None
-    names = {found["name"], f"{found['name']}s", found["name"].removeprefix("num_")}
+    names = {found["name"], f"{found['name']}s"}
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
@@ -104,21 +107,20 @@ def shown_progress() -> Iterator[None]:
         yield
 
 
-def require_none(options: Mapping[str, object], what: str) -> None:
-    """End the program if an option is given that does not go with `what`."""
-    for option, value in options.items():
-        if value not in (None, (), False):
-            raise click.UsageError(f"{option} cannot be used with {what}")
+def measured(function: Callable[..., R], *args: Any, **options: Any) -> R:
+    """Return what a function that takes long returns, and show how far it is."""
+    with user_errors(), shown_progress():
+        return function(*args, **options)
 
 
-def takes_net(model: str, of_encoders: Mapping[str, object], of_nets: Mapping[str, object]) -> bool:
-    """Whether it is a network from a file rather than an encoder; ends the program if an option is
-    given that goes with the other one.
+def takes_net(model: str, of_encoders: Sequence[str], of_nets: Sequence[str]) -> bool:
+    """Whether it is a network from a file rather than an encoder; ends the program if a parameter
+    is given that goes with the other one.
     """
     if is_net(model):
-        require_none(of_encoders, "ONNX files")
+        refuse_given("ONNX files", *of_encoders)
         return True
-    require_none(of_nets, "encoders")
+    refuse_given("encoders", *of_nets)
     return False
 
 

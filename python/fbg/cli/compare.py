@@ -72,7 +72,7 @@ def compare(
     column: str | None,
     dtypes: list[str] | None,
     rounds: int,
-    threads: int | None,
+    num_threads: int | None,
     by_layer: bool,
     target: float | None,
     by_op: bool,
@@ -97,28 +97,24 @@ def compare(
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
     _check_mode(by_op, by_layer, target)
-    unfit = {"--dtype": dtypes, "--plot": plot, "--column": column}
-    if takes_net(model, unfit, {"--by-op": by_op, "--shape": shapes}):
+    if takes_net(model, ("dtypes", "plot", "column"), ("by_op", "shapes")):
+        options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": num_threads}
         with user_errors():
-            options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": threads}
             print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
         return
     check_plot(plot)
     with user_errors():
         texts = read_input(source, column)
         if by_layer:
+            wanted = TARGET if target is None else target
             found = find_sensitivity(
-                model,
-                texts,
-                target=TARGET if target is None else target,
-                num_threads=threads,
-                progress=_show,
+                model, texts, target=wanted, num_threads=num_threads, progress=_show
             )
             print_report(found, as_json)
             return
         kinds = dtypes or ["bfloat16", "int8"]
         with shown_progress():
-            report = compare_model(model, texts, kinds, num_threads=threads, rounds=rounds)
+            report = compare_model(model, texts, kinds, num_threads=num_threads, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:
             plot_comparison(report, plot)

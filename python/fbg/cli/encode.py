@@ -102,7 +102,7 @@ def encode(
     overwrite: bool,
     dtype: str | None,
     batch_size: int,
-    threads: int | None,
+    num_threads: int | None,
     on_ray: bool,
     address: str | None,
     actors: int | None,
@@ -133,7 +133,7 @@ def encode(
             output_kind(Path(output))
             require_free_file(output, overwrite)
         chosen = _source(texts, source, column)
-        loaded = load_encoder(model, dtype=dtype, num_threads=threads)
+        loaded = load_encoder(model, dtype=dtype, num_threads=num_threads)
         if output is None:
             for row in loaded.encode_stream(chosen.texts, batch_size, **options):
                 click.echo(json.dumps(row.tolist()))

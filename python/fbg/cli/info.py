@@ -7,7 +7,7 @@ import os.path
 
 import click
 
-from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.common import print_report, refuse_given, user_errors
 from fbg.cli.options import json_option, parse_shapes, shape_option
 from fbg.matmul.packed_file import is_packed
 from fbg.model.load_net import is_net
@@ -37,11 +37,11 @@ def info(model: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """
     if model is not None:
         if not is_net(model):
-            require_none({"--shape": shapes}, "encoders")
+            refuse_given("encoders", "shapes")
         with user_errors():
             print_report(_facts(model, shapes), as_json)
         return
-    require_none({"--shape": shapes}, "the machine")
+    refuse_given("the machine", "shapes")
     facts = machine_facts()
     if as_json:
         click.echo(json.dumps(facts, indent=2))

@@ -34,6 +34,8 @@ __all__ = [
 
 Decorator = Callable[[Any], Any]
 
+THREADS = ("--threads", "num_threads")
+
 
 class Option(click.Option):
     """An option that still goes by its former names, which help does not show."""
@@ -84,12 +86,12 @@ class Dtypes(click.Choice):  # type: ignore[type-arg,unused-ignore]
 def threads_option(help: str = "Number of threads. Default: all CPUs.") -> Decorator:
     """Return --threads for one number; help: whose threads they are."""
     numbers = click.IntRange(1, _fbg.MAX_THREADS)
-    return _option("--threads", type=numbers, help=help, former=("--num-threads",))
+    return _option(*THREADS, type=numbers, help=help, former=("--num-threads",))
 
 
 def threads_options(help: str) -> Decorator:
     """Return --threads for several numbers, which are measured one after the other."""
-    return _option("--threads", type=Integers(), help=help, former=("--num-threads",))
+    return _option(*THREADS, type=Integers(), help=help, former=("--num-threads",))
 
 
 def dtype_option(help: str) -> Decorator:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from fbg.cli.common import (
     check_plot,
+    measured,
     print_report,
-    shown_progress,
     takes_net,
     user_errors,
 )
@@ -39,13 +41,12 @@ from fbg.reports.profiling import profile_net
 @plot_option
 def profile(
     model: str,
-    tokens: tuple[int, ...] | None,
-    threads: tuple[int, ...] | None,
-    dtype: str | None,
+    num_threads: tuple[int, ...] | None,
     rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
     plot: str | None,
+    **options: Any,
 ) -> None:
     """Show where the time of a run of MODEL goes.
 
@@ -61,31 +62,17 @@ def profile(
       fbg profile path/to/bert-base --dtype int8 --plot profile.png
       fbg profile net.onnx --shape x=1,3,224,224 --threads 1
     """
-    unfit = {"--tokens": tokens, "--dtype": dtype, "--plot": plot}
-    if takes_net(model, unfit, {"--shape": shapes}):
-        _profile_net(model, threads, rounds, shapes, as_json)
+    if takes_net(model, ("tokens", "dtype", "plot"), ("shapes",)):
+        if num_threads is not None and len(num_threads) > 1:
+            raise click.UsageError("--threads takes one number with ONNX files")
+        count = None if num_threads is None else num_threads[0]
+        given = parse_shapes(shapes)
+        net = measured(profile_net, model, shapes=given, num_threads=count, rounds=rounds)
+        print_report(net, as_json)
         return
     check_plot(plot)
+    report = measured(profile_model, model, num_threads=num_threads, rounds=rounds, **options)
     with user_errors():
-        with shown_progress():
-            report = profile_model(model, tokens, num_threads=threads, dtype=dtype, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:
             plot_stacks(report.shares(), plot)
-
-
-def _profile_net(
-    path: str,
-    threads: tuple[int, ...] | None,
-    rounds: int,
-    shapes: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    if threads is not None and len(threads) > 1:
-        raise click.UsageError("--threads takes one number with ONNX files")
-    with user_errors():
-        given = parse_shapes(shapes)
-        count = None if threads is None else threads[0]
-        with shown_progress():
-            report = profile_net(path, shapes=given, num_threads=count, rounds=rounds)
-    print_report(report, as_json)

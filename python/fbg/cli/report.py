@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from fbg.cli.common import error_text, print_report, shown_progress, takes_net, user_errors
+from fbg.cli.common import error_text, measured, print_report, takes_net, user_errors
 from fbg.cli.options import (
     Integers,
     dtypes_option,
@@ -17,12 +19,12 @@ from fbg.cli.options import (
     threads_options,
 )
 from fbg.files import require_replaceable
-from fbg.reports.measuring import Report
 from fbg.reports.pages.model_page import model_page
+from fbg.reports.pages.model_report import ModelReport
 from fbg.reports.pages.model_report import report as report_model
 from fbg.reports.pages.net_page import net_page
-from fbg.reports.pages.net_report import net_report
-from fbg.reports.pages.page import Page, write_page
+from fbg.reports.pages.net_report import NetReport, net_report
+from fbg.reports.pages.page import write_page
 from fbg.reports.plots import require_matplotlib
 
 
@@ -57,13 +59,12 @@ def report(
     out: str | None,
     plain: bool,
     tokens: tuple[int, ...] | None,
-    threads: tuple[int, ...] | None,
     source: str | None,
     column: str | None,
     dtypes: list[str] | None,
-    rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Measure all that the other commands measure of MODEL on this machine.
 
@@ -79,36 +80,24 @@ def report(
       fbg report net.onnx --shape x=1,3,224,224 --input images.npz --html report.html
     """
     _check_page(out, plain)
-    found: Report
-    page: Page | None = None
-    with user_errors():
-        unfit = {"--tokens": tokens, "--dtype": dtypes, "--column": column}
-        if takes_net(model, unfit, {"--shape": shapes}):
-            parsed = parse_shapes(shapes)
-            with shown_progress():
-                found = net = net_report(
-                    model, shapes=parsed, inputs=source, num_threads=threads, rounds=rounds
-                )
-            if out is not None:
-                page = net_page(net, not plain)
-        else:
+    found: ModelReport | NetReport
+    if takes_net(model, ("tokens", "dtypes", "column"), ("shapes",)):
+        given = parse_shapes(shapes)
+        found = measured(net_report, model, shapes=given, inputs=source, **options)
+    else:
+        with user_errors():
             texts = read_input(source, column)
-            with shown_progress():
-                found = encoder = report_model(
-                    model,
-                    tokens,
-                    texts=texts,
-                    dtypes=dtypes,
-                    dtype=None if dtypes is None else dtypes[-1],
-                    num_threads=threads,
-                    rounds=rounds,
-                )
-            if out is not None:
-                page = model_page(encoder, not plain)
-        if page is not None and out is not None:
+        options |= {"dtypes": dtypes, "dtype": None if dtypes is None else dtypes[-1]}
+        found = measured(report_model, model, tokens, texts=texts, **options)
+    if out is not None:
+        with user_errors():
+            if isinstance(found, NetReport):
+                page = net_page(found, not plain)
+            else:
+                page = model_page(found, not plain)
             write_page(page, out)
-            click.echo(f"{out}: written", err=True)
-    if page is None or as_json:
+        click.echo(f"{out}: written", err=True)
+    if out is None or as_json:
         print_report(found, as_json)
 
 

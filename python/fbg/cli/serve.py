@@ -58,9 +58,7 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
     help="Send a span of OpenTelemetry for each request to the collector that "
     "OTEL_EXPORTER_OTLP_ENDPOINT names (needs fbg[tracing]).",
 )
-def serve(
-    models: tuple[str, ...], threads: int | None, api_key_file: str | None, **options: Any
-) -> None:
+def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> None:
     """Serve MODELs, directories or hub ids, over HTTP until SIGTERM.
 
     The interfaces are those of OpenAI (/v1/embeddings), of text-embeddings-inference (/embed,
@@ -88,7 +86,7 @@ def serve(
         keys = _api_keys(api_key_file)
         try:
             sources = tuple(ModelSource.parse(text) for text in models)
-            settings = Settings(models=sources, num_threads=threads, api_keys=keys, **options)
+            settings = Settings(models=sources, api_keys=keys, **options)
         except ModelError:
             raise
         except ValueError as error:  # of what is on the command line

@@ -36,9 +36,9 @@ def _task(name: str | None = None, *, of_texts: bool = True) -> Callable[[Functi
 
     def decorate(function: Function) -> Any:
         @functools.wraps(function)
-        def command(model: str, dtype: str | None, threads: int | None, **options: Any) -> None:
+        def command(model: str, dtype: str | None, num_threads: int | None, **options: Any) -> None:
             given = [_given(*map(options.pop, SOURCES))] if of_texts else []
-            load = functools.partial(load_encoder, model, dtype=dtype, num_threads=threads)
+            load = functools.partial(load_encoder, model, dtype=dtype, num_threads=num_threads)
             with user_errors(), shown_progress():
                 results = list(function(load, *given, **options))
             for result in results:
