@@ -45,6 +45,7 @@ __all__ = ["NetProfile", "Part", "Profile", "ProfileReport", "profile", "profile
 Doubles = npt.NDArray[np.float64]
 
 GEMM, MATMUL = "GEMM", "attention matmul"
+HEAD = ("ms", "share", "G op/s", "of peak")  # of tables of parts
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,16 @@ class Part:
     share: float
     rate: float | None
     of_peak: float | None
+
+    def cells(self, milliseconds: str = ".3f", rate: str = ".0f") -> list[str]:
+        """Return the row of a table; milliseconds, rate: how these are written."""
+        return [
+            self.name,
+            f"{1e3 * self.seconds:{milliseconds}}",
+            f"{self.share:.1%}",
+            "" if self.rate is None else f"{self.rate:{rate}}",
+            "" if self.of_peak is None else f"{self.of_peak:.0%}",
+        ]
 
 
 @dataclass(frozen=True)
@@ -125,17 +136,7 @@ def _noise(noisy: bool) -> str:
 
 
 def _table(title: str, parts: Sequence[Part]) -> str:
-    rows = [
-        [
-            part.name,
-            f"{part.seconds * 1e3:.3f}",
-            f"{part.share:.1%}",
-            "" if part.rate is None else f"{part.rate:.0f}",
-            "" if part.of_peak is None else f"{part.of_peak:.0%}",
-        ]
-        for part in parts
-    ]
-    return table([title, "ms", "share", "G op/s", "of peak"], rows)
+    return table([title, *HEAD], [part.cells() for part in parts])
 
 
 @dataclass(frozen=True)

@@ -68,17 +68,25 @@ class MemoryReport:
         """The bytes that are not mapped from a file."""
         return self.derived + self.arenas if self.mapped else self.total
 
+    @property
+    def parts(self) -> dict[str, int]:
+        """The bytes of each part, by what people call it."""
+        return {
+            "packed weights": self.packed_weights,
+            "embeddings": self.embeddings,
+            "norms and biases": self.vectors,
+            "derived tables": self.derived,
+            "arenas": self.arenas,
+        }
+
     def __str__(self) -> str:
-        where = "mapped" if self.mapped else "owned"
-        rows = [
-            ("packed weights", self.packed_weights, where),
-            ("embeddings", self.embeddings, where),
-            ("norms and biases", self.vectors, where),
-            ("derived tables", self.derived, "owned"),
-            ("arenas", self.arenas, "owned"),
-            ("total", self.total, f"{self.owned / 2**20:.1f} MiB owned"),
-        ]
-        return "\n".join(f"{part:<16}  {size / 2**20:7.1f} MiB  {how}" for part, size, how in rows)
+        rows = [*self.parts.items(), ("total", self.total)]
+        where = ["mapped" if self.mapped else "owned"] * 3 + ["owned"] * 2
+        where.append(f"{self.owned / 2**20:.1f} MiB owned")
+        lines = zip(rows, where, strict=True)
+        return "\n".join(
+            f"{part:<16}  {size / 2**20:7.1f} MiB  {how}" for (part, size), how in lines
+        )
 
 
 @dataclass(frozen=True)

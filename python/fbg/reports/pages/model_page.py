@@ -17,18 +17,10 @@ from fbg.reports.pages.sections import (
     section,
     speedup_highlight,
 )
-from fbg.reports.profiling import Part
-from fbg.runtime.reports import MemoryReport, PlanReport
+from fbg.reports.profiling import HEAD, Part
+from fbg.runtime.reports import PlanReport
 
 __all__ = ["model_page"]
-
-MEMORY = {
-    "packed weights": "packed_weights",
-    "embeddings": "embeddings",
-    "norms and biases": "vectors",
-    "derived tables": "derived",
-    "arenas": "arenas",
-}
 
 
 def model_page(report: ModelReport, plots: bool = True) -> Page:
@@ -160,17 +152,8 @@ def _profile(report: ModelReport, plots: bool) -> Section:
 
 
 def _parts(caption: str, parts: tuple[Part, ...]) -> Table:
-    rows = [
-        [
-            part.name,
-            f"{1e3 * part.seconds:.4f}",
-            f"{part.share:.1%}",
-            "" if part.rate is None else f"{part.rate:,.0f}",
-            "" if part.of_peak is None else f"{part.of_peak:.0%}",
-        ]
-        for part in parts
-    ]
-    return Table(caption, ["part", "ms", "share", "G op/s", "of peak"], rows, folded=True)
+    rows = [part.cells(".4f", ",.0f") for part in parts]
+    return Table(caption, ["part", *HEAD], rows, folded=True)
 
 
 def _memory(report: ModelReport, plots: bool) -> Section:
@@ -185,7 +168,7 @@ def _memory(report: ModelReport, plots: bool) -> Section:
         text += " Weights and tables are mapped from a file, and shared with other processes."
     last = report.plans[-1]
     stacks = {
-        dtype: {part: getattr(memory, name) / MIB for part, name in MEMORY.items()}
+        dtype: {part: size / MIB for part, size in memory.parts.items()}
         for dtype, memory in held.items()
     }
     drawn = {
@@ -195,7 +178,10 @@ def _memory(report: ModelReport, plots: bool) -> Section:
         f"The arena of {last.tokens} tokens in {report.dtype}: ops that follow one another use the "
         "same memory.": lambda: figures.arena(last),
     }
-    parts = memory_table("MiB by part", {dtype: _bytes(memory) for dtype, memory in held.items()})
+    parts = memory_table(
+        "MiB by part",
+        {dtype: memory.parts | {"total": memory.total} for dtype, memory in held.items()},
+    )
     plans = Table(
         f"Arenas in {report.dtype}",
         ["tokens", "threads", "arena, KiB", "ops"],
@@ -211,10 +197,6 @@ def _memory(report: ModelReport, plots: bool) -> Section:
         numeric=0,
     )
     return section("memory", [text], [parts, plans], drawn if plots else None)
-
-
-def _bytes(memory: MemoryReport) -> dict[str, float]:
-    return {part: getattr(memory, name) for part, name in MEMORY.items()} | {"total": memory.total}
 
 
 def _kernels(report: ModelReport) -> Section:
