@@ -216,7 +216,7 @@ def test_sequences_of_several_callers_share_batches_and_no_bits(tmp_path: Path) 
     """What a server needs: one run for many requests gives what each alone would get."""
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25), dtype="int8")
     texts = ["a", "the quick brown fox", "x y z", "one two three four"]
-    engine: Engine = model._context.embeddings.engine(normalize=True)
+    engine: Engine = model._context.engines.embedding(normalize=True)
     together, _ = run(engine, model.tokenizer(texts), threads=2)
     alone = model.encode(texts, normalize_embeddings=True)
     assert np.array_equal(np.concatenate(together), alone)

@@ -80,7 +80,7 @@ def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
     exact, model = fbg.load(directory), fbg.load(directory, dtype=dtype)
     scores = []
     for each in (exact, model):
-        scorer, tokens = each.context.span_scorer, each.context.embeddings.tokens
+        scorer, tokens = each.context.span_scorer, each.context.engines.tokens
         assert scorer is not None
         ids = np.arange(6, 40, dtype=np.int32)
         runner = tokens.runner(0)

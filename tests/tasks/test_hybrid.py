@@ -8,7 +8,7 @@ import pytest
 
 import fbg
 from fbg.runtime.steps import compute
-from fbg.tasks.task import steps_of
+from fbg.tasks.context import steps_of
 from helpers import tiny_bert
 from helpers.tiny_outputs import DIMENSION, MULTI, SPARSE, random
 from helpers.tiny_outputs import write_hybrid as write

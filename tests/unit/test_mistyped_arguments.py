@@ -212,7 +212,7 @@ ELSEWHERE = {
     "onnx_backend.py": {"run", "prepare", "run_node"},  # the interface of ONNX
     "quantization/affine.py": {"require_broadcast"},
     "reports/timed_network.py": {"linear"},
-    "tasks/task.py": {"run"},  # the same as the method that it stands for
+    "tasks/context.py": {"run"},  # the same as the method that it stands for
 }
 INTERNAL = ("cli/", "importers/", "networks/", "text/")
 CHECKS = {"require_known", "EncodeOptions.of", "self._task"}

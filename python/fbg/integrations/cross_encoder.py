@@ -14,6 +14,7 @@ from fbg.integrations.vectors import tensor
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
+from fbg.tasks.engines import require_head
 from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
 
@@ -64,7 +65,8 @@ class CrossEncoder(DropIn):
             self.max_length = max_length
         self._activation = activation_fn
         # Raises here and now, rather than at the first pair, if the model is of another kind.
-        self.num_labels = len(self.model.context.head_engine.head("predict").labels)
+        head = require_head(self.model.network, self.model.directory, "predict")
+        self.num_labels = len(head.labels)
 
     def __repr__(self) -> str:
         labels = f"{self.num_labels} label{'s' * (self.num_labels != 1)}"

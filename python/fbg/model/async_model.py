@@ -25,11 +25,11 @@ from fbg.runtime.loop_requests import LoopRequests
 from fbg.runtime.steps import Steps
 from fbg.runtime.ticket import Ticket
 from fbg.runtime.work import Work
+from fbg.tasks.context import steps_of
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
 from fbg.tasks.inputs import require_texts, text_blocks
 from fbg.tasks.multi.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
-from fbg.tasks.task import steps_of
 
 __all__ = ["TASKS", "AsyncModel", "Record"]
 

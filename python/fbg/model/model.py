@@ -212,7 +212,7 @@ class Model(
         arenas                ... MiB  owned
         total                 ... MiB  ... MiB owned
         """
-        arenas = self._hidden_states.runner.arena_bytes + self._context.arena_bytes
+        arenas = self._hidden_states.runner.arena_bytes + self._context.engines.arena_bytes
         network = self.network
         return MemoryReport.of(saved.tensors(network), network.derived, arenas, self.is_saved)
 

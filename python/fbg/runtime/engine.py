@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,34 +11,45 @@ import numpy.typing as npt
 
 from fbg.graph.graph import Graph
 from fbg.graph.lower_rows import lower_rows
-from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "InputLimits"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class InputLimits:
+    """Which token sequences a network takes.
+
+    num_token_types: 1 where the network has no token types; those of a sequence are then ignored.
+    pad_token_id: not None where positions are counted from it (`pack_sequences`).
+    long_from: the length beyond which sequences are rotated otherwise, if they are (`Runner`).
+    """
+
+    max_length: int
+    vocab_size: int
+    num_token_types: int
+    pad_token_id: int | None
+    long_from: int | None = None
+
+
 class Engine:
     """A graph with one output, and the plans that compute it. Threads may share an engine.
 
-    config: says which token sequences the network takes. Where it has no token types, those of a
-    sequence are ignored.
     columns: of the output. per_token: whether the output has a row for every token; otherwise it
     has one for every sequence.
     """
 
-    def __init__(
-        self, graph: Graph, config: EncoderConfig, columns: int, *, per_token: bool
-    ) -> None:
+    def __init__(self, graph: Graph, limits: InputLimits, columns: int, *, per_token: bool) -> None:
         self.columns = columns
         self.per_token = per_token
         self._graph = lower_rows(graph).native
-        self._config = config
-        self._runners = [Runner(self._graph, config.max_length, config.long_from)]
+        self._limits = limits
+        self._runners = [Runner(self._graph, limits.max_length, limits.long_from)]
 
     @property
     def arena_bytes(self) -> int:
@@ -52,7 +63,7 @@ class Engine:
         """
         while len(self._runners) <= number:
             self._runners.append(
-                Runner(self._graph, self._config.max_length, self._config.long_from)
+                Runner(self._graph, self._limits.max_length, self._limits.long_from)
             )
         return self._runners[number]
 
@@ -64,12 +75,12 @@ class Engine:
         self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
     ) -> None:
         """Raise ValueError for a token id or a token type that the network has not."""
-        config = self._config
+        limits = self._limits
         if ids:
-            require_in_range(f"{where}: token ids", np.concatenate(ids), config.vocab_size)
-        given = [part for part in types if part is not None] if config.num_token_types > 1 else []
+            require_in_range(f"{where}: token ids", np.concatenate(ids), limits.vocab_size)
+        given = [part for part in types if part is not None] if limits.num_token_types > 1 else []
         if given:
-            require_in_range(f"{where}: token types", np.concatenate(given), config.num_token_types)
+            require_in_range(f"{where}: token types", np.concatenate(given), limits.num_token_types)
 
     def compute(
         self,
@@ -84,9 +95,9 @@ class Engine:
         types: the token types of each sequence; None stands for zeros.
         where: the function that is named in the ValueError for an id that the network has not.
         """
-        config = self._config
-        batch = pack_sequences(ids, config.pad_token_id)
-        if config.num_token_types > 1 and any(part is not None for part in types):
+        limits = self._limits
+        batch = pack_sequences(ids, limits.pad_token_id)
+        if limits.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)

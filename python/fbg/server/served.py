@@ -50,12 +50,12 @@ class Served:
 
     @property
     def head_kind(self) -> str | None:
-        head = self.model.context.head_engine.present
+        head = self.model.network.head
         return None if head is None else head.kind
 
     @property
     def labels(self) -> tuple[str, ...]:
-        head = self.model.context.head_engine.present
+        head = self.model.network.head
         return () if head is None else head.labels
 
     @cached_property

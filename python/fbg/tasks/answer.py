@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall
+from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
 from fbg.tasks.results import Answer
 from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
-from fbg.tasks.task import TaskMethods, task
 from fbg.text.encoded_text import EncodedText
 
 __all__ = ["AnswerMethods"]

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from fbg.networks.heads import Head
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
 from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
 from fbg.tasks.results import LabelScore
 from fbg.tasks.scores import SCORES
 from fbg.tasks.scores import top_k as best_first
-from fbg.tasks.task import TaskMethods, task
 
 __all__ = ["ClassifyMethods", "label_scores"]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,25 +17,30 @@ from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
-from fbg.runtime.steps import Steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work
-from fbg.tasks.engines import EmbeddingEngines, HeadEngine
+from fbg.tasks.engines import Engines, decode_columns, require_head
 from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
-from fbg.tasks.multi.engines import MultiVectorEngines
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
-__all__ = ["Block", "TaskCall", "TaskContext"]
+__all__ = ["Block", "TaskCall", "TaskContext", "TaskMethods", "steps_of", "task"]
 
 Floats = npt.NDArray[np.float32]
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 class TaskContext:
-    """What a model computes its tasks with. Made once for a model; threads may share it."""
+    """What a model computes its tasks with. Made once for a model; threads may share it.
+
+    cut_vectors: by the tokens that a text with a vector for each may have, which differ for queries
+    and documents.
+    """
 
     def __init__(
         self,
@@ -44,13 +51,13 @@ class TaskContext:
         num_threads: int | None,
     ) -> None:
         self.config = transformer.config
-        self._span_head = transformer.spans
+        self.transformer = transformer
+        self.directory = directory
         self.sentence = sentence
         self.tokenizer = tokenizer
-        self.embeddings = EmbeddingEngines(transformer, sentence)
-        self.head_engine = HeadEngine(transformer, directory)
-        self.multi_vector = MultiVectorEngines(transformer, sentence.multi_vector, directory)
+        self.engines = Engines(transformer, sentence)
         self.cut_texts = CutTexts(tokenizer.max_length)
+        self.cut_vectors: dict[int, CutTexts] = {}
         self._num_threads = num_threads
 
     @property
@@ -67,15 +74,8 @@ class TaskContext:
     @cached_property
     def span_scorer(self) -> SpanScorer | None:
         """What follows the encoder of GLiNER, packed at the first use; None for other models."""
-        spans = self.config.tasks.spans
-        if self._span_head is None or spans is None:
-            return None
-        return SpanScorer(self._span_head, spans.max_width)
-
-    @property
-    def arena_bytes(self) -> int:
-        engines = (self.embeddings, self.head_engine, self.multi_vector)
-        return sum(engine.arena_bytes for engine in engines)
+        head, spans = self.transformer.spans, self.config.tasks.spans
+        return None if head is None or spans is None else SpanScorer(head, spans.max_width)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class TaskCall:
         truncation: object = True,
         prompt: object = None,
     ) -> None:
-        self.head = context.head_engine.head(task)
+        self.head = require_head(context.transformer, context.directory, task)
         self._prompt = _checked_prompt(context, self.head, task, prompt)
         self.tokenizer = context.tokenizer
         self.where = f"{task}: {argument}"
@@ -166,24 +166,35 @@ class TaskCall:
         Whoever drives the task computes it: `outputs = yield from call.run(encoded)`. before,
         after: texts of the same call that are computed earlier and later (`Work`).
         """
-        engine = self._context.head_engine.engine
+        engine = self._context.engines.head
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         size = self.batch_size
         return (yield Work(engine, ids, types, self._task, keep, size, before, after))
 
     def decode(self, states: Floats) -> Iterator[Floats]:
-        """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""
-        return self._context.head_engine.decode(states, self._context.num_threads)
+        """Yield the logits of every token of the vocabulary for each masked token.
+
+        states: (masks, embedding_size), the output for masked tokens.
+        """
+        for columns in self._decoded(states):
+            yield from columns.T + self._decoder_bias
+
+    def _decoded(self, states: Floats) -> Iterator[Floats]:
+        return decode_columns(self._context.transformer, states, self._context.num_threads)
+
+    @property
+    def _decoder_bias(self) -> Floats:
+        assert self.head.decoder_bias is not None
+        return self.head.decoder_bias
 
     def decode_best(self, states: Sequence[Floats]) -> Iterator[Floats]:
         """Yield for each text the largest logit of every token of the vocabulary in any place.
 
         states: (tokens, embedding_size) of each text, at least one token.
         """
-        engine, threads = self._context.head_engine, self._context.num_threads
         ends = np.cumsum([len(rows) for rows in states])
         text, begin, best = 0, 0, None
-        for columns in engine.decode_columns(np.concatenate(states), threads):
+        for columns in self._decoded(np.concatenate(states)):
             place, width = 0, columns.shape[1]
             while place < width:
                 stop = min(int(ends[text]) - begin, width)
@@ -191,7 +202,7 @@ class TaskCall:
                 best = part if best is None else np.maximum(best, part)
                 place = stop
                 if begin + stop == ends[text]:
-                    yield best + engine.decoder_bias
+                    yield best + self._decoder_bias
                     text, best = text + 1, None
             begin += width
 
@@ -204,3 +215,37 @@ def _checked_prompt(context: TaskContext, head: Head, task: str, prompt: object)
     if head.kind != "ForCausalLM" or context.sentence.template is None:
         raise ValueError(f"{task}: prompt must be None: the model has no place for an instruction")
     return prompt
+
+
+class TaskMethods:
+    """A base of the classes whose methods are tasks of `Model`.
+
+    A task is written as steps, so that others can drive it, too:
+
+        model.classify(…)       runs them in this thread
+        await m.classify(…)     of AsyncModel: their work goes to a queue
+    """
+
+    _context: TaskContext
+
+    def _run(self, steps: Steps[Result]) -> Result:
+        return run_steps(steps, self._context.num_threads)
+
+
+def task(method: Callable[P, Steps[Result]]) -> Callable[P, Result]:
+    """Let a method that is written as steps run them and return their result. A decorator."""
+
+    @functools.wraps(method)
+    def run(*args: P.args, **options: P.kwargs) -> Result:
+        steps = method(*args, **options)
+        return cast(TaskMethods, args[0])._run(steps)
+
+    returned = method.__annotations__["return"]
+    method.__annotations__["return"] = returned.removeprefix("Steps[").removesuffix("]")
+    return run
+
+
+def steps_of(method: Callable[..., Result]) -> Callable[..., Steps[Result]]:
+    """Return what gives the steps of a task, for the arguments of the method."""
+    steps: Callable[..., Steps[Result]] = inspect.unwrap(method)
+    return steps

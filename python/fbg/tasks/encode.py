@@ -32,7 +32,7 @@ class EncodeMethods:
     @property
     def embedding_dimension(self) -> int:
         """The length of embeddings: the hidden size, or the outputs of the last Dense module."""
-        return self._context.embeddings.dimension
+        return self._context.engines.dimension
 
     def token_counts(self, sentences: str | Iterable[str]) -> list[int]:
         """Return the number of tokens of each sentence after truncation, including special ones.

@@ -56,7 +56,7 @@ class Encoder:
 
     def __init__(self, context: TaskContext, options: EncodeOptions) -> None:
         """Raises TypeError or ValueError that names the option."""
-        sentence, widest = context.sentence, context.embeddings.dimension
+        sentence, widest = context.sentence, context.engines.dimension
         cut = options.truncate_dim
         if cut is not None:
             cut = require_integer(cut, "encode: truncate_dim", 1, widest)
@@ -71,7 +71,7 @@ class Encoder:
         self._normalize_last = shortened and bool(normalize)
         normalize_first = sentence.normalize if normalize is None else bool(normalize)
         normalize_now = normalize_first and not self._normalize_last
-        self._engine = context.embeddings.engine(normalize_now, skipped)
+        self._engine = context.engines.embedding(normalize_now, skipped)
 
     def blocks(
         self,
@@ -124,7 +124,7 @@ class Encoder:
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
         sequences = self._tokens(texts, 0)
-        engine, no_types = self._context.embeddings.tokens, [None] * len(sequences)
+        engine, no_types = self._context.engines.tokens, [None] * len(sequences)
 
         def keep(n: int, output: Floats) -> Floats:
             return output.copy()

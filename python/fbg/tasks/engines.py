@@ -1,8 +1,10 @@
-"""The networks that tasks run: the encoder followed by pooling, or by the head of the model."""
+"""The networks that tasks run: the encoder followed by pooling, by what makes a vector for every
+token, or by the head, if it is one for the task; and the decoder of masked language models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +12,21 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.ops import Value
 from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
-from fbg.networks.dense import build_dense
+from fbg.networks.dense import Dense, build_dense
 from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS
 from fbg.networks.transformer import Transformer
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, InputLimits
+from fbg.tasks.multi.expansion import ExpandedEngine
+from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
 
-__all__ = ["EmbeddingEngines", "HeadEngine"]
-
-Floats = npt.NDArray[np.float32]
+__all__ = ["Engines", "decode_columns", "require_head"]
 
 MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
 # Of one product with the decoder: at least a panel of its packed factor, more for vocabularies of
@@ -30,9 +34,13 @@ MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
 MASKS = (32, 128)
 MAX_LOGITS = 1 << 22
 
+Floats = npt.NDArray[np.float32]
 
-class EmbeddingEngines:
-    """Encoder, pooling and Dense modules, with and without normalization at the end.
+Key = tuple[str, int, bool]
+
+
+class Engines:
+    """The engines of a model, each made when it is first asked for.
 
     dimension: the columns of an embedding.
     """
@@ -41,139 +49,144 @@ class EmbeddingEngines:
         dense = sentence.dense
         self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
         self._transformer, self._sentence = transformer, sentence
-        self._engines: dict[tuple[bool, int], Engine] = {}
-        self._tokens: Engine | None = None
+        self._made: dict[Key, Engine] = {}
         self._lock = Lock()
-
-    def _engine(self, normalize: bool, skipped: int) -> Engine:
-        transformer = self._transformer
-        graph, hidden = transformer.encoder()
-        x = graph.add(ops.Pool(hidden, self._sentence.pooling, skipped))
-        for dense in self._sentence.dense:
-            x = build_dense(graph, x, dense)
-        graph.output(graph.add(ops.Normalize(x)) if normalize else x)
-        return Engine(graph, transformer.config, self.dimension, per_token=False)
-
-    def engine(self, normalize: bool, skipped: int = 0) -> Engine:
-        """Return the engine that leaves the first `skipped` tokens out of the pooling.
-
-        It is made when it is first asked for. The least recently made one for prompts is dropped
-        when there are many of them.
-        """
-        key = (normalize, skipped)
-        with self._lock:
-            engine = self._engines.get(key)
-            if engine is None:
-                engine = self._engines[key] = self._engine(*key)
-                for old in [k for k in self._engines if k[1] > 0][:-MAX_PROMPTS]:
-                    del self._engines[old]
-            return engine
 
     @property
     def tokens(self) -> Engine:
         """The encoder alone, with a row for every token."""
+        width = self._transformer.config.hidden_size
+        return self._engine(("tokens", 0, False), lambda graph, x: x, width, per_token=True)
+
+    def embedding(self, normalize: bool, skipped: int = 0) -> Engine:
+        """Return the encoder with pooling and Dense modules, and with normalization at the end.
+
+        The first `skipped` tokens are left out of the pooling. The least recently made engine for
+        such prompts is dropped when there are many of them.
+        """
+        sentence = self._sentence
+
+        def pooled(graph: Graph, hidden: Value) -> Value:
+            x = graph.add(ops.Pool(hidden, sentence.pooling, skipped))
+            return _projected(graph, x, sentence.dense, normalize)
+
+        key = ("embedding", skipped, normalize)
+        engine = self._engine(key, pooled, self.dimension, per_token=False)
         with self._lock:
-            if self._tokens is None:
-                graph, hidden = self._transformer.encoder()
-                graph.output(hidden)
-                config = self._transformer.config
-                self._tokens = Engine(graph, config, config.hidden_size, per_token=True)
-            return self._tokens
+            prompts = [key for key in self._made if key[0] == "embedding" and key[1] > 0]
+            for old in prompts[:-MAX_PROMPTS]:
+                del self._made[old]
+        return engine
 
     @property
-    def arena_bytes(self) -> int:
-        with self._lock:
-            engines = [*self._engines.values(), *([self._tokens] if self._tokens else [])]
-        return sum(engine.arena_bytes for engine in engines)
+    def head(self) -> Engine:
+        """The encoder with the head of the model, which has one.
 
-
-class HeadEngine:
-    """The encoder with the head of the model, or the explanation that there is none."""
-
-    def __init__(self, transformer: Transformer, directory: Path) -> None:
-        self._transformer = transformer
-        self._directory = directory
-        self._engine: Engine | None = None
-        head = transformer.head
-        if head is None:
-            return
-        config = transformer.config
-        graph, hidden = transformer.encoder()
-        graph.output(build_head(graph, hidden, head, transformer.pooler))
+        Its output has a row of (labels) for a text or for every token; of a masked language model,
+        which has its decoder elsewhere (`decode_columns`), one of (embedding_size) for every token.
+        """
+        transformer, head = self._transformer, self._transformer.head
+        assert head is not None
         width = transformer.embeddings.word.shape[1]
         columns = width if head.output is None else head.output.weight.shape[1]
         per_token = head.kind not in ("ForSequenceClassification", "ForCausalLM")
-        self._engine = Engine(graph, config, columns, per_token=per_token)
+        return self._engine(
+            ("head", 0, False),
+            lambda graph, hidden: build_head(graph, hidden, head, transformer.pooler),
+            columns,
+            per_token=per_token,
+        )
+
+    def vectors(self, settings: MultiVector, hidden_length: int = 0) -> Engine:
+        """Return the encoder with what makes a vector for every token.
+
+        hidden_length: the length of queries with tokens that nobody looks at.
+        """
+        head = self._transformer.head
+
+        def projected(graph: Graph, x: Value) -> Value:
+            if settings.columns is not None and head is not None and head.output is not None:
+                x = graph.add(ops.Linear(x, head.output))
+            return _projected(graph, x, settings.dense, settings.normalize)
+
+        columns = settings.columns or self._transformer.config.hidden_size
+        columns = settings.dense[-1].outputs if settings.dense else columns
+        return self._engine(("vectors", hidden_length, False), projected, columns, per_token=True)
+
+    def _engine(
+        self, key: Key, behind: Callable[[Graph, Value], Value], columns: int, *, per_token: bool
+    ) -> Engine:
+        """Return the engine of a key. behind: adds what follows the encoder to its graph."""
+        with self._lock:
+            engine = self._made.get(key)
+            if engine is None:
+                graph, hidden = self._transformer.encoder()
+                graph.output(behind(graph, hidden))
+                config = self._transformer.config
+                if key[0] == "vectors" and key[1]:
+                    engine = ExpandedEngine(graph, config, key[1], columns)
+                else:
+                    limits = InputLimits(
+                        config.max_length,
+                        config.vocab_size,
+                        config.num_token_types,
+                        config.pad_token_id,
+                        config.long_from,
+                    )
+                    engine = Engine(graph, limits, columns, per_token=per_token)
+                self._made[key] = engine
+            return engine
 
     @property
     def arena_bytes(self) -> int:
-        return 0 if self._engine is None else self._engine.arena_bytes
+        with self._lock:
+            return sum(engine.arena_bytes for engine in self._made.values())
 
-    def head(self, task: str) -> Head:
-        """Return the head if it is one for this method of Model; raises ModelError."""
-        head, tasks = self._transformer.head, self._transformer.config.tasks
-        if head is not None and task in KINDS[head.kind]:
-            return head
-        config = self._directory / "config.json"
-        kinds = [head.kind] if head is not None else []
-        kinds += ["GLiNER"] if self._transformer.spans is not None else []
-        has = ", ".join(("encode", *(method for kind in kinds for method in KINDS[kind])))
-        if tasks.kind == "ForCausalLM" and task in KINDS[tasks.kind]:
-            raise ModelError(
-                f"{task}: {config} names {tasks.architectures[0]}, which ranks only with a module "
-                f"LogitScore in modules.json; this model has: {has}"
-            )
-        if task in KINDS.get(tasks.kind, ()):
-            raise ModelError(
-                f"{task}: {config} names {tasks.kind}, but the checkpoint has no tensors of that "
-                f"head; this model has: {has}"
-            )
-        kind = next(kind for kind, methods in KINDS.items() if task in methods)
-        got = ", ".join(tasks.architectures) or "nothing"
+
+def _projected(graph: Graph, x: Value, dense: Sequence[Dense], normalize: bool) -> Value:
+    for each in dense:
+        x = build_dense(graph, x, each)
+    return graph.add(ops.Normalize(x)) if normalize else x
+
+
+def require_head(transformer: Transformer, directory: Path, task: str) -> Head:
+    """Return the head if it is one for this method of Model; raises ModelError."""
+    head, tasks = transformer.head, transformer.config.tasks
+    if head is not None and task in KINDS[head.kind]:
+        return head
+    config = directory / "config.json"
+    kinds = [head.kind] if head is not None else []
+    kinds += ["GLiNER"] if transformer.spans is not None else []
+    has = ", ".join(("encode", *(method for kind in kinds for method in KINDS[kind])))
+    if tasks.kind == "ForCausalLM" and task in KINDS[tasks.kind]:
         raise ModelError(
-            f"{task}: {config}: architectures must name a class that ends in {kind}, got {got}; "
-            f"this model has: {has}"
+            f"{task}: {config} names {tasks.architectures[0]}, which ranks only with a module "
+            f"LogitScore in modules.json; this model has: {has}"
         )
+    if task in KINDS.get(tasks.kind, ()):
+        raise ModelError(
+            f"{task}: {config} names {tasks.kind}, but the checkpoint has no tensors of that "
+            f"head; this model has: {has}"
+        )
+    kind = next(kind for kind, methods in KINDS.items() if task in methods)
+    got = ", ".join(tasks.architectures) or "nothing"
+    raise ModelError(
+        f"{task}: {config}: architectures must name a class that ends in {kind}, got {got}; "
+        f"this model has: {has}"
+    )
 
-    @property
-    def present(self) -> Head | None:
-        """The head of the model, whatever it is for."""
-        return self._transformer.head
 
-    @property
-    def engine(self) -> Engine:
-        """The encoder and its head; to be asked for after `head` only.
+def decode_columns(transformer: Transformer, states: Floats, num_threads: int) -> Iterator[Floats]:
+    """Yield (vocabulary, some masks): the logits of the next masks, less the decoder's bias.
 
-        Its output has a row of (labels) for a text or for every token; of a masked language model,
-        which has its decoder elsewhere (`decode`), a row of (embedding_size) for every token.
-        """
-        assert self._engine is not None
-        return self._engine
-
-    def decode(self, states: Floats, num_threads: int) -> Iterator[Floats]:
-        """Yield the logits of every token of the vocabulary for each masked token.
-
-        states: (masks, embedding_size), the output for masked tokens.
-        """
-        for columns in self.decode_columns(states, num_threads):
-            yield from columns.T + self.decoder_bias
-
-    def decode_columns(self, states: Floats, num_threads: int) -> Iterator[Floats]:
-        """Yield (vocabulary, some masks): the logits of the next masks, less `decoder_bias`."""
-        head = self._transformer.head
-        assert head is not None
-        table = self._transformer.embeddings.word if head.decoder is None else head.decoder
-        masks = min(max(MAX_LOGITS // table.shape[0] // MASKS[0] * MASKS[0], MASKS[0]), MASKS[1])
-        for begin in range(0, states.shape[0], masks):
-            # The table is by far the larger factor: it is read where it lies, as the left one, and
-            # the states are packed.
-            part = states[begin : begin + masks]
-            packed = PackedB(part, transpose=True, dtype="float32")
-            yield linear(table, packed, num_threads=num_threads)
-
-    @property
-    def decoder_bias(self) -> Floats:
-        """(vocabulary,), of a masked language model."""
-        head = self._transformer.head
-        assert head is not None and head.decoder_bias is not None
-        return head.decoder_bias
+    states: (masks, embedding_size), the output of the head for masked tokens.
+    """
+    head = transformer.head
+    assert head is not None
+    table = transformer.embeddings.word if head.decoder is None else head.decoder
+    masks = min(max(MAX_LOGITS // table.shape[0] // MASKS[0] * MASKS[0], MASKS[0]), MASKS[1])
+    for begin in range(0, states.shape[0], masks):
+        # The table is by far the larger factor: it is read where it lies, as the left one, and the
+        # states are packed.
+        packed = PackedB(states[begin : begin + masks], transpose=True, dtype="float32")
+        yield linear(table, packed, num_threads=num_threads)

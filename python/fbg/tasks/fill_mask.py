@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import Block, TaskCall
+from fbg.tasks.context import Block, TaskCall, TaskMethods, task
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.results import FilledMask
 from fbg.tasks.scores import softmax
 from fbg.tasks.scores import top_k as best_first
-from fbg.tasks.task import TaskMethods, task
 
 __all__ = ["FillMaskMethods"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall
+from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.entities import (
     AGGREGATIONS,
     Token,
@@ -23,7 +23,6 @@ from fbg.tasks.gliner.ner import labelled_steps, require_defaults
 from fbg.tasks.inputs import require_choice, require_count, require_texts
 from fbg.tasks.results import Entity, TokenEntity
 from fbg.tasks.scores import softmax
-from fbg.tasks.task import TaskMethods, task
 from fbg.text.encoded_text import EncodedText
 from fbg.text.tokenization import TextTokenizer
 
@@ -31,8 +30,6 @@ __all__ = ["NerMethods"]
 
 Floats = npt.NDArray[np.float32]
 Grouped = Literal["simple", "first", "average", "max"]
-
-THRESHOLD = 0.5  # of GLiNER
 
 
 class NerMethods(TaskMethods):
@@ -128,16 +125,8 @@ class NerMethods(TaskMethods):
         context = self._context
         if context.span_scorer is not None:
             require_defaults(aggregation_strategy, ignore_labels, stride)
-            return (
-                yield from labelled_steps(
-                    context,
-                    texts,
-                    labels,
-                    THRESHOLD if threshold is None else threshold,
-                    batch_size,
-                    truncation,
-                )
-            )
+            found = labelled_steps(context, texts, labels, threshold, batch_size, truncation)
+            return (yield from found)
         if labels is not None:
             raise ValueError("ner: labels must be None: the model has labels of its own")
         if threshold is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
 from fbg.tasks.inputs import (
     Pair,
     as_pair,
@@ -21,7 +21,6 @@ from fbg.tasks.inputs import (
 from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import SCORES, softmax
 from fbg.tasks.scores import top_k as best_first
-from fbg.tasks.task import TaskMethods, task
 
 __all__ = ["RerankMethods", "ranked"]
 

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_choice, require_texts, text_blocks
-from fbg.tasks.task import TaskMethods, task
 from fbg.text.multi_vector import KINDS
 from fbg.text.query_weights import QueryWeights
 from fbg.text.sentence import Splade

@@ -13,11 +13,10 @@ import numpy as np
 
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
-from fbg.tasks.context import TaskCall
+from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult
 from fbg.tasks.scores import softmax, top_k
-from fbg.tasks.task import TaskMethods, task
 
 __all__ = ["TEMPLATE", "ZeroShotMethods", "can_entail"]
 

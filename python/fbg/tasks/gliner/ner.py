@@ -19,6 +19,8 @@ from fbg.text.encoded_text import EncodedText
 
 __all__ = ["labelled_steps", "require_defaults"]
 
+THRESHOLD = 0.5
+
 Places = list[tuple[int, int]]  # of words in a text
 
 
@@ -38,13 +40,13 @@ def labelled_steps(
     context: TaskContext,
     texts: str | Iterable[str],
     labels: Iterable[str] | None,
-    threshold: float,
+    threshold: float | None,
     batch_size: int,
     truncation: bool,
 ) -> Steps[list[Entity] | list[list[Entity]]]:
     """Return the entities of each text, as `Model.ner` does."""
     chosen = _checked_labels(labels)
-    limit = _checked_threshold(threshold)
+    limit = _checked_threshold(THRESHOLD if threshold is None else threshold)
     size, cut = require_count("ner: batch_size", batch_size), require_truncation("ner", truncation)
     reader, results = _Reader(context, chosen, cut), []
     first = 0
@@ -52,7 +54,7 @@ def labelled_steps(
         places, encoded = reader.encode(block, first)
         asked = [text for text, words in zip(encoded, places, strict=True) if words]
         work = Work(
-            context.embeddings.tokens,
+            context.engines.tokens,
             [text.ids for text in asked],
             [None] * len(asked),
             "ner",

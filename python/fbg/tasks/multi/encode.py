@@ -11,14 +11,14 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
-from fbg.tasks.context import TaskContext
+from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
+from fbg.tasks.multi.expansion import can_expand
 from fbg.tasks.multi.scores import maxsim
 from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
-from fbg.tasks.task import TaskMethods, task
 from fbg.tasks.truncation import CutTexts, require_truncation
-from fbg.text.multi_vector import KINDS, MARKERS, Expansion
+from fbg.text.multi_vector import KINDS, MARKERS, Expansion, MultiVector
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
@@ -112,8 +112,9 @@ class _Call:
         require_choice(f"{self._task}: kind", kind, KINDS)
         self._batch_size = require_count(f"{self._task}: batch_size", batch_size)
         self._truncation = require_truncation(self._task, truncation)
-        self._reader = _Reader(context, kind, self._task)
-        self._engine = context.multi_vector.engine(self._task, self._reader.hidden_length)
+        settings = _settings(context, self._task)
+        self._reader = _Reader(context, settings, kind, self._task)
+        self._engine = context.engines.vectors(settings, self._reader.hidden_length)
 
     def all_vectors(self, texts: str | Iterable[str]) -> Steps[list[Floats]]:
         """Return the vectors of each text, in a list for a single one, too."""
@@ -142,14 +143,24 @@ class _Call:
         )
 
 
+def _settings(context: TaskContext, task: str) -> MultiVector:
+    """Return the settings; raises ModelError if the model has one vector for a text."""
+    if context.sentence.multi_vector is None:
+        raise ModelError(
+            f"{task}: {context.directory}: has no vectors for tokens: neither has modules.json a "
+            "MultiVectorMask, nor config_sentence_transformers.json the model_type ColBERT or "
+            "MultiVectorEncoder, nor config.json the architecture HF_ColBERT"
+        )
+    return context.sentence.multi_vector
+
+
 class _Reader:
     """Tokenizes texts of one kind.
 
     hidden_length: of queries whose mask tokens nobody looks at; else 0.
     """
 
-    def __init__(self, context: TaskContext, kind: Kind, task: str) -> None:
-        self._settings = settings = context.multi_vector.settings(task)
+    def __init__(self, context: TaskContext, settings: MultiVector, kind: Kind, task: str) -> None:
         self._expansion = settings.expansion if kind == "query" else None
         self._fill = 0
         if self._expansion is not None:
@@ -163,6 +174,11 @@ class _Reader:
         self._limit = limit
         attended = self._expansion is None or self._expansion.attended
         self.hidden_length = 0 if attended else limit
+        if self.hidden_length and not can_expand(context.config):
+            raise ModelError(
+                f"{task}: {context.directory}: models of the type {context.config.model_type} must "
+                "attend to the tokens with which queries are padded"
+            )
         prefix = settings.prefixes[kind]
         self._inserted, self._prefix = None, prefix
         if settings.inserted:
@@ -174,8 +190,7 @@ class _Reader:
             self._tokenizer = context.tokenizer.with_max_length(room)
         except ValueError as error:
             raise ModelError(f"{task}: {kind}_length of the model: {error}") from None
-        cuts = context.multi_vector.cut_texts
-        self._cut_texts = cuts.setdefault(room, CutTexts(room))
+        self._cut_texts = context.cut_vectors.setdefault(room, CutTexts(room))
         skipped = settings.skiplist if kind in settings.skipped_in else ()
         known = [context.tokenizer.token_id(word) for word in skipped]
         self._skipped = np.array([token for token in known if token is not None], np.int32)

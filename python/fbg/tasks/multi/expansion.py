@@ -25,7 +25,7 @@ from fbg.graph.graph import Graph
 from fbg.graph.ops import Heads, Op
 from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import PackedBatch, token_position_ids
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, InputLimits
 from fbg.runtime.runner import Runner
 
 __all__ = ["ExpandedEngine", "can_expand"]
@@ -79,17 +79,10 @@ class ExpandedEngine(Engine):
     """An engine for queries whose mask tokens are given as ~token, behind all others."""
 
     def __init__(self, graph: Graph, config: EncoderConfig, length: int, columns: int) -> None:
-        # Places go on from one zone to the next. No family that has queries like these rotates long
-        # texts otherwise.
-        unused = config.max_positions - config.max_length
-        places = replace(
-            config,
-            max_positions=ZONES * 2 * length + unused,
-            num_token_types=1,
-            rotations=(),
-        )
+        # No family that has queries like these rotates long texts otherwise.
+        limits = InputLimits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
         hiding = graph.rewritten(partial(_hide_masks, length=length))
-        super().__init__(hiding, places, columns, per_token=True)
+        super().__init__(hiding, limits, columns, per_token=True)
         self._period, self._padding = 2 * length, config.pad_token_id
 
     def require_valid(

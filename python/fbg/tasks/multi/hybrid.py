@@ -12,10 +12,9 @@ from fbg.errors import ModelError
 from fbg.matmul.product import linear
 from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
-from fbg.tasks.context import TaskContext
+from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
-from fbg.tasks.task import TaskMethods, task
 from fbg.tasks.truncation import require_truncation
 from fbg.text.token_heads import TokenHeads
 from fbg.threads import calling
@@ -84,7 +83,7 @@ class HybridMethods(TaskMethods):
             ids = [text.ids for text in encoded]
             no_types = [None] * len(ids)
             after = len(given) - first - len(ids)
-            engine = context.embeddings.tokens
+            engine = context.engines.tokens
             work = Work(engine, ids, no_types, name, _copied, size, first, after)
             for n, states in enumerate((yield work)):
                 dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
