@@ -17,6 +17,7 @@ from fbg.cli.common import shows_progress, user_errors
 from fbg.cli.options import dtype_option, input_option, require_column, threads_option
 from fbg.environment import INTERRUPTED
 from fbg.files import require_free_file
+from fbg.integrations.shards import ShardJob, find_shards
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
@@ -35,17 +36,6 @@ class Source:
     texts: Iterable[str]
     identity: Any
     total: int | None
-
-
-@dataclass(frozen=True)
-class ShardArguments:
-    """What --ray is given, in the words of the command line."""
-
-    model: str
-    dtype: str | None
-    source: str
-    column: str | None
-    output: str
 
 
 @click.command()
@@ -123,9 +113,10 @@ def encode(
     if on_ray:
         if texts or source is None or output is None:
             raise click.UsageError("--ray requires --input and --output")
-        job = ShardArguments(model, dtype, source, column, output)
         with user_errors():
-            _encode_on_ray(job, address, actors, fbg.EncodeOptions(batch_size, **options))
+            shared = fbg.EncodeOptions(batch_size, **options)
+            job = ShardJob(model, output, dtype, column, shared)
+            _encode_on_ray(job, source, address, actors)
         return
     _check_arguments(texts, source, column, output, address, actors)
     with user_errors():
@@ -163,21 +154,17 @@ def _check_arguments(
         raise click.UsageError(f"--output would replace the --input: {output}")
 
 
-def _encode_on_ray(
-    given: ShardArguments, address: str | None, actors: int | None, options: fbg.EncodeOptions
-) -> None:
+def _encode_on_ray(job: ShardJob, source: str, address: str | None, actors: int | None) -> None:
     from fbg.integrations.ray_encode import encode_shards
-    from fbg.integrations.shards import ShardJob, find_shards
 
-    shards = find_shards(given.source, given.output)
-    job = ShardJob(given.model, given.output, given.dtype, given.column, options)
+    shards = find_shards(source, job.output)
     with progress_bar(len(shards), "shard", show=shows_progress()) as advance:
         done = encode_shards(
             job, shards, address=address, actors=actors, advance=lambda _: advance(1)
         )
     rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
     click.echo(
-        f"{given.output}: {rows} embeddings in {len(done)} files, {skipped} of which were there",
+        f"{job.output}: {rows} embeddings in {len(done)} files, {skipped} of which were there",
         err=True,
     )
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from types import TracebackType
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -84,18 +84,14 @@ class Record:
         self.inference += max(ticket.finished - started, 0.0)
 
 
-class _Returned(Generic[Result]):
-    """What a task returned, to be told from work that it asks for."""
-
-    def __init__(self, value: Result) -> None:
-        self.value = value
-
-
-def _advance(steps: Steps[Result], outputs: list[Floats] | None) -> Work | _Returned[Result]:
+def _advance(
+    steps: Steps[Result], outputs: list[Floats] | None
+) -> tuple[Work, None] | tuple[None, Result]:
+    """Return the work that a task asks for next, or what it returns."""
     try:
-        return next(steps) if outputs is None else steps.send(outputs)
+        return next(steps) if outputs is None else steps.send(outputs), None
     except StopIteration as end:
-        return _Returned(end.value)
+        return None, end.value
 
 
 class AsyncModel:
@@ -332,14 +328,14 @@ class AsyncModel:
             while True:
                 begin = time.perf_counter()
                 if characters is not None and characters <= INLINE_CHARACTERS:
-                    step = _advance(steps, outputs)
+                    work, result = _advance(steps, outputs)
                 else:
-                    step = await self._in_pool(_advance, steps, outputs)
+                    work, result = await self._in_pool(_advance, steps, outputs)
                 record.tokenization += time.perf_counter() - begin
-                if isinstance(step, _Returned):
-                    return step.value
-                record.count_numbers(step)
-                ticket = await waiting.compute(step, ticket)
+                if work is None:
+                    return cast(Result, result)
+                record.count_numbers(work)
+                ticket = await waiting.compute(work, ticket)
                 outputs = ticket.results
                 record.count(ticket)
         finally:

@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -194,20 +194,8 @@ def _require_target(target: float) -> None:
         raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
 
 
-class _Quantizable(Protocol):
-    """What can be quantized in part. names: of its products."""
-
-    names: list[str]
-
-    def alone(self, name: str) -> float:
-        """Return the loss if only this product is quantized."""
-
-    def all_but(self, kept: Sequence[str]) -> float:
-        """Return the loss if all others are quantized."""
-
-
 def _find(
-    trial: _Quantizable, target: float, progress: Callable[[str], object]
+    trial: _Encoder | _Network, target: float, progress: Callable[[str], object]
 ) -> tuple[dict[str, float], tuple[float, float, tuple[str, ...], float]]:
     """Return the loss of each product alone, the largest first, and the fields of _Losses."""
     losses = {}
@@ -224,7 +212,10 @@ def _find(
 
 
 class _Encoder:
-    """A float32 model, with the losses of variants of its weights on some texts."""
+    """A float32 model, with the losses of variants of its weights on some texts.
+
+    names: of its products. alone: the loss if only one is quantized; all_but: if all others are.
+    """
 
     def __init__(self, base: Model, texts: list[str]) -> None:
         self._base, self._texts = base, texts
@@ -262,7 +253,7 @@ class _Encoder:
 
 
 class _Network:
-    """A float32 network, with the losses of variants of it on some inputs."""
+    """A float32 network, with the losses of variants of it on some inputs; as _Encoder."""
 
     def __init__(self, net: Net, feeds: list[Feed]) -> None:
         from fbg.importers.variants import quantizer, results_of_products

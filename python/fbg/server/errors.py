@@ -11,7 +11,6 @@ name no path, no module and no line.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["Dialect", "Fault", "RequestError", "error_body"]
@@ -25,33 +24,35 @@ class Dialect(enum.Enum):
     COHERE = "cohere"
 
 
-@dataclass(frozen=True)
-class Kind:
-    """An error: its status code, by dialect where they differ, and what TEI and OpenAI call it."""
-
-    status: int
-    tei: str
-    openai: str
-    code: str | None = None
-    other_status: int | None = None  # of the dialects that are not TEI
-
-
 class Fault(enum.Enum):
-    """What can be wrong with a request, or with the server."""
+    """What can be wrong with a request, or with the server: its status code, what TEI and OpenAI
+    call it, OpenAI's code, and the status code of the dialects that are not TEI where it differs.
+    """
 
-    MALFORMED = Kind(400, "Validation", "invalid_request_error")
-    EMPTY = Kind(400, "Empty", "invalid_request_error")
-    UNAUTHORIZED = Kind(401, "Unauthorized", "invalid_request_error", "invalid_api_key")
-    UNKNOWN_MODEL = Kind(404, "Validation", "invalid_request_error", "model_not_found")
-    UNKNOWN_PATH = Kind(404, "Validation", "invalid_request_error", "unknown_url")
-    METHOD = Kind(405, "Validation", "invalid_request_error", "method_not_supported")
-    SLOW = Kind(408, "Validation", "invalid_request_error", "timeout")
-    TOO_LARGE = Kind(413, "Validation", "invalid_request_error", "request_too_large")
-    VALIDATION = Kind(422, "Validation", "invalid_request_error", None, 400)
-    UNABLE = Kind(424, "Backend", "invalid_request_error", "model_not_able", 400)
-    BACKEND = Kind(424, "Backend", "server_error", None, 500)
-    OVERLOADED = Kind(429, "Overloaded", "rate_limit_error", "rate_limit_exceeded")
-    UNHEALTHY = Kind(503, "Unhealthy", "server_error", "unavailable")
+    MALFORMED = (400, "Validation", "invalid_request_error")
+    EMPTY = (400, "Empty", "invalid_request_error")
+    UNAUTHORIZED = (401, "Unauthorized", "invalid_request_error", "invalid_api_key")
+    UNKNOWN_MODEL = (404, "Validation", "invalid_request_error", "model_not_found")
+    UNKNOWN_PATH = (404, "Validation", "invalid_request_error", "unknown_url")
+    METHOD = (405, "Validation", "invalid_request_error", "method_not_supported")
+    SLOW = (408, "Validation", "invalid_request_error", "timeout")
+    TOO_LARGE = (413, "Validation", "invalid_request_error", "request_too_large")
+    VALIDATION = (422, "Validation", "invalid_request_error", None, 400)
+    UNABLE = (424, "Backend", "invalid_request_error", "model_not_able", 400)
+    BACKEND = (424, "Backend", "server_error", None, 500)
+    OVERLOADED = (429, "Overloaded", "rate_limit_error", "rate_limit_exceeded")
+    UNHEALTHY = (503, "Unhealthy", "server_error", "unavailable")
+
+    def __init__(
+        self,
+        status: int,
+        tei: str,
+        openai: str,
+        code: str | None = None,
+        other_status: int | None = None,
+    ) -> None:
+        self.status, self.tei, self.openai, self.code = status, tei, openai, code
+        self.other_status = status if other_status is None else other_status
 
 
 class RequestError(Exception):
@@ -64,24 +65,21 @@ class RequestError(Exception):
         self.param = param
 
     def status(self, dialect: Dialect) -> int:
-        kind: Kind = self.fault.value
-        if dialect is not Dialect.TEI and kind.other_status is not None:
-            return kind.other_status
-        return kind.status
+        return self.fault.status if dialect is Dialect.TEI else self.fault.other_status
 
 
 def error_body(dialect: Dialect, error: RequestError) -> dict[str, Any]:
     """Return the JSON object that tells a client of this dialect what is wrong."""
-    kind: Kind = error.fault.value
+    fault = error.fault
     if dialect is Dialect.TEI:
-        return {"error": error.message, "error_type": kind.tei}
+        return {"error": error.message, "error_type": fault.tei}
     if dialect is Dialect.COHERE:
         return {"message": error.message}
     return {
         "error": {
             "message": error.message,
-            "type": kind.openai,
+            "type": fault.openai,
             "param": error.param,
-            "code": kind.code,
+            "code": fault.code,
         }
     }

@@ -1,6 +1,6 @@
 """A span of OpenTelemetry for each request, with what its parts took (`fbg serve --tracing`).
 
-protocol -> Anonymous -> OpenTelemetryMiddleware -> Described -> the application
+protocol -> _anonymous -> OpenTelemetryMiddleware -> _described -> the application
 
 Where spans go is told by the environment variables of OpenTelemetry, such as
 OTEL_EXPORTER_OTLP_ENDPOINT; the default is a collector on this machine.
@@ -44,42 +44,38 @@ class Tracing:
             return f"{method} {path}" if path in paths else method, {}
 
         traced = OpenTelemetryMiddleware(
-            Described(app),
+            _described(app),
             excluded_urls=EXCLUDED,
             default_span_details=name,
             tracer_provider=self._provider,
             meter_provider=NoOpMeterProvider(),
             exclude_spans=["receive", "send"],
         )
-        return Anonymous(traced)
+        return _anonymous(traced)
 
     def close(self) -> None:
         """Send the spans that wait."""
         self._provider.shutdown()
 
 
-class Anonymous:
-    """Leaves out the query string, which no route reads and which may hold texts or keys."""
+def _anonymous(app: ASGIApp) -> ASGIApp:
+    """Leave out the query string, which no route reads and which may hold texts or keys."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope = {**scope, "query_string": b""}
-        await self._app(scope, receive, send)
+        await app(scope, receive, send)
+
+    return call
 
 
-class Described:
-    """Adds to the span of a request what the application noted about it in the scope.
+def _described(app: ASGIApp) -> ASGIApp:
+    """Add to the span of a request what the application noted about it in the scope.
 
     It does so when the answer begins, because the span ends with the last part of the answer.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
         span = get_current_span()
 
         async def describe_and_send(message: Message) -> None:
@@ -87,7 +83,9 @@ class Described:
                 _describe(span, scope)
             await send(message)
 
-        await self._app(scope, receive, describe_and_send if span.is_recording() else send)
+        await app(scope, receive, describe_and_send if span.is_recording() else send)
+
+    return call
 
 
 def _describe(span: Span, scope: Scope) -> None:
