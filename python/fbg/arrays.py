@@ -32,7 +32,11 @@ __all__ = [
     "require_within",
 ]
 
+# Arrays by the type of their elements.
 Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int32]
 
 
 def as_array(x: object, name: str, *, refers: bool = False) -> Array:

@@ -11,9 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.checkpoints.files import read_settings, require_file
 from fbg.checkpoints.kernel_tensor import Kernel, Ones, ZeroTensor, as_matrix
 from fbg.checkpoints.mapped_file import StoredTensor
@@ -24,7 +22,6 @@ from fbg.errors import ModelError
 
 __all__ = ["FORMATS", "Checkpoint", "Format", "Part", "weight_files"]
 
-Floats = npt.NDArray[np.float32]
 
 DTYPES = ("float32", "float16", "bfloat16")
 

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Array, Floats
 from fbg.checkpoints.files import require_file
 from fbg.checkpoints.safetensors_header import DTYPES, Entry, entries_of
 from fbg.errors import ModelError
@@ -36,8 +37,6 @@ from fbg.matmul.weights import PackedWeight
 
 __all__ = ["NAMES", "NET_FORMAT", "SavedFile", "write"]
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 
 FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
 # Of models, 1 had no heads, and 2 called a norm of BERT's layers otherwise (networks/source.py).

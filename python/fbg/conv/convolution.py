@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import (
+    Array,
     as_array,
     bfloat16,
     has_dense_rows,
@@ -40,7 +40,6 @@ __all__ = [
     "x_dtypes",
 ]
 
-Array = npt.NDArray[Any]
 Stages = Pipeline | Stage | Iterable[Stage] | None
 Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
 

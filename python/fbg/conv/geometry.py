@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_flag, require_integer, shown
+from fbg.arrays import Array, require_flag, require_integer, shown
 from fbg.conv.layouts import weight_hint
 from fbg.errors import named
 
 __all__ = ["Extents", "Padding", "as_geometry", "canonical_weights", "per_axis", "sizes_of"]
 
-Array = npt.NDArray[Any]
 Extents = int | Sequence[int]
 Padding = int | Sequence[int] | Sequence[tuple[int, int]] | Literal["same", "valid"]
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy.typing as npt
-
+from fbg.arrays import Array
 from fbg.conv.convolution import (
     Quantization,
     checked,
@@ -21,8 +19,6 @@ from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
 
 __all__ = ["PackAWithIm2Col"]
-
-Array = npt.NDArray[Any]
 
 
 @named_arguments

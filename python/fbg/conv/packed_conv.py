@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.again import Again, again
 from fbg.arrays import (
+    Array,
     as_array,
     bfloat16,
     require_choice,
@@ -29,7 +30,6 @@ from fbg.matmul.arguments import check_quantizing
 
 __all__ = ["Algorithm", "PackedConv"]
 
-Array = npt.NDArray[Any]
 
 _Native = _fbg.ConvInt8 | _fbg.ConvInt16 | _fbg.ConvFloat32 | _fbg.ConvFloat16 | _fbg.ConvBFloat16
 _FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import Again, again
-from fbg.arrays import bfloat16, require_dtype, require_dtype_name
+from fbg.arrays import Array, bfloat16, require_dtype, require_dtype_name
 from fbg.conv.convolution import (
     Quantization,
     Stages,
@@ -28,7 +28,6 @@ from fbg.tuning.trials import ConvTrial
 
 __all__ = ["PreparedConv"]
 
-Array = npt.NDArray[Any]
 _CALL = "PreparedConv"
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.again import Again, again
 from fbg.arrays import (
+    Array,
     require_choice,
     require_dtype,
     require_dtype_name,
@@ -32,7 +33,6 @@ from fbg.matmul.pipeline import Pipeline
 
 __all__ = ["StrassenCall"]
 
-Array = npt.NDArray[Any]
 
 # Into how many blocks K and N are divided. "strassen" takes what has the lowest modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}

@@ -6,10 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from fbg.arrays import require_integer
+from fbg.arrays import Floats, require_integer
 from fbg.errors import needed, require_known
 from fbg.locks import Lock
 from fbg.model.load import load_encoder
@@ -19,8 +16,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Embedder"]
-
-Floats = npt.NDArray[np.float32]
 
 
 class Embedder:

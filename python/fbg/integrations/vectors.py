@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.errors import needed
 from fbg.tasks.embedding_precision import Precision, quantize_embeddings
 
 __all__ = ["SIMILARITIES", "quantized", "similarities", "tensor"]
 
-Floats = npt.NDArray[np.float32]
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 

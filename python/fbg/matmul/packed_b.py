@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import (
+    Array,
     as_array,
     bfloat16,
     first_of,
@@ -31,8 +32,6 @@ from fbg.matmul.weights import PackedWeight, require_packed_dtype
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
-
-Array = npt.NDArray[Any]
 
 
 class Outliers(NamedTuple):

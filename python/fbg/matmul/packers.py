@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.again import Again, again
 from fbg.arrays import (
+    Array,
     as_array,
     bfloat16,
     is_bfloat16,
@@ -25,8 +26,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
 __all__ = ["PACKERS", "PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset"]
-
-Array = npt.NDArray[Any]
 
 
 class PackA:

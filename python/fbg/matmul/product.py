@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.again import again
 from fbg.arrays import (
+    Array,
     as_array,
     bfloat16,
     require_choice,
@@ -28,7 +29,6 @@ from fbg.matmul.pipeline import Pipeline, Stage
 
 __all__ = ["PreparedCall", "linear", "multiply", "prepare"]
 
-Array = npt.NDArray[Any]
 
 PreparedCall = _fbg.PreparedCall
 

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.errors import ClosedError, require_known
 from fbg.model.model import Model
 from fbg.runtime.former import BatchFormer
@@ -35,8 +35,6 @@ __all__ = ["TASKS", "AsyncModel", "Record"]
 
 CLOSED = "the AsyncModel is closed"
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 Result = TypeVar("Result")
 
 # Texts of so many characters in total are tokenized in the event loop, which takes less time than

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.graph.lower_rows import lower_rows
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
@@ -17,7 +18,6 @@ from fbg.threads import calling
 
 __all__ = ["HiddenStates", "ModelOutput"]
 
-Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[Any]
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Floats
 from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.matmul.weights import PackedWeight
@@ -23,8 +23,6 @@ from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
 
 __all__ = ["Origin", "tensors", "write"]
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclasses.dataclass(frozen=True)

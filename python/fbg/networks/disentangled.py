@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.networks.source import Source
 
 __all__ = ["Relative", "RelativeNames", "RelativeTables", "distance_rows", "read_tables"]
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

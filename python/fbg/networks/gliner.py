@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
@@ -23,7 +21,6 @@ from fbg.networks.task_config import SpanConfig
 
 __all__ = ["GLINER", "LstmDirection", "Projection", "SpanHead", "read_gliner", "read_span_head"]
 
-Floats = npt.NDArray[np.float32]
 
 GLINER = "gliner_config.json"
 MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.compression.linear import Linear
@@ -28,7 +26,6 @@ from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
 
 __all__ = ["Head", "HeadNames", "build_head", "read_head"]
 
-Floats = npt.NDArray[np.float32]
 
 TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a language model, if it has no own
 

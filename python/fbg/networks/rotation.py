@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.checkpoints.files import Settings
 
 __all__ = ["MAX_ROTATIONS", "MAX_THETA", "Rotation", "read_rotation"]
 
-Floats = npt.NDArray[np.float32]
 
 MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of the frequencies

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Checkpoint, Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.checkpoints.saved_file import SavedFile
@@ -23,8 +23,6 @@ from fbg.graph.ops import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 
 __all__ = ["CheckpointSource", "SavedSource", "Source"]
-
-Floats = npt.NDArray[np.float32]
 
 
 Parts = Sequence[str | Part | Kernel | Ones]  # of a layer, side by side

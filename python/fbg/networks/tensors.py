@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel
 from fbg.compression.linear import Linear
@@ -23,8 +21,6 @@ from fbg.networks.source import Source
 from fbg.networks.transformer import Embeddings, Layer, Transformer
 
 __all__ = ["read_transformer"]
-
-Floats = npt.NDArray[np.float32]
 
 
 def read_transformer(source: Source, config: EncoderConfig) -> Transformer:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
 from fbg.graph import ops
@@ -43,7 +44,6 @@ __all__ = [
     "replace_linears",
 ]
 
-Floats = npt.NDArray[np.float32]
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)

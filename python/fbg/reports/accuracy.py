@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Array, Floats
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
 from fbg.graph.lower_rows import lower_rows
@@ -30,8 +31,6 @@ __all__ = [
     "top_1",
 ]
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 
 REFERENCE = "float32"
 COMPARED_TOKENS = 1024  # of one run that hands back every layer

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.model.load import load
 from fbg.reports.inputs import random_feeds, read_feeds
 from fbg.reports.measuring import Report, table
 
 __all__ = ["ByOp", "OpError", "compare_by_op"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 import fbg
-from fbg.arrays import require_integer
+from fbg.arrays import Floats, require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load
 from fbg.progress import counted
 from fbg.reports.accuracy import (
     REFERENCE,
-    Floats,
     LayerError,
     NodeError,
     cosine,

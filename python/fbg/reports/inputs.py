@@ -8,13 +8,13 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import Array, require_integer
 from fbg.files import open_regular
 from fbg.importers.feeds import runs_of
 
@@ -35,7 +35,6 @@ __all__ = [
     "thread_counts",
 ]
 
-Array = npt.NDArray[Any]
 Feed = dict[str, Array]
 TOKENS = (8, 32, 128, 384)
 RANDOM_FEEDS = 8

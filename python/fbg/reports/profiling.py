@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 import fbg
-from fbg.arrays import require_integer
+from fbg.arrays import Doubles, require_integer
 from fbg.model.load import load, load_encoder
 from fbg.networks.transformer import ROUNDED
 from fbg.progress import counted
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NetProfile", "Part", "Profile", "ProfileReport", "profile", "profile_net"]
 
-Doubles = npt.NDArray[np.float64]
 
 GEMM, MATMUL = "GEMM", "attention matmul"
 HEAD = ("ms", "share", "G op/s", "of peak")  # of tables of parts

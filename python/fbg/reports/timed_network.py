@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Doubles
 from fbg.graph import ops
 from fbg.graph.lower_rows import lower_rows
 from fbg.graph.ops import Op, Value
@@ -31,7 +32,6 @@ __all__ = [
     "TimedOp",
 ]
 
-Doubles = npt.NDArray[np.float64]
 
 PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
 PHASES = 4

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Indices
+
 __all__ = [
     "MAX_BATCH_TOKENS",
     "PackedBatch",
@@ -19,7 +21,6 @@ __all__ = [
     "token_position_ids",
 ]
 
-Indices = npt.NDArray[np.int32]
 
 # Tokens of one batch: enough that reading the weights costs little, few enough that what flows
 # between two layers stays in the caches. Results do not depend on it.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.graph.graph import Graph
 from fbg.graph.lower_rows import lower_rows
 from fbg.runtime.batches import pack_sequences
@@ -16,9 +16,6 @@ from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
 
 __all__ = ["Engine", "InputLimits"]
-
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from fbg.arrays import require_integer
+from fbg.arrays import Floats, require_integer
 from fbg.errors import ClosedError, OverloadedError
 from fbg.locks import Lock
 from fbg.runtime.batches import MAX_BATCH_TOKENS
@@ -41,7 +38,6 @@ from fbg.runtime.worker_threads import start_threads
 
 __all__ = ["BatchFormer"]
 
-Floats = npt.NDArray[np.float32]
 
 log = logging.getLogger("fbg.runtime")
 

@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Indices
 from fbg.locks import Lock, cached_property
 from fbg.runtime.engine import Engine
 from fbg.runtime.ticket import Ticket
 
 __all__ = ["BULK", "INTERACTIVE", "Batch", "Priority", "PriorityClass"]
-
-Indices = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

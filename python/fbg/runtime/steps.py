@@ -12,9 +12,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks
 from fbg.runtime.former import BatchFormer
 from fbg.runtime.priority import PriorityClass
@@ -24,7 +22,6 @@ from fbg.threads import calling
 
 __all__ = ["Steps", "compute", "run_steps"]
 
-Floats = npt.NDArray[np.float32]
 Result = TypeVar("Result")
 
 Steps = Generator[Work, list[Floats], Result]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.runtime.work import Work
 
 __all__ = ["Owner", "Ticket"]
 
-Floats = npt.NDArray[np.float32]
 
 INTERACTIVE_TOKENS = 256  # at most; a single sequence is interactive, however long
 

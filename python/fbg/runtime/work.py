@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats, Indices
 from fbg.runtime.engine import Engine
 
 __all__ = ["Work"]
-
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 
 
 def _everything(number: int, output: Floats) -> Floats:

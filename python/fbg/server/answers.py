@@ -13,8 +13,8 @@ from types import GeneratorType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.server.errors import Fault, RequestError
 from fbg.server.replies import encode_json
 from fbg.server.state import Call
@@ -23,7 +23,6 @@ from fbg.tasks.sparse import SparseEmbeddings
 
 __all__ = ["hybrid_json", "json_list", "json_of", "json_parts", "sparse_json"]
 
-Floats = npt.NDArray[np.float32]
 
 # Values of so many numbers, fields and items are encoded in the event loop, within about 0.1 ms.
 MOST_ITEMS = 2048

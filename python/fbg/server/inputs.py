@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Input, Similarity, Truncating
 from fbg.server.served import Served
@@ -15,8 +15,6 @@ from fbg.server.state import Call
 
 __all__ = ["Floats", "embed", "require_short", "texts_or_ids", "truncation"]
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 HIGHEST = np.iinfo(np.int32).max
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
@@ -17,7 +17,6 @@ from fbg.text.encoded_text import EncodedText
 
 __all__ = ["AnswerMethods"]
 
-Floats = npt.NDArray[np.float32]
 Results = Answer | list[Answer]
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Floats
 from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
 from fbg.networks.heads import Head
@@ -30,7 +30,6 @@ from fbg.threads import calling
 
 __all__ = ["Block", "TaskCall", "TaskContext", "TaskMethods", "steps_of", "task"]
 
-Floats = npt.NDArray[np.float32]
 P = ParamSpec("P")
 Result = TypeVar("Result")
 

@@ -12,12 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import refuse_texts
+from fbg.arrays import Floats, refuse_texts
 from fbg.errors import named_arguments
 
 __all__ = ["Precision", "embedding_ranges", "quantize_embeddings"]
 
-Floats = npt.NDArray[np.float32]
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 
 PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")

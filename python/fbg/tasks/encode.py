@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.progress import progress_bar
 from fbg.tasks.context import TaskContext
 from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
@@ -14,7 +14,6 @@ from fbg.tasks.inputs import require_iterable, require_texts
 
 __all__ = ["EncodeMethods"]
 
-Floats = npt.NDArray[np.float32]
 
 BAR = "encode: show_progress_bar"
 

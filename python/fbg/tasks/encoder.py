@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_integer
+from fbg.arrays import Floats, require_integer
 from fbg.errors import require_known
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work
@@ -25,7 +25,6 @@ from fbg.threads import calling
 
 __all__ = ["SENTENCES", "EncodeOptions", "Encoder"]
 
-Floats = npt.NDArray[np.float32]
 
 SENTENCES = "encode: sentences"
 

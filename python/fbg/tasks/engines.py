@@ -7,9 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.errors import ModelError
 from fbg.graph import ops
 from fbg.graph.graph import Graph
@@ -34,7 +32,6 @@ MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
 MASKS = (32, 128)
 MAX_LOGITS = 1 << 22
 
-Floats = npt.NDArray[np.float32]
 
 Key = tuple[str, int, bool]
 

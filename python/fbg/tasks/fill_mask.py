@@ -8,6 +8,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import Block, TaskCall, TaskMethods, task
@@ -18,7 +19,6 @@ from fbg.tasks.scores import top_k as best_first
 
 __all__ = ["FillMaskMethods"]
 
-Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.intp]
 Results = list[FilledMask] | list[list[FilledMask]]
 

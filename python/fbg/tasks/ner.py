@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.entities import (
@@ -28,7 +28,6 @@ from fbg.text.tokenization import TextTokenizer
 
 __all__ = ["NerMethods"]
 
-Floats = npt.NDArray[np.float32]
 Grouped = Literal["simple", "first", "average", "max"]
 
 

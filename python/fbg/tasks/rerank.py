@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
 from fbg.tasks.inputs import (
@@ -24,7 +24,6 @@ from fbg.tasks.scores import top_k as best_first
 
 __all__ = ["RerankMethods", "ranked"]
 
-Floats = npt.NDArray[np.float32]
 Activation = Literal["sigmoid", "none"]
 
 

@@ -8,19 +8,18 @@ each query.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import has_dense_rows, refuse_texts, require_integer
+from fbg.arrays import Array, has_dense_rows, refuse_texts, require_integer
 from fbg.errors import named_arguments
 from fbg.threads import get_num_threads
 
 __all__ = ["Hit", "Metric", "semantic_search", "similarity"]
 
-Array = npt.NDArray[Any]
 Metric = Literal["cosine", "dot", "hamming"]
 
 METRICS = ("cosine", "dot", "hamming")

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
@@ -25,8 +26,6 @@ from fbg.threads import calling
 
 __all__ = ["SparseEmbeddings", "SparseMethods", "compressed_rows", "encode_sparse_steps"]
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 Kind = Literal["query", "document"]
 
 

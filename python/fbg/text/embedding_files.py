@@ -21,14 +21,13 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.files import open_in_place, open_regular, rename_over, replace_file, require_replaceable
 from fbg.text.files import require_pyarrow
 
 __all__ = ["EmbeddingFile", "output_kind"]
 
-Floats = npt.NDArray[np.float32]
 
 HEADER_BYTES = 128
 KINDS = {".npy": "npy", "": "npy", ".parquet": "parquet"}

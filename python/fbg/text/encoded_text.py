@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Indices
+
 __all__ = ["EncodedText", "kept_when_cut", "windows"]
 
-Indices = npt.NDArray[np.int32]
 Chosen = npt.NDArray[np.intp]
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.weights import copy_floats
 from fbg.errors import ModelError
@@ -18,7 +18,6 @@ from fbg.networks.config import EncoderConfig
 
 __all__ = ["TOKEN_HEADS", "TokenHeads", "read_token_heads"]
 
-Floats = npt.NDArray[np.float32]
 
 TOKEN_HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 

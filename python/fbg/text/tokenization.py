@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Indices
 from fbg.errors import ModelError
 from fbg.files import read_regular
 from fbg.text.encoded_text import EncodedText, kept_when_cut
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Text", "TextTokenizer"]
 
-Indices = npt.NDArray[np.int32]
 Text = str | tuple[str, str]  # a text, or a pair of texts
 
 # What tokens with a meaning of their own are called, in the vocabularies of all families.

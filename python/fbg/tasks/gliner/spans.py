@@ -14,15 +14,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.networks.gliner import LstmDirection, Projection, SpanHead
 
 __all__ = ["Found", "SpanScorer", "best_spans", "split_words"]
 
-Floats = npt.NDArray[np.float32]
 
 WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 BLOCK = 1024  # spans that are scored at a time, if no word begins more; bounds memory

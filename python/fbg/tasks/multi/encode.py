@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
@@ -24,8 +25,6 @@ from fbg.threads import calling
 
 __all__ = ["MultiVectorMethods"]
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 Kind = Literal["query", "document"]
 
 # Documents whose vectors are kept at a time by `rank`.

@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.ops import Heads, Op
@@ -30,8 +30,6 @@ from fbg.runtime.runner import Runner
 
 __all__ = ["ExpandedEngine", "can_expand"]
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 
 HIDDEN = -1e9  # added to a score that must not count
 ZONES = 4  # of 2 L places each

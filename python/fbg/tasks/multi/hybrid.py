@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Floats, Indices
 from fbg.errors import ModelError
 from fbg.matmul.product import linear
 from fbg.runtime.steps import Steps
@@ -21,8 +21,6 @@ from fbg.threads import calling
 
 __all__ = ["HybridEmbeddings", "HybridMethods"]
 
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 
 TINY = np.float32(1e-12)
 

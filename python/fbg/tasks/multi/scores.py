@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import refuse_texts, require_integer
+from fbg.arrays import Floats, refuse_texts, require_integer
 from fbg.errors import named_arguments
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
 __all__ = ["maxsim"]
 
-Floats = npt.NDArray[np.float32]
 
 BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
 
