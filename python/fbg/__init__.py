@@ -45,7 +45,7 @@ _LATER = {
     "CrossEncoder": "fbg.integrations.cross_encoder",
     "EncodeOptions": "fbg.tasks.encoder",
     "Model": "fbg.model.model",
-    "ModelOutput": "fbg.model.model",
+    "ModelOutput": "fbg.model.forward",
     "SentenceTransformer": "fbg.integrations.sentence_transformers",
     "SparseEmbeddings": "fbg.tasks.sparse",
     "TuneReport": "fbg.model.tuning",
@@ -62,8 +62,9 @@ if TYPE_CHECKING:
     from fbg.integrations.cross_encoder import CrossEncoder
     from fbg.integrations.sentence_transformers import SentenceTransformer
     from fbg.model.async_model import AsyncModel
+    from fbg.model.forward import ModelOutput
     from fbg.model.load import load
-    from fbg.model.model import Model, ModelOutput
+    from fbg.model.model import Model
     from fbg.model.tuning import TuneReport, tune
     from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
     from fbg.tasks.encoder import EncodeOptions

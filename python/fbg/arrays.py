@@ -13,25 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "as_array",
-    "as_numbers",
-    "has_dense_rows",
-    "refuse_texts",
-    "require_choice",
-    "require_dtype",
-    "require_dtype_name",
-    "require_finite",
-    "require_flag",
-    "require_integer",
-    "require_matrix",
-    "require_number",
-    "require_points",
-    "require_scale",
-    "require_scales",
-    "require_within",
-]
-
 # Arrays by the type of their elements.
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]

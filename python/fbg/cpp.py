@@ -6,8 +6,6 @@ from pathlib import Path
 
 from fbg import _fbg
 
-__all__ = ["get_cmake_dir", "get_include"]
-
 # Beside the extension module: in an editable installation the Python sources are elsewhere.
 _PACKAGE = Path(_fbg.__file__).parent
 

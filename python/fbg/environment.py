@@ -14,8 +14,6 @@ TYPE_CHECKING = False  # as in typing, which takes long to import
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["INTERRUPTED", "Interruptible", "end_quietly", "is_program", "read_setting"]
-
 INTERRUPTED = 130  # the exit code that a shell gives programs that SIGINT ended
 
 

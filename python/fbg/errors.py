@@ -9,19 +9,6 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-__all__ = [
-    "ClosedError",
-    "ModelError",
-    "OverloadedError",
-    "advice",
-    "install_line",
-    "named",
-    "named_arguments",
-    "needed",
-    "require_given",
-    "require_known",
-]
-
 # The extra of pyproject.toml that brings a package, by the name under which it is imported.
 EXTRAS = {
     **dict.fromkeys(

@@ -18,17 +18,6 @@ from typing import BinaryIO
 
 from fbg.reading import active_reads
 
-__all__ = [
-    "NotRegularError",
-    "open_in_place",
-    "open_regular",
-    "read_regular",
-    "rename_over",
-    "replace_file",
-    "require_free_file",
-    "require_replaceable",
-]
-
 KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",

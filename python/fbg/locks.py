@@ -15,8 +15,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["Lock", "cached_property"]
-
 T = TypeVar("T")
 
 

@@ -34,8 +34,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA
 from fbg.matmul.pipeline import Pipeline, Stage
 
-__all__ = ["gemm", "prepare"]
-
 Stages = Pipeline | Stage | Iterable[Stage] | None
 
 

@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 
 from fbg.errors import install_line
 
-__all__ = ["Progress", "active_progress", "counted", "progress_bar", "progress_bars", "told_to"]
-
 T = TypeVar("T")
 
 # Called with the name of a stage of the work, how much of it is done, and how much there is.

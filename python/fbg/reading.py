@@ -14,15 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-__all__ = [
-    "FileState",
-    "ReadFiles",
-    "active_reads",
-    "changed_file",
-    "not_recorded",
-    "recorded_reads",
-]
-
 
 @dataclass(frozen=True)
 class FileState:

@@ -11,8 +11,6 @@ from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.environment import read_setting
 
-__all__ = ["calling", "get_num_threads", "set_num_threads"]
-
 
 class _Calling:
     """``with calling:`` counts this thread among the callers that share the CPUs.

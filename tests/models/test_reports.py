@@ -16,7 +16,8 @@ from fbg.model import sequential
 from fbg.networks.transformer import linears
 from fbg.reports.accuracy import cosines, nearest_texts
 from fbg.reports.benchmark import bench
-from fbg.reports.comparison import compare, sample_texts
+from fbg.reports.comparison import compare
+from fbg.reports.inputs import sample_texts
 from fbg.reports.measuring import table, time_in_turn
 from fbg.reports.plots import plot_comparison, plot_stacks
 from fbg.reports.profiling import profile

@@ -24,8 +24,6 @@ from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.errors import ModelError
 
-__all__ = ["Adapter", "MergedTensor", "find_adapter", "merge_adapter"]
-
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 ORIGINAL, PARAMETRIZED = ".parametrizations.weight.original", ".parametrizations.weight.0."
 PEFT = "base_model.model."

@@ -20,9 +20,6 @@ from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.weights import UnpackedWeight, copy_floats
 from fbg.errors import ModelError
 
-__all__ = ["FORMATS", "Checkpoint", "Format", "Part", "weight_files"]
-
-
 DTYPES = ("float32", "float16", "bfloat16")
 
 # Checkpoints converted from the first BERT release.

@@ -15,8 +15,6 @@ MAX_SIZE = 2**100  # of anything that a model counts: formulas in floats do not 
 
 LONGEST_NAME = "x" * 64  # no file of a module has a longer one
 
-__all__ = ["Settings", "folder_within", "read_json", "read_settings", "require_file"]
-
 
 def require_file(path: Path) -> Path:
     """Return `path`; raises ModelError unless it names a regular file."""

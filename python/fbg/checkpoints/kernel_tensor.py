@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from fbg.checkpoints.mapped_file import StoredTensor
 
-__all__ = ["Kernel", "KernelTensor", "Ones", "ZeroTensor", "as_matrix"]
-
 
 @dataclass(frozen=True)
 class Kernel:

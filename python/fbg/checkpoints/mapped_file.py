@@ -16,8 +16,6 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
-__all__ = ["MappedFile", "StoredTensor", "are_sizes"]
-
 MAX_DIMENSIONS = 16  # of a tensor; NumPy has a limit of its own
 MAX_SIZE = 1 << 48  # beyond any file
 

@@ -10,8 +10,6 @@ from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
 
-__all__ = ["read_safetensors"]
-
 MAX_HEADER = 100_000_000  # as in the reference implementation
 
 

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 from fbg.checkpoints.mapped_file import are_sizes
 
-__all__ = ["DTYPES", "Entry", "entries_of"]
-
 # Name and bytes of an element. Other types exist; their tensors are known, but cannot be read.
 DTYPES = {
     "F64": ("float64", 8),

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["WEIGHTS", "replace_directory", "require_free"]
-
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of <fcntl.h> and <stdio.h>
 
 WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model

@@ -35,9 +35,6 @@ from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
 from fbg.matmul.weights import PackedWeight
 
-__all__ = ["NAMES", "NET_FORMAT", "SavedFile", "write"]
-
-
 FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
 # Of models, 1 had no heads, and 2 called a norm of BERT's layers otherwise (networks/source.py).
 VERSIONS = {FORMAT: 3, NET_FORMAT: 2}

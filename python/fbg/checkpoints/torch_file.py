@@ -23,8 +23,6 @@ from fbg.checkpoints.unpickler import Constructor, unpickle
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
-__all__ = ["read_torch_file"]
-
 MAX_PICKLE = 1 << 23  # bytes; a tensor takes some two hundred
 # Before torch 1.6: a pickle of this number comes first.
 LEGACY = b"\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19"

@@ -13,8 +13,6 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["Constructor", "unpickle"]
-
 PROTOCOL = 2
 
 

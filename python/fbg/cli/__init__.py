@@ -8,8 +8,6 @@ import click
 from fbg import __version__
 from fbg.cli.program import Later, Program
 
-__all__ = ["main"]
-
 # Module, and what `fbg --help` says of the command: the beginning of its own help.
 COMMANDS = {
     "answer": ("tasks", "Print the part of a text that answers a question."),

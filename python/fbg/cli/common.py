@@ -22,18 +22,6 @@ from fbg.progress import progress_bars
 from fbg.reports.measuring import Report
 from fbg.reports.plots import require_matplotlib
 
-__all__ = [
-    "check_plot",
-    "error_text",
-    "measured",
-    "print_report",
-    "refuse_given",
-    "shown_progress",
-    "shows_progress",
-    "takes_net",
-    "user_errors",
-]
-
 R = TypeVar("R")
 
 # Types of options that name a value, not a file or what it holds.

@@ -13,25 +13,6 @@ from fbg import _fbg
 from fbg.model.load import DTYPES
 from fbg.text.files import TEXT_COLUMN, decode_lines, read_texts
 
-__all__ = [
-    "Dtypes",
-    "Integers",
-    "Option",
-    "column_option",
-    "dtype_option",
-    "dtypes_option",
-    "input_option",
-    "json_option",
-    "parse_shapes",
-    "plot_option",
-    "read_input",
-    "require_column",
-    "rounds_option",
-    "shape_option",
-    "threads_option",
-    "threads_options",
-]
-
 Decorator = Callable[[Any], Any]
 
 THREADS = ("--threads", "num_threads")

@@ -14,8 +14,6 @@ import click
 
 from fbg.environment import INTERRUPTED, Interruptible
 
-__all__ = ["Later", "Program"]
-
 
 class Later(click.Command):
     """Stands for a command in the list of all; the function of its name in a module is the command.

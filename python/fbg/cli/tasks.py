@@ -20,9 +20,6 @@ from fbg.tasks.entities import AGGREGATIONS
 from fbg.tasks.search import semantic_search
 from fbg.tasks.zero_shot import TEMPLATE
 
-__all__ = ["answer", "classify", "fill_mask", "ner", "rerank", "search", "zero_shot"]
-
-
 Load = Callable[[], fbg.Model]
 Function = Callable[..., Any]
 

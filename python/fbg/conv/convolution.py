@@ -27,19 +27,6 @@ from fbg.matmul.advice import refused
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
 from fbg.tuning.store import conv_key, store
 
-__all__ = [
-    "Quantization",
-    "checked",
-    "conv",
-    "dense_channels",
-    "find_prepared",
-    "pipeline_of",
-    "rows_of",
-    "run_prepared",
-    "run_shaped",
-    "x_dtypes",
-]
-
 Stages = Pipeline | Stage | Iterable[Stage] | None
 Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
 

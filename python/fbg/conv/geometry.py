@@ -12,8 +12,6 @@ from fbg.arrays import Array, require_flag, require_integer, shown
 from fbg.conv.layouts import weight_hint
 from fbg.errors import named
 
-__all__ = ["Extents", "Padding", "as_geometry", "canonical_weights", "per_axis", "sizes_of"]
-
 Extents = int | Sequence[int]
 Padding = int | Sequence[int] | Sequence[tuple[int, int]] | Literal["same", "valid"]
 

@@ -18,8 +18,6 @@ from fbg.errors import named_arguments
 from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
 
-__all__ = ["PackAWithIm2Col"]
-
 
 @named_arguments
 class PackAWithIm2Col(PackA):

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-__all__ = ["image_hint", "weight_hint"]
-
 Shape = tuple[int, ...]
 
 

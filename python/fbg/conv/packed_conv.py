@@ -28,9 +28,6 @@ from fbg.errors import named, named_arguments
 from fbg.locks import Lock
 from fbg.matmul.arguments import check_quantizing
 
-__all__ = ["Algorithm", "PackedConv"]
-
-
 _Native = _fbg.ConvInt8 | _fbg.ConvInt16 | _fbg.ConvFloat32 | _fbg.ConvFloat16 | _fbg.ConvBFloat16
 _FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {
     "float32": _fbg.conv_float32,

@@ -26,8 +26,6 @@ from fbg.errors import named_arguments
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
-__all__ = ["PreparedConv"]
-
 _CALL = "PreparedConv"
 
 

@@ -31,9 +31,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA
 from fbg.matmul.pipeline import Pipeline
 
-__all__ = ["StrassenCall"]
-
-
 # Into how many blocks K and N are divided. "strassen" takes what has the lowest modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
 _CALL = "StrassenCall"

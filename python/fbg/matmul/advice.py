@@ -17,8 +17,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 from fbg.matmul.stage_hints import way_out
 
-__all__ = ["advised", "advising", "refused", "transposed"]
-
 
 class Operand(Protocol):
     """What is looked at of a left operand: a PackA."""

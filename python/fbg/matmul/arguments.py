@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from fbg.arrays import require_choice, require_integer
 
-__all__ = ["check_accum", "check_quantizing"]
-
 
 def check_quantizing(
     function: str, w: npt.NDArray[Any], dtype: str | None, given: Mapping[str, bool]

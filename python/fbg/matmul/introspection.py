@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fbg import _fbg
 
-__all__ = ["Kernel", "kernels", "pack_count"]
-
 
 @dataclass(frozen=True)
 class Kernel:

@@ -31,8 +31,6 @@ from fbg.matmul.int4 import check_group, pack_int4
 from fbg.matmul.weights import PackedWeight, require_packed_dtype
 from fbg.quantization import dequantize
 
-__all__ = ["Outliers", "PackedB"]
-
 
 class Outliers(NamedTuple):
     """Weights that are stored outside the dense panels, as a matrix of compressed sparse columns.

@@ -23,8 +23,6 @@ from fbg.errors import ModelError
 from fbg.files import open_regular, replace_file, require_free_file
 from fbg.matmul.weights import PackedWeight
 
-__all__ = ["is_packed", "read", "read_header", "write"]
-
 FORMAT = "fbg.PackedB"
 VERSION = 1
 TENSOR = "packed_b"

@@ -25,8 +25,6 @@ from fbg.matmul.advice import advised
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
-__all__ = ["PACKERS", "PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset"]
-
 
 class PackA:
     """The left operand of ``gemm`` without quantization.

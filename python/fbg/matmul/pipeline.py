@@ -38,24 +38,6 @@ from fbg.arrays import (
 from fbg.errors import named, named_arguments
 from fbg.matmul.stage_hints import way_out
 
-__all__ = [
-    "GELU",
-    "Add",
-    "Bias",
-    "Cast",
-    "Clip",
-    "CorrectZeroPoints",
-    "Dequantize",
-    "Pipeline",
-    "ReLU",
-    "Requantize",
-    "RowRange",
-    "Scale",
-    "Sigmoid",
-    "Stage",
-    "Tanh",
-]
-
 
 class Stage:
     """A step of an output pipeline; ``>>`` composes steps.

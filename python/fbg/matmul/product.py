@@ -27,9 +27,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
 
-__all__ = ["PreparedCall", "linear", "multiply", "prepare"]
-
-
 PreparedCall = _fbg.PreparedCall
 
 _X_DTYPES = ("float32", "bfloat16", "uint8", "int8")

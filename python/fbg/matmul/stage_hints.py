@@ -6,8 +6,6 @@ from typing import Protocol
 
 from fbg._fbg import StageRow
 
-__all__ = ["way_out"]
-
 
 class Typed(Protocol):
     """What is looked at of a stage: its row, which types it takes, and what it makes of each."""

@@ -9,16 +9,6 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import require_choice
 
-__all__ = [
-    "INT4_DTYPES",
-    "QUANTIZED",
-    "WEIGHT_LIMITS",
-    "Int4Layout",
-    "PackedWeight",
-    "int4_name",
-    "require_packed_dtype",
-]
-
 PackedWeight: TypeAlias = _fbg.PackedB
 
 

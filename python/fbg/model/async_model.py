@@ -31,8 +31,6 @@ from fbg.tasks.inputs import require_texts, text_blocks
 from fbg.tasks.multi.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
 
-__all__ = ["TASKS", "AsyncModel", "Record"]
-
 CLOSED = "the AsyncModel is closed"
 
 Result = TypeVar("Result")

@@ -10,8 +10,6 @@ from fbg.progress import progress_bar
 from fbg.tuning.store import store
 from fbg.tuning.trials import GAIN, ConvTrial, measure
 
-__all__ = ["ConvTuneReport", "ConvTuneResult", "tune_convs"]
-
 
 @dataclass(frozen=True)
 class ConvTuneResult:

@@ -12,8 +12,6 @@ from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
 from fbg.matmul.packed_file import is_packed
 
-__all__ = ["find_directory"]
-
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "*chat_template.jinja")
 ADAPTERS = ("*/adapter_config.json", "*/adapter_model.safetensors")

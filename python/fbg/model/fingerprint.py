@@ -12,8 +12,6 @@ from fbg import _fbg, isa
 from fbg.files import open_regular
 from fbg.model.model import Model
 
-__all__ = ["fingerprint_file", "fingerprint_model"]
-
 
 def fingerprint_file(path: Path) -> str:
     """Return a hash of the content of a file."""

@@ -16,8 +16,6 @@ from fbg.runtime.indices import index_array, require_in_range
 from fbg.runtime.runner import Runner
 from fbg.threads import calling
 
-__all__ = ["HiddenStates", "ModelOutput"]
-
 Integers = npt.NDArray[Any]
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
     from fbg.importers.products import ProductCount
 
-__all__ = ["check_quantization", "is_net", "is_onnx", "load_net", "percent", "require_encoder"]
-
 
 def is_onnx(path: str | bytes) -> bool:
     """Whether a path names an ONNX file."""

@@ -34,8 +34,6 @@ from fbg.tasks.zero_shot import ZeroShotMethods
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["Model", "ModelOutput"]
-
 
 @named_arguments
 class Model(

@@ -22,8 +22,6 @@ from fbg.matmul.weights import PackedWeight
 from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
 
-__all__ = ["Origin", "tensors", "write"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Origin:

@@ -12,8 +12,6 @@ from fbg.networks.static import StaticConfig, read_static_config
 from fbg.text.modules import read_modules
 from fbg.text.sentence import SentenceConfig, read_sentence_config
 
-__all__ = ["ModelSettings", "read_model_settings"]
-
 
 @dataclass(frozen=True)
 class ModelSettings:

@@ -21,8 +21,6 @@ from fbg.tuning.trials import ProductTrial, measure
 if TYPE_CHECKING:
     from fbg.importers.net import Net
 
-__all__ = ["TuneReport", "TuneResult", "tune"]
-
 TOKENS = (8, 32, 64, 128, 384)
 LARGEST_RUN = 4096  # tokens
 

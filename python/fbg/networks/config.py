@@ -13,25 +13,6 @@ from fbg.networks.names import Names
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.task_config import TaskConfig, read_task_config
 
-__all__ = [
-    "ACTIVATIONS",
-    "ATTENTION",
-    "BIASES",
-    "FULL",
-    "GATES",
-    "MAX_LAYERS",
-    "MLP",
-    "SLIDING",
-    "Convolution",
-    "EncoderConfig",
-    "SharedLayers",
-    "layer_kinds",
-    "read_biases",
-    "read_common",
-    "read_token_types",
-    "require_even_heads",
-]
-
 # Far beyond any model: keeps a damaged config.json from asking for an endless graph.
 MAX_LAYERS = 4096
 

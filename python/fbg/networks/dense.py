@@ -14,8 +14,6 @@ from fbg.graph.graph import Graph
 from fbg.graph.ops import Value
 from fbg.networks.graph import add_activated
 
-__all__ = ["SENTENCE", "TOKENS", "Dense", "build_dense", "dense_files", "read_dense"]
-
 # Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.
 ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
 

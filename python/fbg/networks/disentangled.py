@@ -14,8 +14,6 @@ import numpy.typing as npt
 from fbg.arrays import Floats
 from fbg.networks.source import Source
 
-__all__ = ["Relative", "RelativeNames", "RelativeTables", "distance_rows", "read_tables"]
-
 
 @dataclass(frozen=True)
 class Relative:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Buckets", "alibi_slopes", "distance_buckets"]
-
 
 @dataclass(frozen=True)
 class Buckets:

@@ -9,8 +9,6 @@ from fbg.checkpoints.files import Settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.heads import HeadNames
 
-__all__ = ["Family"]
-
 
 @dataclass(frozen=True)
 class Family:

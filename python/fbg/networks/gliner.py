@@ -19,9 +19,6 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
 from fbg.networks.task_config import SpanConfig
 
-__all__ = ["GLINER", "LstmDirection", "Projection", "SpanHead", "read_gliner", "read_span_head"]
-
-
 GLINER = "gliner_config.json"
 MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work
 # Tokens of labels and text together. No table of DeBERTa-v3 ends there.

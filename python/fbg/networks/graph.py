@@ -7,8 +7,6 @@ from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.ops import NormKind, Value
 
-__all__ = ["add_activated", "add_norm", "build_pooler"]
-
 
 def add_activated(graph: Graph, x: Value, layer: Linear, activation: str) -> Value:
     """Add activation(layer(x)), tanh among the activations."""

@@ -24,9 +24,6 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source
 from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
 
-__all__ = ["Head", "HeadNames", "build_head", "read_head"]
-
-
 TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a language model, if it has no own
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from fbg.checkpoints.checkpoint import Part
 from fbg.networks.disentangled import RelativeNames
 
-__all__ = ["Names"]
-
 
 @dataclass(frozen=True)
 class Names:

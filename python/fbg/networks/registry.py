@@ -25,8 +25,6 @@ from fbg.networks.static import StaticConfig, read_saved_static, read_static
 from fbg.networks.tensors import read_transformer
 from fbg.networks.transformer import Transformer
 
-__all__ = ["FAMILIES", "read_checkpoint", "read_config", "read_saved"]
-
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
 

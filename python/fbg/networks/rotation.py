@@ -16,9 +16,6 @@ import numpy.typing as npt
 from fbg.arrays import Floats
 from fbg.checkpoints.files import Settings
 
-__all__ = ["MAX_ROTATIONS", "MAX_THETA", "Rotation", "read_rotation"]
-
-
 MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of the frequencies
 MAX_FACTOR = 1e6

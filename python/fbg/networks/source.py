@@ -22,9 +22,6 @@ from fbg.compression.linear import Linear
 from fbg.graph.ops import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 
-__all__ = ["CheckpointSource", "SavedSource", "Source"]
-
-
 Parts = Sequence[str | Part | Kernel | Ones]  # of a layer, side by side
 Weight = PackedWeight | UnpackedWeight
 

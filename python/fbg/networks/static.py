@@ -24,8 +24,6 @@ from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 
-__all__ = ["StaticConfig", "read_saved_static", "read_static", "read_static_config"]
-
 TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, and of model2vec
 MODEL2VEC = "model2vec"
 MODULE = "StaticEmbedding"

@@ -6,16 +6,6 @@ from dataclasses import dataclass
 
 from fbg.checkpoints.files import Settings
 
-__all__ = [
-    "KINDS",
-    "LABELLED",
-    "MAX_LABELS",
-    "SpanConfig",
-    "TaskConfig",
-    "read_pair_activation",
-    "read_task_config",
-]
-
 # Heads by the end of their class name in transformers, and the methods of Model that need them.
 KINDS = {
     "ForSequenceClassification": ("classify", "predict", "rerank", "zero_shot_classify"),

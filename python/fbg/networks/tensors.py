@@ -20,8 +20,6 @@ from fbg.networks.names import Names
 from fbg.networks.source import Source
 from fbg.networks.transformer import Embeddings, Layer, Transformer
 
-__all__ = ["read_transformer"]
-
 
 def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
     """Read the weights of a network without its head; raises ModelError.

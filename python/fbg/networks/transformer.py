@@ -33,18 +33,6 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
 
-__all__ = [
-    "ROUNDED",
-    "Embeddings",
-    "Layer",
-    "Transformer",
-    "linears",
-    "linears_of",
-    "precision",
-    "replace_linears",
-]
-
-
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)
 

@@ -19,19 +19,6 @@ from fbg.progress import counted
 from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.runner import Runner
 
-__all__ = [
-    "REFERENCE",
-    "LayerError",
-    "NodeError",
-    "cosine",
-    "cosines",
-    "layer_errors",
-    "nearest_texts",
-    "node_errors",
-    "top_1",
-]
-
-
 REFERENCE = "float32"
 COMPARED_TOKENS = 1024  # of one run that hands back every layer
 

@@ -31,8 +31,6 @@ from fbg.reports.measuring import Report, load_each, table, threads, threads_tex
 if TYPE_CHECKING:
     from fbg.importers.net import Net
 
-__all__ = ["Benchmark", "Latency", "NetBenchmark", "NetLatency", "bench", "bench_net"]
-
 DTYPES = ("float32", "bfloat16", "int8")
 CALIBRATION_FEEDS = 4
 

@@ -16,8 +16,6 @@ from fbg.model.load import load
 from fbg.reports.inputs import random_feeds, read_feeds
 from fbg.reports.measuring import Report, table
 
-__all__ = ["ByOp", "OpError", "compare_by_op"]
-
 
 @dataclass(frozen=True)
 class OpError:

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 
 from fbg.importers.description import Network, Node
 
-__all__ = ["class_scores"]
-
 NAMES = re.compile(r"logit|prob|score|softmax|class", re.IGNORECASE)
 # What moves elements only, or is nothing in a network that runs.
 MOVES = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout", "Cast"}

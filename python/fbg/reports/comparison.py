@@ -34,7 +34,7 @@ from fbg.reports.accuracy import (
     top_1,
 )
 from fbg.reports.class_scores import class_scores
-from fbg.reports.inputs import feeds_of, require_texts, sample_texts
+from fbg.reports.inputs import feeds_of, require_texts
 from fbg.reports.measuring import (
     Report,
     load_each,
@@ -45,17 +45,6 @@ from fbg.reports.measuring import (
 )
 from fbg.reports.speedup import Speedup
 from fbg.runtime.reports import MemoryReport
-
-__all__ = [
-    "Comparison",
-    "DtypeComparison",
-    "LayerError",
-    "NetComparison",
-    "NodeError",
-    "compare",
-    "compare_net",
-    "sample_texts",
-]
 
 NEIGHBOURS = 10
 

@@ -20,8 +20,6 @@ from fbg.reports.inputs import random_feeds
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import Report, aligned
 
-__all__ = ["ModelFacts", "NetFacts", "WeightFacts", "model_facts", "net_facts", "weight_facts"]
-
 
 @dataclass(frozen=True)
 class ModelFacts(Report):

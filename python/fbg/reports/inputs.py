@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
     from fbg.model.model import Model
 
-__all__ = [
-    "Feed",
-    "feeds_of",
-    "random_feeds",
-    "read_feeds",
-    "require_texts",
-    "sample_texts",
-    "sequence_lengths",
-    "synthetic_ids",
-    "thread_counts",
-]
-
 Feed = dict[str, Array]
 TOKENS = (8, 32, 128, 384)
 RANDOM_FEEDS = 8

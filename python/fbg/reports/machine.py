@@ -9,8 +9,6 @@ from typing import Any
 import fbg
 from fbg import _fbg
 
-__all__ = ["binary_size", "describe_machine", "machine_facts"]
-
 PACKAGES = ("numpy", "safetensors", "tokenizers")
 
 

@@ -23,20 +23,6 @@ from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.progress import counted, told_to
 
-__all__ = [
-    "NOISY",
-    "Report",
-    "aligned",
-    "is_steady",
-    "load_each",
-    "noise",
-    "require_unsaved",
-    "table",
-    "threads",
-    "threads_text",
-    "time_in_turn",
-]
-
 FEWEST = 5  # rounds whose quartiles say something
 SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
 NOISY = "noisy: measure again on a quiet machine, in 15 rounds or more"

@@ -8,8 +8,6 @@ import fbg
 from fbg import _fbg
 from fbg.matmul.weights import INT4_DTYPES
 
-__all__ = ["FP32", "VNNI", "PeakSamples", "names", "peak_rate"]
-
 FP32 = ("fp32_fma_zmm", "fp32_fma_ymm")
 VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
 EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")

@@ -14,15 +14,6 @@ from fbg.files import replace_file
 if TYPE_CHECKING:
     from fbg.reports.comparison import Comparison
 
-__all__ = [
-    "draw_embeddings",
-    "draw_hidden_states",
-    "draw_stacks",
-    "plot_comparison",
-    "plot_stacks",
-    "require_matplotlib",
-]
-
 Panels = Mapping[str, Mapping[str, Mapping[str, float]]]  # of bars by name, of lengths by part
 COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
 

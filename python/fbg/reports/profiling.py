@@ -39,9 +39,6 @@ from fbg.reports.timed_network import (
 if TYPE_CHECKING:
     from fbg.importers.net_plan import NetPlan
 
-__all__ = ["NetProfile", "Part", "Profile", "ProfileReport", "profile", "profile_net"]
-
-
 GEMM, MATMUL = "GEMM", "attention matmul"
 HEAD = ("ms", "share", "G op/s", "of peak")  # of tables of parts
 

@@ -35,15 +35,6 @@ from fbg.reports.measuring import Report, require_unsaved, table
 if TYPE_CHECKING:
     from fbg.importers.net import Net
 
-__all__ = [
-    "LayerLoss",
-    "NetSensitivity",
-    "NodeLoss",
-    "Sensitivity",
-    "net_sensitivity",
-    "sensitivity",
-]
-
 TARGET = 5e-4
 NET_TARGET = 1e-3
 

@@ -11,8 +11,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Speedup", "median_rank"]
-
 OUTLIERS = 5  # of so many rounds, one may be due to something else than what is timed
 DEVIATIONS = 3  # of a round: what a difference must exceed to be one although a round disagrees
 DOUBT = 1 / 16  # the probability that the interval misses the median; 5 rounds are the least for it

@@ -19,20 +19,6 @@ from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import pack_padded
 from fbg.runtime.runner import Runner
 
-__all__ = [
-    "ATTENTION",
-    "CONTEXT",
-    "EMBEDDINGS",
-    "LAYER_NORM",
-    "PACK",
-    "POOLING",
-    "SCORES",
-    "SOFTMAX",
-    "TimedNetwork",
-    "TimedOp",
-]
-
-
 PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
 PHASES = 4
 

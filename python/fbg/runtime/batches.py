@@ -11,17 +11,6 @@ import numpy.typing as npt
 
 from fbg.arrays import Indices
 
-__all__ = [
-    "MAX_BATCH_TOKENS",
-    "PackedBatch",
-    "chunks",
-    "move_long",
-    "pack_padded",
-    "pack_sequences",
-    "token_position_ids",
-]
-
-
 # Tokens of one batch: enough that reading the weights costs little, few enough that what flows
 # between two layers stays in the caches. Results do not depend on it.
 MAX_BATCH_TOKENS = 512

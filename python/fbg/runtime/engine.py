@@ -15,8 +15,6 @@ from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
 
-__all__ = ["Engine", "InputLimits"]
-
 
 @dataclass(frozen=True)
 class InputLimits:

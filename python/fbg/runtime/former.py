@@ -36,9 +36,6 @@ from fbg.runtime.priority import BULK, INTERACTIVE, Batch, PriorityClass
 from fbg.runtime.ticket import Owner, Ticket
 from fbg.runtime.worker_threads import start_threads
 
-__all__ = ["BatchFormer"]
-
-
 log = logging.getLogger("fbg.runtime")
 
 FAILED = "a thread of the queue failed; the queue computes nothing any more"

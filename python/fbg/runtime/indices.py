@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["index_array", "require_in_range"]
-
 
 def index_array(where: str, value: object, shape: tuple[int, int] | None) -> npt.NDArray[Any]:
     """Return an integer or boolean array of the wanted shape; raises TypeError or ValueError."""

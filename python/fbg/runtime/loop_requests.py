@@ -14,8 +14,6 @@ from fbg.runtime.former import BatchFormer
 from fbg.runtime.ticket import Owner, Ticket
 from fbg.runtime.work import Work
 
-__all__ = ["LoopRequests"]
-
 # How many requests of a batch go on in one turn of the event loop. Each takes about 0.1 ms of the
 # loop until it is answered, and a batch may hold a hundred; other work would have to wait for all.
 MOST_RESUMED = 16

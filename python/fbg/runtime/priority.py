@@ -16,8 +16,6 @@ from fbg.locks import Lock, cached_property
 from fbg.runtime.engine import Engine
 from fbg.runtime.ticket import Ticket
 
-__all__ = ["BULK", "INTERACTIVE", "Batch", "Priority", "PriorityClass"]
-
 
 @dataclass(frozen=True)
 class Priority:

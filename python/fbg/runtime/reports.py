@@ -11,8 +11,6 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.matmul.weights import PackedWeight
 
-__all__ = ["MemoryReport", "PlanOp", "PlanReport"]
-
 
 @dataclass(frozen=True)
 class MemoryReport:

@@ -14,8 +14,6 @@ from fbg.locks import Lock
 from fbg.runtime.batches import PackedBatch, move_long
 from fbg.tuning.store import store
 
-__all__ = ["Runner"]
-
 MIN_TOKENS = 64
 
 # What the plans of one runner may take together. A plan of BERT-base takes 5 to 15 MiB.

@@ -20,8 +20,6 @@ from fbg.runtime.ticket import Owner, Ticket
 from fbg.runtime.work import Work
 from fbg.threads import calling
 
-__all__ = ["Steps", "compute", "run_steps"]
-
 Result = TypeVar("Result")
 
 Steps = Generator[Work, list[Floats], Result]

@@ -8,9 +8,6 @@ from typing import Any
 from fbg.arrays import Floats
 from fbg.runtime.work import Work
 
-__all__ = ["Owner", "Ticket"]
-
-
 INTERACTIVE_TOKENS = 256  # at most; a single sequence is interactive, however long
 
 

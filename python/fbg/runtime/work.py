@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fbg.arrays import Floats, Indices
 from fbg.runtime.engine import Engine
 
-__all__ = ["Work"]
-
 
 def _everything(number: int, output: Floats) -> Floats:
     return output

@@ -15,8 +15,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.runtime.priority import Priority, PriorityClass
 
-__all__ = ["start_threads", "take_priority"]
-
 
 def start_threads(
     serve: Callable[[int, PriorityClass], None],

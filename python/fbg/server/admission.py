@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-__all__ = ["AdmissionLimiter"]
-
 # A request takes about 0.1 ms of the loop until its work is in the queue.
 MOST_REQUESTS = 16
 

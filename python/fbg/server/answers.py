@@ -21,9 +21,6 @@ from fbg.server.state import Call
 from fbg.tasks.multi.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings
 
-__all__ = ["hybrid_json", "json_list", "json_of", "json_parts", "sparse_json"]
-
-
 # Values of so many numbers, fields and items are encoded in the event loop, within about 0.1 ms.
 MOST_ITEMS = 2048
 CHARACTERS_OF_ITEM = 64

@@ -19,8 +19,6 @@ from fbg.server.guard import Guard
 from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
-__all__ = ["GET_ROUTES", "POST_ROUTES", "build_app"]
-
 POST_ROUTES = (
     *openai.ROUTES,
     *tei.ROUTES,

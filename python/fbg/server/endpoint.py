@@ -26,8 +26,6 @@ from fbg.server.keys import fault_of_library, not_json, wrong_message
 from fbg.server.replies import Reply, send_reply
 from fbg.server.state import Call, State
 
-__all__ = ["Endpoint", "Route"]
-
 log = logging.getLogger("fbg.server")
 
 Answer = Callable[[Call, Any], Awaitable[Any]]

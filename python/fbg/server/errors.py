@@ -13,8 +13,6 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-__all__ = ["Dialect", "Fault", "RequestError", "error_body"]
-
 
 class Dialect(enum.Enum):
     """Whose clients a route is for."""

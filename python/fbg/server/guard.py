@@ -13,8 +13,6 @@ from fbg.server.errors import Fault, RequestError
 from fbg.server.replies import log_access, received, refusal, send_reply
 from fbg.server.state import State
 
-__all__ = ["Guard"]
-
 log = logging.getLogger("fbg.server")
 
 ABANDONED = 499  # the client went away

@@ -13,8 +13,6 @@ from fbg.server.messages import Input, Similarity, Truncating
 from fbg.server.served import Served
 from fbg.server.state import Call
 
-__all__ = ["Floats", "embed", "require_short", "texts_or_ids", "truncation"]
-
 HIGHEST = np.iinfo(np.int32).max
 
 

@@ -15,8 +15,6 @@ import msgspec
 from fbg.errors import advice
 from fbg.server.errors import Fault, RequestError
 
-__all__ = ["decode", "fault_of_library", "wrong_message"]
-
 M = TypeVar("M")
 
 UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)

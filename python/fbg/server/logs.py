@@ -12,8 +12,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["AccessLog", "configure_logs"]
-
 LOGGERS = ("fbg.server", "fbg.runtime", "uvicorn.error")
 
 # Lines of the access log are written together, because each write is a system call.

@@ -12,24 +12,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-__all__ = [
-    "Answers",
-    "AnyInputs",
-    "Classification",
-    "Decoding",
-    "Embedding",
-    "Entities",
-    "Input",
-    "MaskFilling",
-    "OpenAIEmbedding",
-    "Reranking",
-    "RetrievalEmbedding",
-    "Similarity",
-    "TokenEmbedding",
-    "Tokenization",
-    "ZeroShot",
-]
-
 # A text, a list of texts, token ids, or a list of them: of one kind, which inputs.py checks.
 Input = str | list[str | int | list[int]]
 

@@ -21,8 +21,6 @@ from fbg.server.served import load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
 
-__all__ = ["run_process"]
-
 log = logging.getLogger("fbg.server")
 
 # After SIGTERM requests are still answered for so long, each with `Connection: close`: clients

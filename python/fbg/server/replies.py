@@ -16,18 +16,6 @@ from starlette.types import Scope, Send
 from fbg.server.errors import Dialect, Fault, RequestError, error_body
 from fbg.server.state import State
 
-__all__ = [
-    "CLOSE",
-    "Headers",
-    "Received",
-    "Reply",
-    "encode_json",
-    "log_access",
-    "received",
-    "refusal",
-    "send_reply",
-]
-
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 JSON = (b"content-type", b"application/json")
 CLOSE = (b"connection", b"close")

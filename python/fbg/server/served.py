@@ -18,8 +18,6 @@ from fbg.server.errors import Fault, RequestError
 from fbg.server.settings import Settings
 from fbg.tasks.zero_shot import can_entail
 
-__all__ = ["Models", "Served", "load_models", "serve_models", "warm_up"]
-
 OnBatch = Callable[[int, int], None]
 
 # What clients are told of the tasks, which have the names of the methods of Model.

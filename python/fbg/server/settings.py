@@ -9,8 +9,6 @@ from fbg.model.load_net import require_encoder
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.threads import get_num_threads
 
-__all__ = ["ModelSource", "Settings"]
-
 
 @dataclass(frozen=True)
 class ModelSource:

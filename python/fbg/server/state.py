@@ -21,8 +21,6 @@ from fbg.server.settings import Settings
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
 
-__all__ = ["BYTES_OF_NUMBER", "Call", "State"]
-
 BYTES_OF_NUMBER = 22  # of an answer, in JSON
 
 

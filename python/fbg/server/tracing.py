@@ -19,8 +19,6 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, get_current_span
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Tracing"]
-
 # What is asked many times a minute and says nothing about requests.
 EXCLUDED = "/health$,/ping$,/metrics$"
 

@@ -22,8 +22,6 @@ from fbg.errors import ModelError
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
 
-__all__ = ["listen", "serve"]
-
 log = logging.getLogger("fbg.server")
 
 # A worker that lived shorter than this is not replaced: it would die again.

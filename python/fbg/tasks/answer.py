@@ -15,8 +15,6 @@ from fbg.tasks.results import Answer
 from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
 from fbg.text.encoded_text import EncodedText
 
-__all__ = ["AnswerMethods"]
-
 Results = Answer | list[Answer]
 
 

@@ -16,8 +16,6 @@ from fbg.tasks.results import LabelScore
 from fbg.tasks.scores import SCORES
 from fbg.tasks.scores import top_k as best_first
 
-__all__ = ["ClassifyMethods", "label_scores"]
-
 TopK = int | Literal["best"] | None
 ScoreFunction = Literal["softmax", "sigmoid", "none"]
 

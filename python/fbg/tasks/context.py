@@ -28,8 +28,6 @@ from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
-__all__ = ["Block", "TaskCall", "TaskContext", "TaskMethods", "steps_of", "task"]
-
 P = ParamSpec("P")
 Result = TypeVar("Result")
 

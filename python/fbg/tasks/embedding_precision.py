@@ -15,8 +15,6 @@ import numpy.typing as npt
 from fbg.arrays import Floats, refuse_texts
 from fbg.errors import named_arguments
 
-__all__ = ["Precision", "embedding_ranges", "quantize_embeddings"]
-
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 
 PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")

@@ -12,9 +12,6 @@ from fbg.tasks.context import TaskContext
 from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
 from fbg.tasks.inputs import require_iterable, require_texts
 
-__all__ = ["EncodeMethods"]
-
-
 BAR = "encode: show_progress_bar"
 
 

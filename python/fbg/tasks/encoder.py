@@ -23,9 +23,6 @@ from fbg.tasks.truncation import require_truncation
 from fbg.text.sentence import SentenceConfig
 from fbg.threads import calling
 
-__all__ = ["SENTENCES", "EncodeOptions", "Encoder"]
-
-
 SENTENCES = "encode: sentences"
 
 

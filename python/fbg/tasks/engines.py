@@ -24,8 +24,6 @@ from fbg.tasks.multi.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
 
-__all__ = ["Engines", "decode_columns", "require_head"]
-
 MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
 # Of one product with the decoder: at least a panel of its packed factor, more for vocabularies of
 # which the logits do not take many megabytes.

@@ -13,17 +13,6 @@ import numpy.typing as npt
 
 from fbg.tasks.results import Entity, TokenEntity
 
-__all__ = [
-    "AGGREGATIONS",
-    "LabelledWord",
-    "Token",
-    "group_entities",
-    "label_tokens",
-    "label_words",
-    "merge_overlapping",
-    "words_of",
-]
-
 Values = npt.NDArray[np.float64]
 Join = Callable[[Sequence[str]], str]  # the text of tokens
 

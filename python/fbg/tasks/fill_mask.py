@@ -17,8 +17,6 @@ from fbg.tasks.results import FilledMask
 from fbg.tasks.scores import softmax
 from fbg.tasks.scores import top_k as best_first
 
-__all__ = ["FillMaskMethods"]
-
 Places = npt.NDArray[np.intp]
 Results = list[FilledMask] | list[list[FilledMask]]
 

@@ -11,21 +11,6 @@ from fbg.arrays import require_integer
 from fbg.progress import active_progress
 from fbg.text.tokenization import Text
 
-__all__ = [
-    "Pair",
-    "SomeText",
-    "as_pair",
-    "checked_texts",
-    "require_choice",
-    "require_count",
-    "require_iterable",
-    "require_pairs",
-    "require_same_number",
-    "require_texts",
-    "require_texts_or_pairs",
-    "text_blocks",
-]
-
 Pair = tuple[str, str]
 
 MOST = 2**31 - 1  # of counts that nothing else bounds

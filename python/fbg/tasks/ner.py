@@ -26,8 +26,6 @@ from fbg.tasks.scores import softmax
 from fbg.text.encoded_text import EncodedText
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["NerMethods"]
-
 Grouped = Literal["simple", "first", "average", "max"]
 
 

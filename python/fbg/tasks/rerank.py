@@ -22,8 +22,6 @@ from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import SCORES, softmax
 from fbg.tasks.scores import top_k as best_first
 
-__all__ = ["RerankMethods", "ranked"]
-
 Activation = Literal["sigmoid", "none"]
 
 

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-__all__ = [
-    "Answer",
-    "Entity",
-    "FilledMask",
-    "LabelScore",
-    "RankedDocument",
-    "TokenEntity",
-    "ZeroShotResult",
-]
-
 
 class LabelScore(TypedDict):
     """Of `classify`: a label of config.json and its score."""

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SCORES", "sigmoid", "softmax", "top_k"]
-
 Values = npt.NDArray[np.float64]
 
 

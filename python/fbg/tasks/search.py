@@ -18,8 +18,6 @@ from fbg.arrays import Array, has_dense_rows, refuse_texts, require_integer
 from fbg.errors import named_arguments
 from fbg.threads import get_num_threads
 
-__all__ = ["Hit", "Metric", "semantic_search", "similarity"]
-
 Metric = Literal["cosine", "dot", "hamming"]
 
 METRICS = ("cosine", "dot", "hamming")

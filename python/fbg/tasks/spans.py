@@ -15,8 +15,6 @@ import numpy.typing as npt
 from fbg.tasks.results import Answer
 from fbg.tasks.scores import softmax, top_k
 
-__all__ = ["Span", "best_spans", "merge_answers", "no_answer", "whole_words"]
-
 
 class Span(NamedTuple):
     """Tokens `start` to `end`, both included."""

@@ -24,8 +24,6 @@ from fbg.text.query_weights import QueryWeights
 from fbg.text.sentence import Splade
 from fbg.threads import calling
 
-__all__ = ["SparseEmbeddings", "SparseMethods", "compressed_rows", "encode_sparse_steps"]
-
 Kind = Literal["query", "document"]
 
 

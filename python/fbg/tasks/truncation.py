@@ -14,8 +14,6 @@ import numpy as np
 
 from fbg.text.encoded_text import EncodedText
 
-__all__ = ["CutTexts", "require_truncation"]
-
 
 def require_truncation(task: str, truncation: object) -> bool:
     if not isinstance(truncation, (bool, np.bool_)):

@@ -18,8 +18,6 @@ from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult
 from fbg.tasks.scores import softmax, top_k
 
-__all__ = ["TEMPLATE", "ZeroShotMethods", "can_entail"]
-
 TEMPLATE = "This example is {}."
 
 

@@ -21,8 +21,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from fbg.text.template_budget import Budget
 
-__all__ = ["render_chat_template"]
-
 MAX_SOURCE = 1 << 16  # characters
 MAX_NODES = (
     10_000  # of the syntax tree, which takes a second to compile; 16 kB of a model have 3000

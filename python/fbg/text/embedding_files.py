@@ -26,9 +26,6 @@ from fbg.arrays import Floats
 from fbg.files import open_in_place, open_regular, rename_over, replace_file, require_replaceable
 from fbg.text.files import require_pyarrow
 
-__all__ = ["EmbeddingFile", "output_kind"]
-
-
 HEADER_BYTES = 128
 KINDS = {".npy": "npy", "": "npy", ".parquet": "parquet"}
 PARQUET_ROWS = 4096  # of a row group

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from fbg.arrays import Indices
 
-__all__ = ["EncodedText", "kept_when_cut", "windows"]
-
 Chosen = npt.NDArray[np.intp]
 
 

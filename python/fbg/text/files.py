@@ -12,8 +12,6 @@ from typing import IO, Any
 
 from fbg.errors import needed
 
-__all__ = ["TEXT_COLUMN", "count_texts", "input_kind", "read_texts", "require_pyarrow"]
-
 TEXT_COLUMN = "text"
 KINDS = {".txt": "lines", "": "lines", ".jsonl": "json", ".parquet": "parquet"}
 

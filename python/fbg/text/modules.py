@@ -15,8 +15,6 @@ from typing import Any
 from fbg.checkpoints.files import folder_within, read_json, read_settings
 from fbg.errors import ModelError
 
-__all__ = ["MODULES", "ROUTER", "Modules", "read_modules"]
-
 MODULES, ROUTER = "modules.json", "router_config.json"
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.

@@ -18,8 +18,6 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import TOKENS, Dense, read_dense
 from fbg.text.modules import Modules
 
-__all__ = ["ARTIFACT", "KINDS", "Expansion", "MultiVector", "read_multi_vector"]
-
 PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
 MASK = "MultiVectorMask"
 ARTIFACT = "artifact.metadata"

@@ -16,8 +16,6 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
 from fbg.files import read_regular
 
-__all__ = ["CHAT_TEMPLATE", "PairTemplate", "read_pair_template"]
-
 CHAT_TEMPLATE = "chat_template.jinja"
 
 # As on the page of the model.

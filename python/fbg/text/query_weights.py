@@ -19,8 +19,6 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["QueryWeights", "query_files", "read_model_max_length", "read_query_weights"]
-
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 LONGEST = 1 << 16  # tokens of a query, where the files set no limit
 

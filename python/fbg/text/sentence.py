@@ -28,13 +28,6 @@ from fbg.text.query_weights import (
 )
 from fbg.text.token_heads import TOKEN_HEADS, TokenHeads, read_token_heads
 
-__all__ = [
-    "SentenceConfig",
-    "is_first_qwen3_reranker",
-    "read_sentence_config",
-    "sentence_files",
-]
-
 # Pooling modes under their names in 1_Pooling/config.json.
 MODES = {
     "pooling_mode_cls_token": "cls",

@@ -17,8 +17,6 @@ from jinja2.exceptions import SecurityError
 from jinja2.runtime import LoopContext, Macro, TemplateReference
 from jinja2.utils import Namespace
 
-__all__ = ["Budget"]
-
 MAX_NUMBER = 1 << 63
 COMPARED = 64  # characters are compared in the time that another step takes
 # Their text has a few characters: a number, or the name of a type and an address.

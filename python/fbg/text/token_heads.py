@@ -16,9 +16,6 @@ from fbg.checkpoints.weights import copy_floats
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 
-__all__ = ["TOKEN_HEADS", "TokenHeads", "read_token_heads"]
-
-
 TOKEN_HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 
 

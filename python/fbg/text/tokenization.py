@@ -23,8 +23,6 @@ from fbg.text.encoded_text import EncodedText, kept_when_cut
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["Text", "TextTokenizer"]
-
 Text = str | tuple[str, str]  # a text, or a pair of texts
 
 # What tokens with a meaning of their own are called, in the vocabularies of all families.

@@ -32,8 +32,6 @@ try:
 except ModuleNotFoundError:  # not a POSIX system: writers may lose each other's entries
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["merge", "path", "read"]
-
 FORMAT = 1
 REVISION = 2  # of kernels and their driver: what was measured with another says nothing
 MAX_BYTES = 4 << 20

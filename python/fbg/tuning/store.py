@@ -19,18 +19,6 @@ from typing import Any, NamedTuple
 from fbg import _fbg
 from fbg.tuning import file
 
-__all__ = [
-    "Blocking",
-    "Kind",
-    "Measured",
-    "Store",
-    "conv_key",
-    "conv_label",
-    "forced",
-    "product_key",
-    "store",
-]
-
 Kind = tuple[str, int, int]  # dtype, K and N of a linear layer
 ANY_NUMBER = 1 << 40
 LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # of the members of a blocking

@@ -12,8 +12,6 @@ import numpy as np
 from fbg import _fbg
 from fbg.tuning.store import Blocking, Measured, conv_label, store
 
-__all__ = ["GAIN", "ConvTrial", "ProductTrial", "measure"]
-
 GAIN = 1.02  # by which a choice must be faster than the cost model's
 PRODUCT_BUDGET = 0.25  # seconds for the blockings of one product
 CONV_BUDGET = 0.1  # seconds for the algorithms of one convolution

@@ -5,8 +5,6 @@ A file is a kind of network; a family is an entry in its FAMILIES.
 
 from fbg.networks.families import bert, deberta, decoders, encoders, jina, modernbert, t5
 
-__all__ = ["FAMILIES"]
-
 FAMILIES = tuple(
     family
     for kind in (bert, modernbert, decoders, encoders, jina, deberta, t5)

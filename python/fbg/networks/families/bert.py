@@ -16,8 +16,6 @@ from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 
-__all__ = ["BERT", "BERT_HEADS", "FAMILIES", "ROBERTA_HEADS"]
-
 BERT = Names()
 DISTILBERT = replace(
     BERT,

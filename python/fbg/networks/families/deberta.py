@@ -18,8 +18,6 @@ from fbg.networks.families.bert import BERT, BERT_HEADS
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
 
-__all__ = ["FAMILIES"]
-
 NAMES = replace(
     BERT,
     qkv=("attention.self.query_proj", "attention.self.key_proj", "attention.self.value_proj"),

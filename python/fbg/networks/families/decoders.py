@@ -28,8 +28,6 @@ from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 from fbg.networks.rotation import Rotation, read_rotation
 
-__all__ = ["FAMILIES"]
-
 NAMES = Names(
     word="embed_tokens",
     position=None,

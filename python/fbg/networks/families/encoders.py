@@ -26,8 +26,6 @@ from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 from fbg.networks.rotation import Rotation, read_rotation
 
-__all__ = ["FAMILIES", "ROTARY"]
-
 ROTARY = replace(
     BERT,
     position=None,

@@ -22,8 +22,6 @@ from fbg.networks.families.encoders import ROTARY
 from fbg.networks.family import Family
 from fbg.networks.rotation import read_rotation
 
-__all__ = ["FAMILIES"]
-
 V2 = replace(
     BERT,
     position=None,

@@ -26,8 +26,6 @@ from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 from fbg.networks.rotation import MAX_THETA, Rotation
 
-__all__ = ["FAMILIES"]
-
 NAMES = Names(
     word="embeddings.tok_embeddings",
     position=None,

@@ -16,8 +16,6 @@ from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 
-__all__ = ["FAMILIES"]
-
 ATTENTION, FEED_FORWARD = "layer.0.SelfAttention", "layer.1.DenseReluDense"
 NAMES = Names(
     word="shared",

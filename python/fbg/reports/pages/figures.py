@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from fbg.reports.profiling import Profile
     from fbg.runtime.reports import PlanReport
 
-__all__ = [
-    "accuracy",
-    "arena",
-    "bars",
-    "errors",
-    "latency",
-    "layers",
-    "stacked_bars",
-]
-
 TEXT = "#000001"  # stands for the colour of the text around the figure
 # They stand for the variables --c0 to --c7 of the style sheet.
 SERIES = tuple(f"#00000{digit}" for digit in range(2, 10))

@@ -20,8 +20,6 @@ from fbg.reports.pages.sections import (
 from fbg.reports.profiling import HEAD, Part
 from fbg.runtime.reports import PlanReport
 
-__all__ = ["model_page"]
-
 
 def model_page(report: ModelReport, plots: bool = True) -> Page:
     """Return the page of a report; plots: with figures, for which matplotlib is needed."""

@@ -25,8 +25,6 @@ from fbg.reports.measuring import Report
 from fbg.reports.profiling import ProfileReport, profile
 from fbg.runtime.reports import MemoryReport, PlanReport
 
-__all__ = ["ModelReport", "report"]
-
 COMPARED = ("bfloat16", "int8")
 EXAMINED = "int8"
 

@@ -19,8 +19,6 @@ from fbg.reports.pages.sections import (
 )
 from fbg.reports.profiling import NetProfile
 
-__all__ = ["net_page"]
-
 SHOWN = 12  # operators in the figure
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
     from fbg.importers.session import PlacedStep
 
-__all__ = ["NetReport", "OperatorTime", "net_report"]
-
 
 @dataclass(frozen=True)
 class OperatorTime:

@@ -20,16 +20,6 @@ from fbg.files import replace_file
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = [
-    "MIB",
-    "Figure",
-    "Page",
-    "Section",
-    "Table",
-    "printable",
-    "write_page",
-]
-
 MIB = 2**20
 
 

@@ -12,16 +12,6 @@ from fbg.reports.pages.net_report import NetReport
 from fbg.reports.pages.page import MIB, Figure, Page, Section, Table
 from fbg.reports.speedup import Speedup
 
-__all__ = [
-    "alike",
-    "memory_table",
-    "noise_of",
-    "report_page",
-    "saved_accuracy",
-    "section",
-    "speedup_highlight",
-]
-
 
 def report_page(
     report: ModelReport | NetReport,

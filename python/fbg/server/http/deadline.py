@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-__all__ = ["Deadline"]
-
 
 class Deadline:
     """Calls a function at a time that may change often.

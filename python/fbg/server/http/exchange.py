@@ -12,8 +12,6 @@ from starlette.types import Message, Scope
 from fbg.server.http.requests import Head
 from fbg.server.replies import CLOSE, Headers
 
-__all__ = ["Exchange", "answer_head"]
-
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 _STATUS_LINES = {
     status.value: b"HTTP/1.1 %d %s\r\n" % (status.value, status.phrase.encode())

@@ -20,8 +20,6 @@ from fbg.server.http.exchange import Exchange, answer_head
 from fbg.server.http.requests import BadRequest, RequestReader
 from fbg.server.replies import CLOSE
 
-__all__ = ["HttpProtocol"]
-
 log = logging.getLogger("fbg.server")
 
 HEADER_SECONDS = 15.0

@@ -10,8 +10,6 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
-__all__ = ["MAX_HEAD_BYTES", "BadRequest", "Head", "RequestReader"]
-
 MAX_HEAD_BYTES = 64 << 10
 MAX_CHUNK_LINE = 256  # the size of a chunk, with extensions, which are ignored
 

@@ -9,14 +9,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fbg.arrays import Floats
 from fbg.server.endpoint import Route
 from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.inputs import Floats, embed
+from fbg.server.inputs import embed
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
 from fbg.server.state import Call, State
-
-__all__ = ["ROUTES", "list_models"]
 
 STARTED = int(time.time())
 

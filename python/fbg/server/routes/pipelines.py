@@ -14,8 +14,6 @@ from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE
 
-__all__ = ["ROUTES"]
-
 MAX_CHARACTERS = 1 << 21  # as many as a body may have bytes by default
 # Of contexts, counted once for each answer that is compared in a part of them.
 MAX_COMPARED = 1 << 25

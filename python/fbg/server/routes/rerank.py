@@ -16,8 +16,6 @@ from fbg.server.messages import Document, Reranking
 from fbg.server.served import Served
 from fbg.server.state import Call
 
-__all__ = ["ROUTES"]
-
 
 async def rerank(call: Call, message: Reranking) -> Any:
     """`POST /rerank`."""

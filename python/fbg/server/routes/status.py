@@ -16,8 +16,6 @@ from fbg.server.replies import encode_json
 from fbg.server.served import Served
 from fbg.server.state import State
 
-__all__ = ["health", "info", "metrics", "page"]
-
 # The page brings everything with it and talks to its own server only.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "

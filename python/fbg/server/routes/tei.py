@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fbg.arrays import Floats
 from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import Floats, embed, require_short, texts_or_ids, truncation
+from fbg.server.inputs import embed, require_short, texts_or_ids, truncation
 from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
     AnyInputs,
@@ -26,8 +27,6 @@ from fbg.server.messages import (
 from fbg.server.replies import encode_json
 from fbg.server.served import Served
 from fbg.server.state import Call
-
-__all__ = ["ROUTES"]
 
 TOKENS_AT_A_TIME = 512
 # The library tokenizes a text, and joins a sequence, in one piece, which keeps the interpreter.

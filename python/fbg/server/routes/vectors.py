@@ -14,8 +14,6 @@ from fbg.server.inputs import texts_or_ids, truncation
 from fbg.server.messages import RetrievalEmbedding, TokenEmbedding
 from fbg.server.state import Call
 
-__all__ = ["ROUTES"]
-
 
 async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""

@@ -17,8 +17,6 @@ from fbg.tasks.results import Entity
 from fbg.tasks.truncation import require_truncation
 from fbg.text.encoded_text import EncodedText
 
-__all__ = ["labelled_steps", "require_defaults"]
-
 THRESHOLD = 0.5
 
 Places = list[tuple[int, int]]  # of words in a text

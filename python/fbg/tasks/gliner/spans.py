@@ -20,9 +20,6 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.networks.gliner import LstmDirection, Projection, SpanHead
 
-__all__ = ["Found", "SpanScorer", "best_spans", "split_words"]
-
-
 WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 BLOCK = 1024  # spans that are scored at a time, if no word begins more; bounds memory
 

@@ -23,8 +23,6 @@ from fbg.text.multi_vector import KINDS, MARKERS, Expansion, MultiVector
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
-__all__ = ["MultiVectorMethods"]
-
 Kind = Literal["query", "document"]
 
 # Documents whose vectors are kept at a time by `rank`.

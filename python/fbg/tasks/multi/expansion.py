@@ -28,9 +28,6 @@ from fbg.runtime.batches import PackedBatch, token_position_ids
 from fbg.runtime.engine import Engine, InputLimits
 from fbg.runtime.runner import Runner
 
-__all__ = ["ExpandedEngine", "can_expand"]
-
-
 HIDDEN = -1e9  # added to a score that must not count
 ZONES = 4  # of 2 L places each
 

@@ -19,9 +19,6 @@ from fbg.tasks.truncation import require_truncation
 from fbg.text.token_heads import TokenHeads
 from fbg.threads import calling
 
-__all__ = ["HybridEmbeddings", "HybridMethods"]
-
-
 TINY = np.float32(1e-12)
 
 

@@ -14,9 +14,6 @@ from fbg.errors import named_arguments
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
-__all__ = ["maxsim"]
-
-
 BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
 
 
