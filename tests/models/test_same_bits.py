@@ -93,7 +93,7 @@ def test_plans_are_bounded_by_bytes(directory: Path, monkeypatch: pytest.MonkeyP
                 for tokens in (8, 100, 500):
                     last = runner.plan(tokens, threads)
                     assert runner.plan(tokens, threads) is last
-                    kept = sum(plan.nbytes for plan in runner._plans.values())
+                    kept = sum(plan.nbytes for plan in runner._plans.plans)
                     assert kept <= max(bound, last.nbytes)
 
 

@@ -30,6 +30,8 @@ from fbg.tuning.store import conv_key, store
 Stages = Pipeline | Stage | Iterable[Stage] | None
 Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
 
+MAX_PREPARED = 16  # convolutions of different shapes that are kept ready for one set of weights
+
 # Axes of size 1 that make images of any number of axes three-dimensional, by x.ndim.
 _LEADING_AXES = {3: (1, 1), 4: (1,)}
 
@@ -217,7 +219,6 @@ def find_prepared(
         exact,
         threads or _fbg.num_threads(),
         features,
-        store.generation,
     )
 
     def prepare() -> Any:
@@ -237,7 +238,7 @@ def find_prepared(
         )
 
     try:
-        return wc.prepared(key, prepare)
+        return wc._prepared.get(key, prepare, MAX_PREPARED)
     except (TypeError, ValueError) as error:
         raise _advised(error, name, wc, pipeline, quant) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -25,8 +24,8 @@ from fbg.arrays import (
 from fbg.conv.geometry import Extents, Padding, as_geometry, canonical_weights, sizes_of
 from fbg.conv.layouts import image_hint, weight_hint
 from fbg.errors import named, named_arguments
-from fbg.locks import Lock
 from fbg.matmul.arguments import check_quantizing
+from fbg.tuning.plan_cache import PlanCache
 
 _Native = _fbg.ConvInt8 | _fbg.ConvInt16 | _fbg.ConvFloat32 | _fbg.ConvFloat16 | _fbg.ConvBFloat16
 _FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {
@@ -34,7 +33,6 @@ _FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {
     "float16": _fbg.conv_float16,
     "bfloat16": _fbg.conv_bfloat16,
 }
-MAX_PREPARED = 16  # convolutions of different shapes that are kept ready for one set of weights
 
 
 class Algorithm(NamedTuple):
@@ -124,8 +122,7 @@ class PackedConv:
         self._native = self._pack(array, dtype, granularity, scale, zero_point)
         if accum == "int16" and isinstance(self._native, _fbg.ConvInt8):
             self._native = _fbg.conv_int16(self._native)
-        self._prepared: OrderedDict[tuple[object, ...], Any] = OrderedDict()
-        self._lock = Lock()
+        self._prepared: PlanCache[Any] = PlanCache()
 
     def _pack(
         self, array: Array, dtype: str | None, granularity: str, scale: object, zero_point: object
@@ -262,19 +259,6 @@ class PackedConv:
         except ValueError as error:
             raise named(error, "algorithms") from None
         return [Algorithm(name, cost) for name, cost, _ in found]
-
-    def prepared(self, key: tuple[object, ...], make: Callable[[], Any]) -> Any:
-        """Return what `make` made for a key, from the last `MAX_PREPARED` that were asked for."""
-        with self._lock:
-            if key in self._prepared:
-                self._prepared.move_to_end(key)
-                return self._prepared[key]
-        made = make()
-        with self._lock:
-            self._prepared[key] = made
-            while len(self._prepared) > MAX_PREPARED:
-                self._prepared.popitem(last=False)
-        return made
 
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments that make the geometry of weights of this shape."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.locks import Lock
 from fbg.runtime.batches import PackedBatch, move_long
+from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.store import store
 
 MIN_TOKENS = 64
@@ -34,9 +33,7 @@ class Runner:
         self.graph = graph
         self._long_from = long_from
         self._max_length = max_length
-        self._plans: OrderedDict[tuple[int, int, int], _fbg.Plan] = OrderedDict()
-        self._generation = store.generation
-        self._lock = Lock()
+        self._plans: PlanCache[_fbg.Plan] = PlanCache(lambda plan: plan.nbytes)
 
     def run(
         self,
@@ -58,7 +55,7 @@ class Runner:
     @property
     def arena_bytes(self) -> int:
         """Bytes of the arenas of all plans that are kept."""
-        return sum(plan.arena_bytes * plan.num_arenas for plan in tuple(self._plans.values()))
+        return sum(plan.arena_bytes * plan.num_arenas for plan in self._plans.plans)
 
     def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
@@ -66,29 +63,17 @@ class Runner:
         # Read once: another thread may change the limit while the plan is prepared.
         features = _fbg.active_features()
         key = (capacity, num_threads, features)
-        with self._lock:
-            if self._generation != store.generation:  # tuned since
-                self._generation = store.generation
-                self._plans.clear()
-            plan = self._plans.pop(key, None)
-            if plan is None:
-                plan = _fbg.Plan(
-                    self.graph,
-                    tokens=capacity,
-                    sequences=capacity,
-                    length=self._max_length,
-                    threads=num_threads,
-                    tuned=store.blockings(
-                        self.graph.products, num_threads, _fbg.best_isa(features)
-                    ),
-                    features=features,
-                )
-            self._plans[key] = plan  # at the end: the most recently used one
-            self._drop_plans()
-        return plan
 
-    def _drop_plans(self) -> None:
-        """Drop what was used least recently until the rest is within MAX_BYTES."""
-        total = sum(plan.nbytes for plan in self._plans.values())
-        while total > MAX_BYTES and len(self._plans) > 1:
-            total -= self._plans.popitem(last=False)[1].nbytes
+        def prepare() -> _fbg.Plan:
+            isa = _fbg.best_isa(features)
+            return _fbg.Plan(
+                self.graph,
+                tokens=capacity,
+                sequences=capacity,
+                length=self._max_length,
+                threads=num_threads,
+                tuned=store.blockings(self.graph.products, num_threads, isa),
+                features=features,
+            )
+
+        return self._plans.get(key, prepare, MAX_BYTES)

@@ -1,0 +1,58 @@
+"""What was prepared for shapes, threads and instructions, kept until it is too much or outdated."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from fbg.locks import Lock
+from fbg.tuning.store import store
+
+Plan = TypeVar("Plan")
+
+
+class PlanCache(Generic[Plan]):
+    """Keeps plans by key; threads may share it, and two that want the same plan may both make it.
+
+    size: what a plan counts for against the bound that `get` is given.
+
+    >>> cache = PlanCache(len)
+    >>> cache.get("a", lambda: "12", 4), cache.get("b", lambda: "345", 4), cache.plans
+    ('12', '345', ('345',))
+    """
+
+    def __init__(self, size: Callable[[Plan], int] = lambda _: 1) -> None:
+        self._size = size
+        self._kept: OrderedDict[tuple[int, Hashable], Plan] = OrderedDict()
+        self._generation = store.generation
+        self._lock = Lock()
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """All that is kept, what was used least recently first."""
+        return tuple(self._kept.values())
+
+    def get(
+        self, key: Hashable, prepare: Callable[[], Plan], most: int, *, anew: bool = False
+    ) -> Plan:
+        """Return the plan of a key, made if there is none, if tuning has found something since, or
+        if it is wanted anew.
+
+        What was used least recently is dropped until the rest is within `most`; the plan that is
+        returned stays, however large it is.
+        """
+        with self._lock:
+            generation = store.generation
+            if self._generation != generation:
+                self._generation = generation
+                self._kept.clear()
+            plan = None if anew else self._kept.get((generation, key))
+        if plan is None:
+            plan = prepare()  # without the lock: plans of other keys need not wait for it
+        with self._lock:
+            self._kept[generation, key] = plan
+            self._kept.move_to_end((generation, key))
+            while len(self._kept) > 1 and sum(map(self._size, self._kept.values())) > most:
+                self._kept.popitem(last=False)
+        return plan
