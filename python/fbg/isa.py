@@ -9,8 +9,6 @@ a process starts with; it is read when fbg is imported.
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from fbg import _fbg
 from fbg.environment import read_setting
 
@@ -44,12 +42,7 @@ class _Limit:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _fbg.set_isa_limit(self._previous)
 
 

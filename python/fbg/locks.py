@@ -12,7 +12,6 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -43,12 +42,7 @@ class Lock:
     def __enter__(self) -> bool:
         return self._lock.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.release()
 
     def condition(self) -> threading.Condition:

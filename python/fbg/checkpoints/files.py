@@ -117,3 +117,8 @@ def read_settings(path: Path) -> Settings:
     if not isinstance(values, dict):
         raise ModelError(f"{path}: must hold a JSON object, got {type(values).__name__}")
     return Settings(path, values)
+
+
+def read_optional(path: Path) -> Settings:
+    """Read settings from a file that need not be there: it then says nothing."""
+    return read_settings(path) if path.is_file() else Settings(path, {})

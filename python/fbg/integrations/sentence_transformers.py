@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.files import read_optional
 from fbg.errors import named_arguments, require_known
 from fbg.integrations.drop_ins import DropIn, require_cpu
 from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tensor
@@ -89,8 +89,8 @@ class SentenceTransformer(DropIn):
             )
         self.truncate_dim = truncate_dim
         chosen = similarity_fn_name
-        if chosen is None and (directory / SETTINGS).is_file():
-            chosen = read_settings(directory / SETTINGS).get("similarity_fn_name")
+        if chosen is None:
+            chosen = read_optional(directory / SETTINGS).get("similarity_fn_name")
         self.similarity_fn_name = chosen or "cosine"
         if self.similarity_fn_name not in SIMILARITIES:
             raise ValueError(

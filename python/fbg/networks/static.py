@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.checkpoint import weight_files
-from fbg.checkpoints.files import Settings, folder_within, read_json, read_settings
+from fbg.checkpoints.files import folder_within, read_json, read_optional
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.errors import ModelError
@@ -53,9 +53,7 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
     folder = _folder(directory)
     if folder is None:
         return None
-    settings = Settings(directory / "config.json", {})
-    if settings.path.is_file():
-        settings = read_settings(settings.path)
+    settings = read_optional(directory / "config.json")
     is_model2vec = settings.get("model_type") == MODEL2VEC
     longest, normalize = LONGEST, None
     if is_model2vec:
@@ -130,10 +128,8 @@ def _folder(directory: Path) -> Path | None:
         if not isinstance(name, str):
             raise ModelError(f"{path}: {name!r} is not a folder in the directory of the model")
         return directory / folder_within(path, directory, name)
-    path = directory / "config.json"
-    if path.is_file() and read_settings(path).get("model_type") == MODEL2VEC:
-        return directory
-    return None
+    settings = read_optional(directory / "config.json")
+    return directory if settings.get("model_type") == MODEL2VEC else None
 
 
 def _tensors(directory: Path, folder: Path, saved: str) -> dict[str, StoredTensor]:

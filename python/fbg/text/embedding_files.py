@@ -17,7 +17,6 @@ import os
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -96,12 +95,7 @@ class EmbeddingFile:
     def __enter__(self) -> EmbeddingFile:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._job is None or self.rows + self._kept == 0:  # nothing to resume
             self._remove()
         self._file.close()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import Settings, read_optional, read_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import TOKENS, Dense, read_dense
 from fbg.text.modules import Modules
@@ -68,8 +68,7 @@ def read_multi_vector(
 
     max_length: where nothing else is said. Raises ModelError.
     """
-    path = directory / "config_sentence_transformers.json"
-    settings = read_settings(path) if path.is_file() else Settings(path, {})
+    settings = read_optional(directory / "config_sentence_transformers.json")
     kind, folders = settings.get("model_type"), dict(modules.listed)
     if config.tasks.kind == "HF_ColBERT" and not modules.listed:
         return _of_artifact(directory / ARTIFACT, max_length)
@@ -91,8 +90,7 @@ def read_multi_vector(
         tasks = _names(mask, "skiplist_tasks", tasks)
         if mask.get("keep_only_token_ids") is not None:
             raise mask.error("keep_only_token_ids", "null")
-    path = directory / modules.encoder / "sentence_bert_config.json"
-    own = read_settings(path) if path.is_file() else Settings(path, {})
+    own = read_optional(directory / modules.encoder / "sentence_bert_config.json")
     return MultiVector(
         tuple(dense),
         "Normalize" in folders,
@@ -125,7 +123,7 @@ def _of_pylate(
 
 
 def _of_artifact(path: Path, max_length: int) -> MultiVector:
-    metadata = read_settings(path) if path.is_file() else Settings(path, {})
+    metadata = read_optional(path)
     lengths = {}
     for kind, key, default in (("query", "query_maxlen", 32), ("document", "doc_maxlen", None)):
         given = metadata.get(key) is not None

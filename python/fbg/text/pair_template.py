@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import Settings, read_optional
 from fbg.errors import ModelError
 from fbg.files import read_regular
 
@@ -88,7 +88,7 @@ def read_pair_template(
         return PairTemplate(directory, "", {}, prompt)
     options: dict[str, Any] = {"add_generation_prompt": False}
     path = directory / "tokenizer_config.json"
-    tokens = read_settings(path) if path.is_file() else Settings(path, {})
+    tokens = read_optional(path)
     for key in ("bos_token", "eos_token", "pad_token", "unk_token"):
         value = tokens.get(key)
         text = value.get("content") if isinstance(value, dict) else value
@@ -102,7 +102,7 @@ def read_pair_template(
         except (OSError, UnicodeError) as error:
             raise ModelError(f"{path}: {error}") from None
     given = directory / "sentence_bert_config.json"
-    settings = read_settings(given) if given.is_file() else Settings(given, {})
+    settings = read_optional(given)
     message = settings.section("modality_config").get("message")
     if source is None and message is not None:
         raise ModelError(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import read_optional
 from fbg.errors import ModelError
 from fbg.text.tokenization import TextTokenizer
 
@@ -42,8 +42,7 @@ def read_query_weights(folder: Path, vocabulary: int) -> QueryWeights:
 
     vocabulary: the tokens for which documents have weights.
     """
-    path = folder / "config.json"
-    settings = read_settings(path) if path.is_file() else Settings(path, {})
+    settings = read_optional(folder / "config.json")
     if settings.get("path") is not None:
         raise settings.error("path", "null, as weights are read from the folder of the module")
     if not (folder / TOKENIZER).is_file():
@@ -56,9 +55,7 @@ def read_query_weights(folder: Path, vocabulary: int) -> QueryWeights:
 
 def read_model_max_length(path: Path) -> int | None:
     """Return what tokenizer_config.json says about the length of texts, None for nothing."""
-    if not path.is_file():
-        return None
-    settings = read_settings(path)
+    settings = read_optional(path)
     value = settings.get("model_max_length")  # transformers write 1e30 for "no limit"
     if value is None:
         return None

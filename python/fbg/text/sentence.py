@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import Settings, read_optional, read_settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
@@ -113,7 +113,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         include_prompt,
         splade,
         tokens,
-        _read_activation(directory / PROMPTS),
+        read_pair_activation(read_optional(directory / PROMPTS)),
         _read_template(directory, modules.encoder, config, bool(tokens), prompt),
         multi_vector,
         read_token_heads(directory, config),
@@ -130,10 +130,6 @@ def _read_query_weights(
         path = directory / (modules.router or ROUTER)
         raise ModelError(f"{path}: documents must have a module SpladePooling")
     return read_query_weights(directory / modules.query_table, config.vocab_size)
-
-
-def _read_activation(path: Path) -> str | None:
-    return read_pair_activation(read_settings(path)) if path.is_file() else None
 
 
 def _read_template(
@@ -169,23 +165,19 @@ def _score_tokens(settings: Settings, config: EncoderConfig) -> tuple[int, ...]:
 
 def _read_length(directory: Path, config: EncoderConfig) -> tuple[int, bool]:
     """Return the tokens at which sentences are cut, and whether they are lower-cased first."""
-    longest, lowercase = None, False
     if isinstance(config, StaticConfig):
         return config.max_length, False
-    if (directory / SETTINGS).is_file():
-        settings = read_settings(directory / SETTINGS)
-        lowercase = settings.flag("do_lower_case")
-        if settings.get("max_seq_length") is not None:
-            longest = settings.size("max_seq_length")
+    settings = read_optional(directory / SETTINGS)
+    lowercase, longest = settings.flag("do_lower_case"), None
+    if settings.get("max_seq_length") is not None:
+        longest = settings.size("max_seq_length")
     if longest is None:
         longest = read_model_max_length(directory / TOKENIZER)
     return config.max_length if longest is None else min(longest, config.max_length), lowercase
 
 
 def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
-    if not path.is_file():
-        return MappingProxyType({}), None
-    settings = read_settings(path)
+    settings = read_optional(path)
     prompts, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
     if not isinstance(prompts, dict) or not all(isinstance(p, str) for p in prompts.values()):
         raise settings.error("prompts", "an object of strings")
