@@ -10,12 +10,12 @@
 namespace fbg {
 namespace {
 
-class PlainStep final : public ConvStep<Float32> {
+class PlainStep final : public ConvStep {
  public:
-  explicit PlainStep(const ConvProblem<Float32>& p)
+  explicit PlainStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        weights_(p.weights.weights().data()),
+        weights_(p.weights.weights<float>()),
         tile_(choose_geometry(Accumulator::float32, p.features)),
         threads_(p.threads) {
     KernelKey key =
@@ -98,23 +98,24 @@ class PlainStep final : public ConvStep<Float32> {
 
 }  // namespace
 
-ConvMethod<Float32> plain_method() {
+ConvMethod plain_method() {
   return {
       .name = "plain",
       .exact = true,  // one chain of products for each output
-      .applies = [](const ConvProblem<Float32>& p) { return !p.geometry.transposed; },
+      .applies = [](const ConvProblem& p) { return !p.geometry.transposed; },
       // A scalar multiply-add, with its loads, takes about as long as two of vectors.
       .cost =
-          [](const ConvProblem<Float32>& p) {
+          [](const ConvProblem& p) {
             return static_cast<double>(p.shape.out_pixels() * p.geometry.out_channels *
                                        p.geometry.depth()) *
                    2;
           },
-      .prepare = [](const ConvProblem<Float32>& p) -> std::unique_ptr<ConvStep<Float32>> {
+      .prepare = [](const ConvProblem& p) -> std::unique_ptr<ConvStep> {
         return std::make_unique<PlainStep>(p);
       },
       .any_grid = true,
       .in_kernel_order = false,  // taps fuses multiplication and addition: other bits
+      .serves = only<Accumulator::float32>,
   };
 }
 

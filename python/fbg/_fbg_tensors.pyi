@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg._fbg import Graph, Plan, Stage, _ConvWeights, _Floats
+from fbg._fbg import Graph, Plan, Stage, ConvWeights, _Floats
 
 __all__ = [
     "run_tensors",
@@ -117,7 +117,7 @@ def stage_add_buffer(type: str = "float32", scale: float = 1.0, zero_point: int 
 def tensor_conv(
     graph: Graph,
     x: int,
-    weights: _ConvWeights,
+    weights: ConvWeights,
     batch: int,
     spatial: _Extent3,
     stages: Sequence[Stage],

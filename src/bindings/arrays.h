@@ -31,6 +31,13 @@ py::dtype dtype_of() {
     return py::dtype::of<T>();
 }
 
+// Of the elements of packed weights.
+inline py::dtype dtype_of(Accumulator family) {
+  const int bytes = packed_format(family).b_bytes;
+  if (bytes != 2) return bytes == 4 ? dtype_of<float>() : dtype_of<std::int8_t>();
+  return family == Accumulator::float32_f16 ? dtype_of<float16>() : dtype_of<bfloat16>();
+}
+
 template <class T>
 bool has_dtype(const py::array& a) {
   if constexpr (std::is_class_v<T>)

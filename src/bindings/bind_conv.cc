@@ -3,10 +3,8 @@
 
 #include <memory>
 #include <tuple>
-#include <variant>
 
 #include "bindings/bindings.h"
-#include "bindings/conv_weights.h"
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/prepared_call.h"
@@ -19,32 +17,18 @@ namespace {
 
 // A Conv of one shape. Calls from several threads may share it: it is never changed.
 struct PreparedConv {
-  PackedConvs weights;
+  PackedConv weights;
   ConvSource source;
   int threads;
-  std::variant<Conv<Int32>, Conv<Int16>, Conv<Float32>, Conv<Float32F16>, Conv<Float32BF16>> conv;
+  Conv conv;
 
-  template <class Use>  // use(conv), whatever the type of its weights
-  decltype(auto) with(Use use) const {
-    return std::visit(use, conv);
-  }
-  const ConvGeometry& geometry() const { return geometry_of(weights); }
-  const ConvShape& shape() const {
-    return with([](const auto& c) -> const ConvShape& { return c.shape(); });
-  }
-  py::dtype output() const {
-    return dtype_of(with([](const auto& c) { return c.output_type(); }));
-  }
+  const ConvGeometry& geometry() const { return weights.geometry(); }
+  const ConvShape& shape() const { return conv.shape(); }
+  py::dtype output() const { return dtype_of(conv.output_type()); }
   py::dtype input() const {
-    switch (source) {
-      case ConvSource::int8:
-        return dtype_of<std::int8_t>();
-      case ConvSource::quantize:
-        return dtype_of<float>();
-      default:
-        return std::visit(
-            []<class Acc>(const PackedConv<Acc>&) { return dtype_of<typename Acc::A>(); }, weights);
-    }
+    if (source == ConvSource::int8) return dtype_of<std::int8_t>();
+    if (source == ConvSource::quantize || !reads_bytes(weights.family())) return dtype_of<float>();
+    return dtype_of<std::uint8_t>();
   }
 };
 
@@ -98,13 +82,11 @@ void compute(const PreparedConv& p, const ConvInput& input, const std::vector<St
              OutputView out) {
   const GilRelease release;
   begin_run(stages, p.shape().out_pixels());
-  p.with([&](const auto& conv) {
-    std::byte* const workspace = thread_workspace(conv.workspace_bytes());
-    for (int phase = 0; phase < conv.phases(); ++phase)
-      run_team(p.threads, [&](int thread_id, int threads) noexcept {
-        conv.run(input, stages, out, workspace, phase, thread_id, threads);
-      });
-  });
+  std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
+  for (int phase = 0; phase < p.conv.phases(); ++phase)
+    run_team(p.threads, [&](int thread_id, int threads) noexcept {
+      p.conv.run(input, stages, out, workspace, phase, thread_id, threads);
+    });
 }
 
 py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<PyStage>& py_stages,
@@ -207,19 +189,16 @@ const T* weight_data(const py::array& w, const ConvGeometry& g) {
 
 // An array of one value for each output channel, or None.
 template <class T>
-py::object per_channel(const ConvWeights& w, const T* values) {
+py::object per_channel(const PackedConv& w, const T* values) {
   if (!values) return py::none();
-  return py::array_t<T>(geometry_of(w.packed).out_channels, values);
+  return py::array_t<T>(w.geometry().out_channels, values);
 }
 
-py::array unpack(const ConvWeights& weights) {
-  return weights.with([]<class Acc>(const PackedConv<Acc>& w) {
-    using T = typename Acc::B;
-    const ConvGeometry& g = w.geometry();
-    py::array values(dtype_of<T>(), {g.out_channels, g.taps(), g.group_inputs()});
-    std::copy_n(w.weights().data(), w.weights().size(), static_cast<T*>(values.mutable_data()));
-    return values;
-  });
+py::array unpack(const PackedConv& w) {
+  const ConvGeometry& g = w.geometry();
+  py::array values(dtype_of(w.family()), {g.out_channels, g.taps(), g.group_inputs()});
+  std::copy_n(w.weights(), values.nbytes(), static_cast<std::byte*>(values.mutable_data()));
+  return values;
 }
 
 std::vector<Stage> stages_of(const std::vector<PyStage>& py_stages) {
@@ -229,41 +208,33 @@ std::vector<Stage> stages_of(const std::vector<PyStage>& py_stages) {
 }
 
 void bind_weights_of_convs(py::module_& m) {
-  bound_class<ConvWeights>(m, "ConvWeights")
-      .def_property_readonly("nbytes",
-                             [](const ConvWeights& w) {
-                               return w.with([](const auto& packed) { return packed.nbytes(); });
-                             })
-      .def_property_readonly("scale",
-                             [](const ConvWeights& w) {
-                               return per_channel(
-                                   w, w.with([](const auto& packed) { return packed.scale(); }));
-                             })
-      .def_property_readonly(
-          "zero_point",
-          [](const ConvWeights& w) {
-            return per_channel(w, w.with([](const auto& packed) { return packed.zero_point(); }));
-          })
+  bound_class<PackedConv>(m, "ConvWeights")
+      .def_property_readonly("dtype", [](const PackedConv& w) { return w.format().name; })
+      .def_property_readonly("sums_int16",
+                             [](const PackedConv& w) { return w.family() == Accumulator::int16; })
+      .def_property_readonly("nbytes", &PackedConv::nbytes)
+      .def_property_readonly("scale", [](const PackedConv& w) { return per_channel(w, w.scale()); })
+      .def_property_readonly("zero_point",
+                             [](const PackedConv& w) { return per_channel(w, w.zero_point()); })
       .def("unpack", &unpack)
       .def("algorithms",
-           [](const ConvWeights& w, std::int64_t batch, Extent3 input,
+           [](const PackedConv& w, std::int64_t batch, Extent3 input,
               const std::vector<PyStage>& stages, const std::string& source, bool has_scale,
               bool exact, Features features) {
-             const ConvShape shape = ConvShape::of(geometry_of(w.packed), batch, input);
+             const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
              const ConvOptions options = options_of(source, has_scale, "", "", exact, 1);
              const Features chosen = checked_features(features, "algorithms");
              std::vector<std::tuple<std::string, double, bool>> found;
-             for (const ConvAlgorithm& a : w.with([&](const auto& packed) {
-                    return conv_algorithms(packed, stages_of(stages), shape, options, chosen);
-                  }))
+             for (const ConvAlgorithm& a :
+                  conv_algorithms(w, stages_of(stages), shape, options, chosen))
                found.emplace_back(a.name, a.cost, a.same_bits);
              return found;
            })
-      .def("prepare", [](const ConvWeights& w, std::int64_t batch, Extent3 input,
+      .def("prepare", [](const PackedConv& w, std::int64_t batch, Extent3 input,
                          const std::vector<PyStage>& py_stages, const std::string& source,
                          bool has_scale, const std::string& algorithm, const std::string& measured,
                          bool exact, int num_threads, Features features) {
-        const ConvGeometry& g = geometry_of(w.packed);
+        const ConvGeometry& g = w.geometry();
         const ConvShape shape = ConvShape::of(g, batch, input);
         const int threads = num_threads > 0
                                 ? num_threads
@@ -273,20 +244,9 @@ void bind_weights_of_convs(py::module_& m) {
             options_of(source, has_scale, algorithm, measured, exact, threads);
         const Features chosen = checked_features(features, "prepare");
         const GilRelease release;
-        return w.with([&]<class Acc>(const PackedConv<Acc>& packed) {
-          return std::make_unique<PreparedConv>(PreparedConv{
-              packed, options.source, threads, Conv<Acc>(packed, stages, shape, options, chosen)});
-        });
+        return std::make_unique<PreparedConv>(
+            PreparedConv{w, options.source, threads, Conv(w, stages, shape, options, chosen)});
       });
-  // Python tells the types of weights apart by the names of these.
-  const auto named = [&]<class Acc>(const char* name, const PackedConv<Acc>*) {
-    bound_class<ConvWeightsOf<Acc>, ConvWeights>(m, name);
-  };
-  named("ConvInt8", static_cast<const PackedConv<Int32>*>(nullptr));
-  named("ConvInt16", static_cast<const PackedConv<Int16>*>(nullptr));
-  named("ConvFloat32", static_cast<const PackedConv<Float32>*>(nullptr));
-  named("ConvFloat16", static_cast<const PackedConv<Float32F16>*>(nullptr));
-  named("ConvBFloat16", static_cast<const PackedConv<Float32BF16>*>(nullptr));
 }
 
 void bind_prepared(py::module_& m) {
@@ -305,28 +265,27 @@ void bind_prepared(py::module_& m) {
           "output",
           [](const PreparedConv& p) { return std::pair(p.shape().batch, p.shape().output); })
       .def_property_readonly("dtype", &PreparedConv::output)
-      .def_property_readonly(
-          "algorithm",
-          [](const PreparedConv& p) {
-            return p.with([](const auto& c) { return std::string(c.algorithm()); });
-          })
-      .def_property_readonly("kernel",
-                             [](const PreparedConv& p) {
-                               return p.with([](const auto& c) { return c.kernel_name(); });
-                             })
+      .def_property_readonly("algorithm",
+                             [](const PreparedConv& p) { return std::string(p.conv.algorithm()); })
+      .def_property_readonly("kernel", [](const PreparedConv& p) { return p.conv.kernel_name(); })
       .def_property_readonly("num_threads", [](const PreparedConv& p) { return p.threads; });
 }
 
-template <class Acc>
-ConvWeightsOf<Acc> convert(const py::array& w, const ConvGeometry& g,
-                           const std::string& granularity, bool symmetric) {
+// Weights of the type that has that name, converted from float.
+PackedConv convert(const py::array& w, const ConvGeometry& g, const std::string& dtype,
+                   const std::string& granularity, bool symmetric) {
   g.validate();
   const float* const values = weight_data<float>(w, g);
   const auto kind = granularity == "group"    ? ConvGranularity::group
                     : granularity == "tensor" ? ConvGranularity::tensor
                                               : ConvGranularity::column;
+  const std::optional<NamedWeights> named = named_weights(dtype);
+  require(named.has_value() && !is_int4(named->family), "conv_convert: no such dtype: " + dtype);
+  // x is float32 in any case.
+  const Accumulator family =
+      named->family == Accumulator::bfloat16 ? Accumulator::float32_bf16 : named->family;
   const GilRelease release;
-  return {{PackedConv<Acc>::convert(values, g, kind, symmetric)}};
+  return PackedConv::convert(family, values, g, kind, symmetric);
 }
 
 }  // namespace
@@ -357,22 +316,13 @@ void bind_conv(py::module_& m) {
     WeightQuant quant;
     if (scale) quant.scale = *scale;
     quant.zero_point = zero_point;
-    return ConvWeightsOf<Int32>{
-        {PackedConv<Int32>::pack(weight_data<std::int8_t>(w, g), g, quant)}};
+    return PackedConv::pack<Int32>(weight_data<std::int8_t>(w, g), g, quant);
   });
-  m.def("conv_int16", [](const ConvWeightsOf<Int32>& weights) {
-    const auto& w = std::get<PackedConv<Int32>>(weights.packed);
-    const std::int64_t outputs = w.geometry().out_channels;
-    WeightQuant quant;
-    const auto count = static_cast<std::size_t>(outputs);
-    if (w.scale()) quant.scale = {w.scale(), count};
-    if (w.zero_point()) quant.zero_point = {w.zero_point(), count};
-    return ConvWeightsOf<Int16>{{PackedConv<Int16>::pack(w.weights().data(), w.geometry(), quant)}};
+  m.def("conv_int16", [](const PackedConv& w) {
+    require(w.family() == Accumulator::int32, "conv_int16: the weights must be int8");
+    return PackedConv::pack(Accumulator::int16, w.weights(), w.geometry(), w.quant());
   });
-  m.def("conv_quantize", &convert<Int32>);
-  m.def("conv_float32", &convert<Float32>);
-  m.def("conv_float16", &convert<Float32F16>);
-  m.def("conv_bfloat16", &convert<Float32BF16>);
+  m.def("conv_convert", &convert);
 }
 
 }  // namespace fbg::bindings

@@ -53,13 +53,7 @@ void require_finite(const MatrixView<const float>& w) {
 
 // A copy of what was packed. bfloat16 leaves as its bits, and Python gives them a dtype.
 py::array unpack(const PackedMatrix& b) {
-  const PackedFormat& format = b.format().packed;
-  const bool is_float16 = b.family() == Accumulator::float32_f16;
-  const py::dtype dtype = format.b_bytes == 1   ? dtype_of<std::int8_t>()
-                          : format.b_bytes == 4 ? dtype_of<float>()
-                          : is_float16          ? dtype_of<float16>()
-                                                : dtype_of<bfloat16>();
-  py::array out(dtype, {b.rows(), b.cols()});
+  py::array out(dtype_of(b.family()), {b.rows(), b.cols()});
   void* const data = out.mutable_data();
   const GilRelease release;
   b.unpack(data, b.cols(), 1);

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "bindings/conv_weights.h"
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/plan_pool.h"
 #include "bindings/products.h"
+#include "fbg/conv/packed_conv.h"
 #include "fbg/plan/tensor.h"
 
 namespace fbg::bindings {
@@ -101,7 +101,7 @@ Buffer py_window(Graph& graph, Buffer x, const std::string& function, std::int64
   return window(graph, x, window_function(function), w);
 }
 
-Buffer py_convolve(Graph& graph, Buffer x, const ConvWeights& weights, std::int64_t batch,
+Buffer py_convolve(Graph& graph, Buffer x, const PackedConv& weights, std::int64_t batch,
                    const Extent3& spatial, const std::vector<PyStage>& py_stages,
                    const std::string& source, bool has_scale, float scale, std::int32_t zero_point,
                    const std::string& algorithm, const std::string& measured, bool exact,
@@ -115,7 +115,7 @@ Buffer py_convolve(Graph& graph, Buffer x, const ConvWeights& weights, std::int6
   options.algorithm = algorithm;
   options.measured = measured;
   options.exact = exact;
-  const ConvGeometry& geometry = geometry_of(weights.packed);
+  const ConvGeometry& geometry = weights.geometry();
   ConvEpilogue epilogue;
   for (const PyStage& s : py_stages) {
     require(s.cols < 0 || s.cols == geometry.out_channels,
@@ -128,9 +128,7 @@ Buffer py_convolve(Graph& graph, Buffer x, const ConvWeights& weights, std::int6
   epilogue.residual = residual;
   if (channels > 0) epilogue.place = ConvPlace{channels, first, before};
   const ConvShape shape = ConvShape::of(geometry, batch, spatial);
-  return weights.with([&](const auto& packed) {
-    return convolve(graph, x, packed, shape, options, std::move(epilogue), scale, zero_point);
-  });
+  return convolve(graph, x, weights, shape, options, std::move(epilogue), scale, zero_point);
 }
 
 // An Add whose matrix is a buffer of the graph.

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "conv/parts.h"
 #include "fbg/conv/conv.h"
@@ -17,9 +19,8 @@
 namespace fbg {
 
 // What is to be computed. A choice never depends on the threads, and the batch only scales costs.
-template <class Acc>
 struct ConvProblem {
-  const PackedConv<Acc>& weights;
+  const PackedConv& weights;
   const ConvGeometry& geometry;
   ConvShape shape;
   std::span<const Stage> stages;
@@ -27,6 +28,9 @@ struct ConvProblem {
   Features features;
   int threads;  // the most that a run will have
 
+  Accumulator family() const { return weights.family(); }
+  const PackedFormat& format() const { return weights.format().packed; }
+  bool is_integer() const { return fbg::is_integer(family()); }
   bool b_has_zero_point() const { return weights.zero_point() != nullptr; }
 };
 
@@ -46,89 +50,77 @@ struct ConvRun {
   std::int32_t image_zero_point(std::int64_t n) const { return zero_point ? zero_point[n] : 0; }
 };
 
-template <class Acc>
 class ConvStep {
  public:
   virtual ~ConvStep() = default;
   virtual std::string kernel() const = 0;
   virtual int phases() const noexcept { return 1; }
-  // Bytes of an element of x as it reads them: more than in the image where kernels want them
-  // widened (PackedFormat::wide_a).
-  virtual std::int64_t element_bytes() const noexcept { return sizeof(typename Acc::A); }
+  // Whether it reads elements of twice as many bytes as x has: what kernels want widened
+  // (PackedFormat::wide_a).
+  virtual bool widens() const noexcept { return false; }
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
                    int num_threads) const noexcept = 0;
 };
 
-template <class Acc>
 struct ConvMethod {
   const char* name;
   bool exact;  // the sum of an output is one chain of the products themselves
-  bool (*applies)(const ConvProblem<Acc>&);
+  bool (*applies)(const ConvProblem&);
   // Modelled cycles of one thread, in units of one vector multiply-add per kernel port.
-  double (*cost)(const ConvProblem<Acc>&);
-  std::unique_ptr<ConvStep<Acc>> (*prepare)(const ConvProblem<Acc>&);
+  double (*cost)(const ConvProblem&);
+  std::unique_ptr<ConvStep> (*prepare)(const ConvProblem&);
   bool any_grid = false;  // writes pixels wherever ConvRun::grid has them (pixel_grid.h)
   // In floating point: the chain has the order of the kernel's positions, and at each position that
   // of the channels. All exact methods of which this is true give the same bits.
   bool in_kernel_order = true;
+  bool (*serves)(Accumulator) = nullptr;  // families of weights; null: all
 };
 
-template <class Acc>
-std::span<const ConvMethod<Acc>> conv_methods();
+// All that compute weights of a family.
+std::span<const ConvMethod> conv_methods(Accumulator family);
 
 // The problems of all parts of a convolution, to which one method is applied.
-template <class Acc>
-bool applies_to_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts);
-template <class Acc>
-double cost_of_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts);
-
-// Whether two methods give the same bits for every problem to which both apply.
-template <class Acc>
-bool rounds_alike(const ConvMethod<Acc>& a, const ConvMethod<Acc>& b) {
-  const auto in_order = [](const ConvMethod<Acc>& m) { return m.exact && m.in_kernel_order; };
-  return is_integer(Acc::kind) || std::string_view(a.name) == b.name ||
-         (in_order(a) && in_order(b));
-}
+std::vector<ConvProblem> conv_problems(const std::vector<ConvPart>& parts,
+                                       std::span<const Stage> stages, const ConvOptions& options,
+                                       Features features);
 
 // The method of least cost among those that apply and that options admit, or the measured one that
 // options name, if it applies and gives the same bits. Throws std::invalid_argument for an
 // algorithm that does not exist or does not apply, where `geometry` is that of the whole
 // convolution.
-template <class Acc>
-const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
-                                     const ConvGeometry& geometry, const ConvOptions& options);
+const ConvMethod& choose_method(std::span<const ConvProblem> parts, const ConvGeometry& geometry,
+                                const ConvOptions& options);
+
+// For ConvMethod::serves.
+template <Accumulator kFamily>
+constexpr bool only(Accumulator family) {
+  return family == kFamily;
+}
 
 // One function per algorithm, each in the file of its name.
-template <class Acc>
-ConvMethod<Acc> pointwise_method();
-template <class Acc>
-ConvMethod<Acc> taps_method();
-template <class Acc>
-ConvMethod<Acc> im2col_method();
-template <class Acc>
-ConvMethod<Acc> lanewise_method();
-template <class Acc>
-ConvMethod<Acc> strips_method();
-ConvMethod<Int32> patches_method();
-ConvMethod<Int32> lines_method();
-ConvMethod<Int32> merged_method();
+ConvMethod pointwise_method();
+ConvMethod taps_method();
+ConvMethod im2col_method();
+ConvMethod lanewise_method();
+ConvMethod strips_method();
+ConvMethod patches_method();
+ConvMethod lines_method();
+ConvMethod merged_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
-std::array<ConvMethod<Float32>, 5> winograd_methods();
+std::array<ConvMethod, 5> winograd_methods();
 // One for each number of levels: strassen1, strassen2.
-std::array<ConvMethod<Float32>, 2> strassen_methods();
-template <class Acc>
-ConvMethod<Acc> sliding_method();
+std::array<ConvMethod, 2> strassen_methods();
+ConvMethod sliding_method();
 
 // Makes a stage read its operand `columns` further on: for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 
 // The key of kernels that run the stages of a problem. All pixels of an image share a scale and a
 // zero point, so that kernels are given the terms of columns where the stages have any.
-template <class Acc>
-KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry,
-                          Accumulator accumulator = Acc::kind) {
-  KernelKey key = make_kernel_key(geometry, accumulator, p.stages, p.has_scale,
+inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,
+                                 std::optional<Accumulator> sums = std::nullopt) {
+  KernelKey key = make_kernel_key(geometry, sums.value_or(p.family()), p.stages, p.has_scale,
                                   p.weights.scale() != nullptr, p.b_has_zero_point());
   key.column_terms = takes_column_terms(key);
   return key;

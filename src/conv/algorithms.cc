@@ -1,5 +1,6 @@
 // The table of all algorithms of convolution, and the choice among them.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -17,31 +18,56 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
         static_cast<const std::byte*>(stage.args.data) + columns * value_size(stage.wanted);
 }
 
-template <class Acc>
-std::span<const ConvMethod<Acc>> conv_methods() {
+std::span<const ConvMethod> conv_methods(Accumulator family) {
+  using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
   // Never destroyed: daemon threads may still use it when static objects are.
-  static const auto& methods = *new std::vector<ConvMethod<Acc>>([] {
-    std::vector<ConvMethod<Acc>> all{pointwise_method<Acc>(), taps_method<Acc>(),
-                                     sliding_method<Acc>(),   lanewise_method<Acc>(),
-                                     strips_method<Acc>(),    im2col_method<Acc>()};
-    if constexpr (Acc::kind == Accumulator::int32) {
-      all.push_back(patches_method());
-      all.push_back(lines_method());
-      all.push_back(merged_method());
-    }
-    if constexpr (Acc::kind == Accumulator::float32) {
-      const auto add = [&](const auto& family) {
-        all.insert(all.end(), family.begin(), family.end());
-      };
-      add(winograd_methods());
-      add(strassen_methods());
-    }
-    return all;
+  static const auto& methods = *new Methods([] {
+    std::vector<ConvMethod> all{pointwise_method(), taps_method(),   sliding_method(),
+                                lanewise_method(),  strips_method(), im2col_method(),
+                                patches_method(),   lines_method(),  merged_method()};
+    std::ranges::copy(winograd_methods(), std::back_inserter(all));
+    std::ranges::copy(strassen_methods(), std::back_inserter(all));
+    Methods by_family;
+    for (std::size_t i = 0; i < by_family.size(); ++i)
+      for (const ConvMethod& method : all)
+        if (!method.serves || method.serves(static_cast<Accumulator>(i)))
+          by_family[i].push_back(method);
+    return by_family;
   }());
-  return methods;
+  return methods[static_cast<std::size_t>(family)];
+}
+
+std::vector<ConvProblem> conv_problems(const std::vector<ConvPart>& parts,
+                                       std::span<const Stage> stages, const ConvOptions& options,
+                                       Features features) {
+  const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
+  std::vector<ConvProblem> problems;
+  for (const ConvPart& part : parts)
+    problems.push_back(
+        {part.weights, part.geometry, part.shape, stages, has_scale, features, options.threads});
+  return problems;
 }
 
 namespace {
+
+using Problems = std::span<const ConvProblem>;
+
+bool applies_to(const ConvMethod& method, Problems parts) {
+  return (parts.size() == 1 || method.any_grid) && std::ranges::all_of(parts, method.applies);
+}
+
+double cost_of(const ConvMethod& method, Problems parts) {
+  double sum = 0;
+  for (const ConvProblem& part : parts) sum += method.cost(part);
+  return sum;
+}
+
+// Whether two methods give the same bits for every problem to which both apply.
+bool rounds_alike(const ConvMethod& a, const ConvMethod& b, Problems parts) {
+  const auto in_order = [](const ConvMethod& m) { return m.exact && m.in_kernel_order; };
+  return parts.front().is_integer() || std::string_view(a.name) == b.name ||
+         (in_order(a) && in_order(b));
+}
 
 // "winograd4" is called so, and also by the name of its family.
 bool is_called(const char* name, std::string_view wanted) {
@@ -49,93 +75,57 @@ bool is_called(const char* name, std::string_view wanted) {
   return wanted == whole || wanted == whole.substr(0, whole.find_last_not_of("0123456789") + 1);
 }
 
-template <class Acc>
-std::string method_names() {
-  std::string names;
-  for (const ConvMethod<Acc>& method : conv_methods<Acc>())
-    names += std::string(names.empty() ? "" : ", ") + method.name;
-  return names;
-}
-
 }  // namespace
 
-template <class Acc>
-bool applies_to_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts) {
-  return (parts.size() == 1 || method.any_grid) && std::ranges::all_of(parts, method.applies);
-}
-
-template <class Acc>
-double cost_of_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts) {
-  double sum = 0;
-  for (const ConvProblem<Acc>& part : parts) sum += method.cost(part);
-  return sum;
-}
-
-template <class Acc>
-const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
-                                     const ConvGeometry& geometry, const ConvOptions& options) {
-  const ConvMethod<Acc>* best = nullptr;
+const ConvMethod& choose_method(Problems parts, const ConvGeometry& geometry,
+                                const ConvOptions& options) {
+  const std::span<const ConvMethod> methods = conv_methods(parts.front().family());
+  const ConvMethod* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   const bool direct = options.algorithm == "direct", any = options.algorithm.empty() || direct;
   bool exists = any;
-  for (const ConvMethod<Acc>& method : conv_methods<Acc>()) {
+  for (const ConvMethod& method : methods) {
     if (!any && !is_called(method.name, options.algorithm)) continue;
     exists = true;
-    if (!applies_to_parts(method, parts)) continue;
+    if (!applies_to(method, parts)) continue;
     if (any && (options.exact || direct) && !method.exact) continue;
-    const double cost = cost_of_parts(method, parts);
+    const double cost = cost_of(method, parts);
     if (cost < least) {
       least = cost;
       best = &method;
     }
   }
   if (best && any)
-    for (const ConvMethod<Acc>& method : conv_methods<Acc>())
-      if (method.name == options.measured && applies_to_parts(method, parts) &&
-          rounds_alike(method, *best))
+    for (const ConvMethod& method : methods)
+      if (method.name == options.measured && applies_to(method, parts) &&
+          rounds_alike(method, *best, parts))
         return method;
   if (best) return *best;  // im2col applies to everything
   const std::string name(options.algorithm);
-  if (!exists)
-    throw std::invalid_argument("conv: algorithm must be 'direct' or one of " +
-                                method_names<Acc>() + ", got '" + name + "'");
+  if (!exists) {
+    std::string names;
+    for (const ConvMethod& method : methods)
+      names += std::string(names.empty() ? "" : ", ") + method.name;
+    throw std::invalid_argument("conv: algorithm must be 'direct' or one of " + names + ", got '" +
+                                name + "'");
+  }
   throw std::invalid_argument("conv: algorithm '" + name + "' does not apply to " +
                               to_string(geometry));
 }
 
-template std::span<const ConvMethod<Int32>> conv_methods();
-template bool applies_to_parts(const ConvMethod<Int32>&, std::span<const ConvProblem<Int32>>);
-template double cost_of_parts(const ConvMethod<Int32>&, std::span<const ConvProblem<Int32>>);
-template const ConvMethod<Int32>& choose_method(std::span<const ConvProblem<Int32>>,
-                                                const ConvGeometry&, const ConvOptions&);
-template std::span<const ConvMethod<Int16>> conv_methods();
-template bool applies_to_parts(const ConvMethod<Int16>&, std::span<const ConvProblem<Int16>>);
-template double cost_of_parts(const ConvMethod<Int16>&, std::span<const ConvProblem<Int16>>);
-template const ConvMethod<Int16>& choose_method(std::span<const ConvProblem<Int16>>,
-                                                const ConvGeometry&, const ConvOptions&);
-template std::span<const ConvMethod<Float32>> conv_methods();
-template bool applies_to_parts(const ConvMethod<Float32>&, std::span<const ConvProblem<Float32>>);
-template double cost_of_parts(const ConvMethod<Float32>&, std::span<const ConvProblem<Float32>>);
-template const ConvMethod<Float32>& choose_method(std::span<const ConvProblem<Float32>>,
-                                                  const ConvGeometry&, const ConvOptions&);
-template std::span<const ConvMethod<BFloat16>> conv_methods();
-template bool applies_to_parts(const ConvMethod<BFloat16>&, std::span<const ConvProblem<BFloat16>>);
-template double cost_of_parts(const ConvMethod<BFloat16>&, std::span<const ConvProblem<BFloat16>>);
-template const ConvMethod<BFloat16>& choose_method(std::span<const ConvProblem<BFloat16>>,
-                                                   const ConvGeometry&, const ConvOptions&);
-template std::span<const ConvMethod<Float32BF16>> conv_methods();
-template bool applies_to_parts(const ConvMethod<Float32BF16>&,
-                               std::span<const ConvProblem<Float32BF16>>);
-template double cost_of_parts(const ConvMethod<Float32BF16>&,
-                              std::span<const ConvProblem<Float32BF16>>);
-template const ConvMethod<Float32BF16>& choose_method(std::span<const ConvProblem<Float32BF16>>,
-                                                      const ConvGeometry&, const ConvOptions&);
-template std::span<const ConvMethod<Float32F16>> conv_methods();
-template bool applies_to_parts(const ConvMethod<Float32F16>&,
-                               std::span<const ConvProblem<Float32F16>>);
-template double cost_of_parts(const ConvMethod<Float32F16>&,
-                              std::span<const ConvProblem<Float32F16>>);
-template const ConvMethod<Float32F16>& choose_method(std::span<const ConvProblem<Float32F16>>,
-                                                     const ConvGeometry&, const ConvOptions&);
+std::vector<ConvAlgorithm> conv_algorithms(const PackedConv& weights, RuntimePipeline pipeline,
+                                           const ConvShape& shape, const ConvOptions& options,
+                                           Features features) {
+  const std::vector<ConvPart> parts = conv_parts(weights, shape);
+  const std::vector<ConvProblem> problems = conv_problems(parts, pipeline, options, features);
+  const ConvMethod& chosen = choose_method(problems, weights.geometry(), options);
+  std::vector<ConvAlgorithm> found;
+  for (const ConvMethod& method : conv_methods(weights.family()))
+    if (applies_to(method, problems) && (method.exact || !options.exact))
+      found.push_back(
+          {method.name, cost_of(method, problems), rounds_alike(method, chosen, problems)});
+  std::ranges::sort(found, {}, &ConvAlgorithm::cost);
+  return found;
+}
 
 }  // namespace fbg

@@ -17,93 +17,83 @@ ConvInput ConvInput::dense(const void* data, const ConvGeometry& g, const ConvSh
   return {data, shape.input[0] * plane, {plane, line, g.in_channels}};
 }
 
-namespace {
-
-template <class Acc>
-std::vector<ConvProblem<Acc>> problems_of(const std::vector<ConvPart<Acc>>& parts,
-                                          RuntimePipeline pipeline, const ConvOptions& options,
-                                          Features features) {
-  const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
-  std::vector<ConvProblem<Acc>> problems;
-  for (const ConvPart<Acc>& part : parts)
-    problems.push_back(
-        {part.weights, part.geometry, part.shape, pipeline, has_scale, features, options.threads});
-  return problems;
-}
-
-}  // namespace
-
-template <class Acc>
-struct Conv<Acc>::State {
-  PackedConv<Acc> weights;
+struct Conv::State {
+  PackedConv weights;
   ConvGeometry geometry;
   ConvShape shape;
   ConvSource source;
   bool has_scale;
   std::string algorithm;
-  std::vector<ConvPart<Acc>> parts;
-  std::vector<std::unique_ptr<ConvStep<Acc>>> steps;  // one for each part, one after the other
+  std::vector<ConvPart> parts;
+  std::vector<std::unique_ptr<ConvStep>> steps;  // one for each part, one after the other
   ValueType output;
   const simd::RowKernels& rows;
-  // Workspace: parameters of each image, the extents that threads found, x converted, the step's.
-  std::int64_t element;  // bytes of x as kernels read it
-  std::size_t extents_at = 0, image_at = 0, step_at = 0, bytes = 0;
   int threads;
+  bool widens = false;       // kernels read elements that are wider than those of the image
+  std::int64_t element = 0;  // bytes of x as they read it
+  // Workspace: parameters of each image, the extents that threads found, x converted, the step's.
+  std::size_t extents_at = 0, image_at = 0, step_at = 0, bytes = 0;
 
-  bool converts() const { return source != ConvSource::native || widens(); }
-  // Whether kernels read elements that are wider than those of the image.
-  bool widens() const { return element != sizeof(typename Acc::A); }
+  bool is_integer() const { return fbg::is_integer(weights.family()); }
+  bool converts() const { return source != ConvSource::native || widens; }
   int quantizing_phases() const { return source == ConvSource::quantize ? 1 : 0; }
   int first_step_phase() const { return quantizing_phases() + (converts() ? 1 : 0); }
   bool unshifts() const { return source == ConvSource::int8 && output == ValueType::acc; }
   void find_extents(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void convert(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void unshift(OutputView c, int id, int count) const noexcept;
-  // Scale and zero point of every image, from what `count` threads found.
-  void set_parameters(const ConvInput& x, std::byte* workspace, int count, float* scale,
-                      std::int32_t* zero_point) const noexcept;
+  // Scale and zero point of every image, from what `count` threads found: thread `id` has its own.
+  struct Parameters {
+    float* scale;
+    std::int32_t* zero_point;
+  };
+  Parameters find_parameters(const ConvInput& x, std::byte* workspace, int id,
+                             int count) const noexcept;
+  std::size_t parameter_bytes() const {
+    return static_cast<std::size_t>(round_up(shape.batch * 8, 64));
+  }
   // use(line of x, its number): the lines of the batch that one of `count` threads has.
   template <class F>
   void for_each_line(const ConvInput& x, int id, int count, std::int64_t size,
                      F use) const noexcept;
 };
 
-template <class Acc>
-Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const ConvShape& shape,
-                const ConvOptions& options, Features features) {
-  if (options.source != ConvSource::native && !is_integer(Acc::kind))
+Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape& shape,
+           const ConvOptions& options, Features features) {
+  if (options.source != ConvSource::native && !is_integer(weights.family()))
     throw std::invalid_argument("conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();
-  std::vector<ConvPart<Acc>> parts = conv_parts(weights, shape);
-  const std::vector<ConvProblem<Acc>> problems = problems_of(parts, pipeline, options, features);
+  std::vector<ConvPart> parts = conv_parts(weights, shape);
+  const std::vector<ConvProblem> problems = conv_problems(parts, pipeline, options, features);
   // Types the stages, and checks that operands have what they ask for.
-  const KernelKey key = conv_kernel_key(problems.front(), choose_geometry(Acc::kind, features));
-  if constexpr (is_integer(Acc::kind)) {
+  const KernelKey key =
+      conv_kernel_key(problems.front(), choose_geometry(weights.family(), features));
+  if (is_integer(weights.family())) {
     const std::int64_t limit = pipeline.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (geometry.depth() > limit)
       throw std::invalid_argument(
           "conv: " + std::to_string(geometry.depth()) + " products for an output element exceed " +
           std::to_string(limit) + ", the most that int32 sums hold exactly");
   }
-  const ConvMethod<Acc>& method = choose_method<Acc>(problems, geometry, options);
-  std::vector<std::unique_ptr<ConvStep<Acc>>> steps;
-  for (const ConvProblem<Acc>& problem : problems) steps.push_back(method.prepare(problem));
-  state_ = std::make_unique<State>(
-      State{weights, geometry, shape, options.source, problems.front().has_scale, method.name,
-            std::move(parts), std::move(steps), key.output(), simd::kernels(features).rows, 0, 0, 0,
-            0, 0, options.threads});
+  const ConvMethod& method = choose_method(problems, geometry, options);
+  std::vector<std::unique_ptr<ConvStep>> steps;
+  for (const ConvProblem& problem : problems) steps.push_back(method.prepare(problem));
+  state_ = std::make_unique<State>(State{weights, geometry, shape, options.source,
+                                         problems.front().has_scale, method.name, std::move(parts),
+                                         std::move(steps), key.output(),
+                                         simd::kernels(features).rows, options.threads});
   State& s = *state_;
-  s.element = s.steps.front()->element_bytes();
+  s.widens = s.steps.front()->widens();
+  s.element = weights.format().packed.a_bytes * (s.widens ? 2 : 1);
   const auto place = [&](std::size_t bytes) {
     const std::size_t at = s.bytes;
     s.bytes += (bytes + 63) / 64 * 64;
     return at;
   };
-  const auto batch = static_cast<std::size_t>(shape.batch);
-  // [thread] of the step's phases: each thread keeps scales and zero points of its own.
-  place(static_cast<std::size_t>(s.threads) * ((batch * 8 + 63) / 64 * 64));
+  const auto threads = static_cast<std::size_t>(s.threads);
+  place(threads * s.parameter_bytes());
   if (s.source == ConvSource::quantize)
-    s.extents_at = place(static_cast<std::size_t>(s.threads) * batch * sizeof(RowExtent));
+    s.extents_at = place(threads * static_cast<std::size_t>(shape.batch) * sizeof(RowExtent));
   if (s.converts())
     s.image_at =
         place(static_cast<std::size_t>(shape.in_pixels() * geometry.in_channels * s.element));
@@ -112,44 +102,24 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
   s.step_at = place(most);
 }
 
-template <class Acc>
-Conv<Acc>::~Conv() = default;
-template <class Acc>
-Conv<Acc>::Conv(Conv&&) noexcept = default;
-template <class Acc>
-Conv<Acc>& Conv<Acc>::operator=(Conv&&) noexcept = default;
+Conv::~Conv() = default;
+Conv::Conv(Conv&&) noexcept = default;
+Conv& Conv::operator=(Conv&&) noexcept = default;
 
-template <class Acc>
-ValueType Conv<Acc>::output_type() const {
-  return state_->output;
-}
-template <class Acc>
-const ConvShape& Conv<Acc>::shape() const {
-  return state_->shape;
-}
-template <class Acc>
-std::string_view Conv<Acc>::algorithm() const {
-  return state_->algorithm;
-}
-template <class Acc>
-std::string Conv<Acc>::kernel_name() const {
-  return state_->steps.front()->kernel();
-}
-template <class Acc>
-int Conv<Acc>::phases() const noexcept {
+ValueType Conv::output_type() const { return state_->output; }
+const ConvShape& Conv::shape() const { return state_->shape; }
+std::string_view Conv::algorithm() const { return state_->algorithm; }
+std::string Conv::kernel_name() const { return state_->steps.front()->kernel(); }
+int Conv::phases() const noexcept {
   int phases = state_->first_step_phase() + (state_->unshifts() ? 1 : 0);
   for (const auto& step : state_->steps) phases += step->phases();
   return phases;
 }
-template <class Acc>
-std::size_t Conv<Acc>::workspace_bytes() const noexcept {
-  return state_->bytes;
-}
+std::size_t Conv::workspace_bytes() const noexcept { return state_->bytes; }
 
-template <class Acc>
 template <class F>
-void Conv<Acc>::State::for_each_line(const ConvInput& x, int id, int count, std::int64_t size,
-                                     F use) const noexcept {
+void Conv::State::for_each_line(const ConvInput& x, int id, int count, std::int64_t size,
+                                F use) const noexcept {
   const std::int64_t lines = shape.batch * shape.input[0] * shape.input[1];
   for (std::int64_t i = lines * id / count; i < lines * (id + 1) / count; ++i) {
     const std::int64_t y = i % shape.input[1], z = i / shape.input[1] % shape.input[0],
@@ -165,9 +135,8 @@ void Conv<Acc>::State::for_each_line(const ConvInput& x, int id, int count, std:
   }
 }
 
-template <class Acc>
-void Conv<Acc>::State::find_extents(const ConvInput& x, std::byte* workspace, int id,
-                                    int count) const noexcept {
+void Conv::State::find_extents(const ConvInput& x, std::byte* workspace, int id,
+                               int count) const noexcept {
   auto* const extents = reinterpret_cast<RowExtent*>(workspace + extents_at) + id * shape.batch;
   std::fill_n(extents, shape.batch, RowExtent{0, 0});
   for_each_line(x, id, count, 4,
@@ -184,13 +153,15 @@ void Conv<Acc>::State::find_extents(const ConvInput& x, std::byte* workspace, in
                 });
 }
 
-template <class Acc>
-void Conv<Acc>::State::set_parameters(const ConvInput& x, std::byte* workspace, int count,
-                                      float* scale, std::int32_t* zero_point) const noexcept {
+auto Conv::State::find_parameters(const ConvInput& x, std::byte* workspace, int id,
+                                  int count) const noexcept -> Parameters {
+  auto* const scale =
+      reinterpret_cast<float*>(workspace + static_cast<std::size_t>(id) * parameter_bytes());
+  const Parameters found{scale, reinterpret_cast<std::int32_t*>(scale + shape.batch)};
   const std::int32_t shift = source == ConvSource::int8 ? 128 : 0;
   for (std::int64_t n = 0; n < shape.batch; ++n) {
-    scale[n] = x.scale;
-    zero_point[n] = x.zero_point + shift;
+    found.scale[n] = x.scale;
+    found.zero_point[n] = x.zero_point + shift;
     if (source != ConvSource::quantize) continue;
     const auto* extents = reinterpret_cast<const RowExtent*>(workspace + extents_at);
     float both[2] = {0, 0};
@@ -200,18 +171,18 @@ void Conv<Acc>::State::set_parameters(const ConvInput& x, std::byte* workspace, 
       both[1] = e.hi > both[1] || std::isnan(e.hi) ? e.hi : both[1];
     }
     const simd::RowQuant quant = rows.choose_row_quant(both, nullptr, 2);
-    scale[n] = quant.scale;
-    zero_point[n] = quant.zero_point;
+    found.scale[n] = quant.scale;
+    found.zero_point[n] = quant.zero_point;
   }
+  return found;
 }
 
-template <class Acc>
-void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
-                               int count) const noexcept {
+void Conv::State::convert(const ConvInput& x, std::byte* workspace, int id,
+                          int count) const noexcept {
   auto* const image = workspace + image_at;
-  if constexpr (!is_integer(Acc::kind)) {
+  if (!is_integer()) {
     // bfloat16, the only float whose kernels want it wider.
-    for_each_line(x, id, count, sizeof(typename Acc::A),
+    for_each_line(x, id, count, weights.format().packed.a_bytes,
                   [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t) {
                     rows.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(from),
                                            static_cast<std::size_t>(length),
@@ -219,12 +190,7 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                   });
     return;
   }
-  auto* const parameters =
-      workspace +
-      static_cast<std::size_t>(id) * ((static_cast<std::size_t>(shape.batch) * 8 + 63) / 64 * 64);
-  auto* const scale = reinterpret_cast<float*>(parameters);
-  auto* const zero_point = reinterpret_cast<std::int32_t*>(scale + shape.batch);
-  set_parameters(x, workspace, count, scale, zero_point);
+  const Parameters found = find_parameters(x, workspace, id, count);
   constexpr std::int64_t kPiece = 1024;  // a multiple of a k-group
   std::uint8_t piece[kPiece];
   const std::int64_t size = source == ConvSource::quantize ? 4 : 1;
@@ -234,25 +200,23 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                     const std::int64_t left = std::min(kPiece, length - i);
                     const auto part = static_cast<std::size_t>(left);
                     std::byte* const to = image + (at + i) * element;
-                    std::uint8_t* const q = widens() ? piece : reinterpret_cast<std::uint8_t*>(to);
+                    std::uint8_t* const q = widens ? piece : reinterpret_cast<std::uint8_t*>(to);
                     const std::uint8_t* read = q;
                     if (source == ConvSource::quantize)
                       rows.quantize_row(reinterpret_cast<const float*>(from) + i, nullptr, part,
-                                        {scale[n], zero_point[n]}, q);
+                                        {found.scale[n], found.zero_point[n]}, q);
                     else if (source == ConvSource::int8)
                       rows.shift_row(reinterpret_cast<const std::int8_t*>(from) + i, part, q);
                     else
                       read = reinterpret_cast<const std::uint8_t*>(from) + i;
-                    if (widens())
-                      rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
+                    if (widens) rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
                   }
                 });
 }
 
 // Raw sums of what was shifted: sum (x + s) w - s sum w, modulo 2^32.
-template <class Acc>
-void Conv<Acc>::State::unshift(OutputView c, int id, int count) const noexcept {
-  for (const ConvPart<Acc>& part : parts) {
+void Conv::State::unshift(OutputView c, int id, int count) const noexcept {
+  for (const ConvPart& part : parts) {
     const Extent3& out = part.shape.output;
     const std::int64_t pixels = part.shape.out_pixels();
     for (std::int64_t i = pixels * id / count; i < pixels * (id + 1) / count; ++i) {
@@ -265,10 +229,8 @@ void Conv<Acc>::State::unshift(OutputView c, int id, int count) const noexcept {
   }
 }
 
-template <class Acc>
-void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
-                    std::byte* workspace, int phase, int thread_id,
-                    int num_threads) const noexcept {
+void Conv::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::byte* workspace,
+               int phase, int thread_id, int num_threads) const noexcept {
   const State& s = *state_;
   if (s.shape.out_pixels() == 0) return;
   const FloatEnvironment environment;
@@ -299,52 +261,12 @@ void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
   run.end = run.x + (s.shape.batch - 1) * run.batch_stride + channels;
   for (int axis = 0; axis < kSpatialAxes; ++axis)
     run.end += (s.shape.input[axis] - 1) * run.strides[axis];
-  auto* const parameters =
-      workspace + static_cast<std::size_t>(thread_id) *
-                      ((static_cast<std::size_t>(s.shape.batch) * 8 + 63) / 64 * 64);
-  auto* const scale = reinterpret_cast<float*>(parameters);
-  auto* const zero_point = reinterpret_cast<std::int32_t*>(scale + s.shape.batch);
-  if (is_integer(Acc::kind)) {
-    s.set_parameters(x, workspace, num_threads, scale, zero_point);
-    run.scale = s.has_scale ? scale : nullptr;
-    run.zero_point = zero_point;
+  if (s.is_integer()) {
+    const State::Parameters found = s.find_parameters(x, workspace, thread_id, num_threads);
+    run.scale = s.has_scale ? found.scale : nullptr;
+    run.zero_point = found.zero_point;
   }
   s.steps[part]->run(run, workspace + s.step_at, phase, thread_id, num_threads);
 }
-
-template <class Acc>
-std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
-                                           const ConvShape& shape, const ConvOptions& options,
-                                           Features features) {
-  const std::vector<ConvPart<Acc>> parts = conv_parts(weights, shape);
-  const std::vector<ConvProblem<Acc>> problems = problems_of(parts, pipeline, options, features);
-  const ConvMethod<Acc>& chosen = choose_method<Acc>(problems, weights.geometry(), options);
-  std::vector<ConvAlgorithm> found;
-  for (const ConvMethod<Acc>& method : conv_methods<Acc>())
-    if (applies_to_parts<Acc>(method, problems) && (method.exact || !options.exact))
-      found.push_back(
-          {method.name, cost_of_parts<Acc>(method, problems), rounds_alike(method, chosen)});
-  std::ranges::sort(found, {}, &ConvAlgorithm::cost);
-  return found;
-}
-
-template class Conv<Int32>;
-template class Conv<Int16>;
-template class Conv<Float32>;
-template class Conv<BFloat16>;
-template class Conv<Float32BF16>;
-template class Conv<Float32F16>;
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Int32>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Int16>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Float32>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<BFloat16>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Float32BF16>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
-template std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Float32F16>&, RuntimePipeline,
-                                                    const ConvShape&, const ConvOptions&, Features);
 
 }  // namespace fbg

@@ -15,7 +15,6 @@
 
 #include "conv/algorithm.h"
 #include "conv/padding.h"
-#include "core/float16.h"
 #include "core/memory.h"
 #include "core/policy.h"
 #include "kernels/lanewise.h"
@@ -37,23 +36,26 @@ constexpr Accumulator lane_accumulator(Accumulator a) {
   return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
 }
 
-template <class Acc>
-Geometry lane_geometry(Features features) {
-  return choose_geometry(lane_accumulator(Acc::kind), features);
+Geometry lane_geometry(const ConvProblem& p) {
+  return choose_geometry(lane_accumulator(p.family()), p.features);
 }
 
-template <class Acc>
-LanewiseLayout layout_of(const ConvProblem<Acc>& p) {
+LanewiseLayout layout_of(const ConvProblem& p) {
   return LanewiseLayout::of(p.geometry,
-                            kernels::lanewise_depth(lane_accumulator(Acc::kind), p.features));
+                            kernels::lanewise_depth(lane_accumulator(p.family()), p.features));
 }
 
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
-template <class Acc>
-AlignedBuffer make_weights(const PackedConv<Acc>& weights, const LanewiseLayout& u,
+AlignedBuffer make_weights(const PackedConv& weights, const LanewiseLayout& u,
                            std::int64_t padded) {
   const ConvGeometry& g = weights.geometry();
   const std::int64_t taps = g.kernel[2], planes = g.kernel[0];
+  const int bits = 32 / u.depth;
+  std::vector<std::uint32_t> words;
+  if (is_integer(weights.family()))
+    words.assign(weights.weights<std::int8_t>(), weights.weights<std::int8_t>() + weights.size());
+  else
+    for (const float w : weights.floats()) words.push_back(std::bit_cast<std::uint32_t>(w));
   AlignedBuffer buffer(
       static_cast<std::size_t>(u.share * planes * u.sources * taps * padded * kWord), Fill::zero);
   auto* const lanes = buffer.as<std::uint32_t>();
@@ -68,33 +70,25 @@ AlignedBuffer make_weights(const PackedConv<Acc>& weights, const LanewiseLayout&
               const std::int64_t ky = u.row(r, s) - variant * g.stride[1], c = u.channel(r, s);
               if (s >= u.rows * u.channels || ky < 0 || ky >= g.kernel[1] || c >= g.group_inputs())
                 continue;
-              const auto w =
-                  weights
-                      .weights()[((o * planes + kz) * g.kernel[1] + ky) * taps * g.group_inputs() +
-                                 kx * g.group_inputs() + c];
-              if constexpr (is_integer(Acc::kind)) {
-                const auto value = static_cast<std::uint32_t>(w);
-                lane |= u.depth == 4 ? (value & 0xff) << 8 * s : (value & 0xffff) << 16 * s;
-              } else {
-                lane = std::bit_cast<std::uint32_t>(to_float(w));
-              }
+              const std::int64_t tap = ((o * planes + kz) * g.kernel[1] + ky) * taps + kx;
+              const std::uint32_t w = words[static_cast<std::size_t>(tap * g.group_inputs() + c)];
+              lane |= (w & ~std::uint32_t{0} >> (32 - bits)) << bits * s;
             }
             lanes[at + static_cast<std::size_t>(o)] = lane;
           }
   return buffer;
 }
 
-template <class Acc>
-class LanewiseStep final : public ConvStep<Acc> {
+class LanewiseStep final : public ConvStep {
  public:
-  explicit LanewiseStep(const ConvProblem<Acc>& p)
+  explicit LanewiseStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         u_(layout_of(p)),
-        tile_(lane_geometry<Acc>(p.features)),
-        key_(conv_kernel_key(p, tile_, lane_accumulator(Acc::kind))),
-        lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, is_integer(Acc::kind)),
-        element_(is_integer(Acc::kind) ? 1 : sizeof(typename Acc::A)),
+        tile_(lane_geometry(p)),
+        key_(conv_kernel_key(p, tile_, lane_accumulator(p.family()))),
+        lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, p.is_integer()),
+        element_(p.is_integer() ? 1 : p.format().a_bytes),
         pixel_(p.geometry.in_channels * element_),
         reach_(p.geometry.dilation[2] * (p.geometry.kernel[2] - 1) + 1),
         threads_(p.threads) {
@@ -103,11 +97,8 @@ class LanewiseStep final : public ConvStep<Acc> {
     padded_ = padded;
     const std::string name =
         "lanewise depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
-    weights_ =
-        static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
-          auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights, u_, padded));
-          return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
-        }))->template as<std::uint32_t>();
+    weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights, u_, padded); })
+                   .as<std::uint32_t>();
     scale_ = p.weights.scale();
     col_offsets_ = p.weights.col_offsets();
 
@@ -332,32 +323,30 @@ class LanewiseStep final : public ConvStep<Acc> {
   std::string name_;
 };
 
-template <class Acc>
-bool applies(const ConvProblem<Acc>& p) {
+bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  if (!has_lanes(Acc::kind) || g.transposed || g.groups == 1 || p.b_has_zero_point()) return false;
-  return kernels::has_lanewise(lane_geometry<Acc>(p.features).isa) && g.kernel[2] <= kMaxTaps &&
+  if (!has_lanes(p.family()) || g.transposed || g.groups == 1 || p.b_has_zero_point()) return false;
+  return kernels::has_lanewise(lane_geometry(p).isa) && g.kernel[2] <= kMaxTaps &&
          g.stride[2] <= 8 && g.dilation[2] <= 64;
 }
 
 // Cycles for the multiply-adds of a vector of channels, plus those that build U.
-template <class Acc>
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  const Geometry tile = lane_geometry<Acc>(p.features);
+  const Geometry tile = lane_geometry(p);
   const LanewiseLayout u = layout_of(p);
   const double pixels = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double sources = static_cast<double>(g.kernel[0] * u.sources);
   const double sums =
-      sources * static_cast<double>(g.kernel[2]) * (is_integer(Acc::kind) && u.depth == 2 ? 2 : 1);
+      sources * static_cast<double>(g.kernel[2]) * (p.is_integer() && u.depth == 2 ? 2 : 1);
   // Lanes are filled by vectors, or, where no such function fits, one by one. U outgrows the L1 if
   // groups have many channels.
   constexpr double kLane = 10;
   const bool by_rows = u.kind == Kind::rows;
   const bool by_vectors = by_rows ? g.is_depthwise() : u.depth == 4 && g.group_inputs() % 4 == 0;
   double build = 0;
-  if (u.kind != Kind::in_place && is_integer(Acc::kind) && !by_vectors)
+  if (u.kind != Kind::in_place && p.is_integer() && !by_vectors)
     build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);
   else if (by_rows)
     build = sources * 5.0 / static_cast<double>(u.share);
@@ -367,28 +356,16 @@ double cost(const ConvProblem<Acc>& p) {
   // Reading pixels, and the pipeline.
   constexpr double kRest = 11;
   // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
-  const double copies = is_integer(Acc::kind) ? 1 : u.kind == Kind::in_place ? 1.7 : 3;
+  const double copies = p.is_integer() ? 1 : u.kind == Kind::in_place ? 1.7 : 3;
   return pixels * vectors * (sums + build + kRest) * copies;
 }
 
-template <class Acc>
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  if constexpr (has_lanes(Acc::kind)) return std::make_unique<LanewiseStep<Acc>>(p);
-  return nullptr;
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
+  return std::make_unique<LanewiseStep>(p);
 }
 
 }  // namespace
 
-template <class Acc>
-ConvMethod<Acc> lanewise_method() {
-  return {"lanewise", true, applies<Acc>, cost<Acc>, prepare<Acc>, true, false};
-}
-
-template ConvMethod<Int32> lanewise_method();
-template ConvMethod<Int16> lanewise_method();
-template ConvMethod<Float32> lanewise_method();
-template ConvMethod<BFloat16> lanewise_method();
-template ConvMethod<Float32BF16> lanewise_method();
-template ConvMethod<Float32F16> lanewise_method();
+ConvMethod lanewise_method() { return {"lanewise", true, applies, cost, prepare, true, false}; }
 
 }  // namespace fbg

@@ -35,16 +35,14 @@
 namespace fbg {
 namespace {
 
-using Acc = Int32;
-
-Geometry unit_geometry(const ConvProblem<Acc>& p) {
+Geometry unit_geometry(const ConvProblem& p) {
   const LineLayout layout = lay_out_lines(p.geometry, p.shape);
-  return choose_geometry(Acc::kind, p.features, {}, layout.padded / Acc::format.kr);
+  return choose_geometry(p.family(), p.features, {}, layout.padded / p.format().kr);
 }
 
-class LinesStep final : public ConvStep<Acc> {
+class LinesStep final : public ConvStep {
  public:
-  explicit LinesStep(const ConvProblem<Acc>& p)
+  explicit LinesStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         layout_(lay_out_lines(p.geometry, p.shape)),
@@ -129,10 +127,10 @@ class LinesStep final : public ConvStep<Acc> {
 
   // Sums of a part of k.
   static KernelKey raw_key(const Geometry& tile) {
-    return make_kernel_key(tile, Acc::kind, {}, false, false, false);
+    return make_kernel_key(tile, Accumulator::int32, {}, false, false, false);
   }
 
-  static KernelKey picking_key(const ConvProblem<Acc>& p, const Geometry& tile) {
+  static KernelKey picking_key(const ConvProblem& p, const Geometry& tile) {
     KernelKey key = conv_kernel_key(p, tile);
     key.picks_rows = true;
     return key;
@@ -168,7 +166,7 @@ class LinesStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
-    terms_.fill<Acc>(run, n, t.place.stages(), weights_, t.terms);
+    terms_.fill(run, n, t.place.stages(), weights_, t.terms);
   }
 
   // The lines of image n that output lines `lines` read.
@@ -225,8 +223,8 @@ class LinesStep final : public ConvStep<Acc> {
                    std::int64_t group, const ColumnGroup& columns, Thread& t) const noexcept {
     const ConvGeometry& g = geometry_;
     const std::int64_t col = columns.col;
-    const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
+    const PackedMatrix& b = *weights_[static_cast<std::size_t>(group)];
+    const std::int64_t kGroupBytes = b.group_bytes();
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
     const std::int64_t channel = group * g.group_outputs() + col;
@@ -306,7 +304,7 @@ class LinesStep final : public ConvStep<Acc> {
   const std::int64_t pixel_;           // bytes
   const std::int64_t line_positions_;  // from one line of the output to the next
   const int threads_;
-  std::vector<const PackedB<Acc>*> weights_;  // by group
+  std::vector<const PackedMatrix*> weights_;  // by group
   std::vector<LineRun> runs_;
   std::vector<Range> parts_;  // of k: runs
   std::array<KernelTable, 3> kernels_;
@@ -316,24 +314,24 @@ class LinesStep final : public ConvStep<Acc> {
   std::int64_t line_bytes_, lines_bytes_, pad_bytes_, thread_bytes_;
 };
 
-bool applies(const ConvProblem<Acc>& p) {
+bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   if (!covers_lines(g, p.shape) || p.b_has_zero_point()) return false;
   const LineLayout l = lay_out_lines(p.geometry, p.shape);
   if (l.padded != l.run && volume(g.kernel) == 1) return false;  // pixels are patches: no copies
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
-  return unit.block_groups * Acc::format.kr == kBlockBytes &&
-         tiles.largest - 1 > unit.vector_rows && BlockLines{g, p.shape, l, tiles}.most_tiles() > 0;
+  return unit.block_groups * p.format().kr == kBlockBytes && tiles.largest - 1 > unit.vector_rows &&
+         BlockLines{g, p.shape, l, tiles}.most_tiles() > 0;
 }
 
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const LineLayout l = lay_out_lines(p.geometry, p.shape);
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
   const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), unit.lanes));
-  const std::int64_t groups = l.padded / Acc::format.kr;
+  const std::int64_t groups = l.padded / p.format().kr;
   const double per_tile = tile_cost(unit, tiles.largest, groups, g.depth() / l.run) +
                           static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
   constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
@@ -353,12 +351,12 @@ double cost(const ConvProblem<Acc>& p) {
          (static_cast<double>(tiles.count) * vectors * per_tile + copies) * faster;
 }
 
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  return std::make_unique<LinesStep>(p);
-}
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<LinesStep>(p); }
 
 }  // namespace
 
-ConvMethod<Int32> lines_method() { return {"lines", true, applies, cost, prepare}; }
+ConvMethod lines_method() {
+  return {"lines", true, applies, cost, prepare, false, true, only<Accumulator::int32>};
+}
 
 }  // namespace fbg

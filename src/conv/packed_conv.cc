@@ -2,20 +2,23 @@
 #include "fbg/conv/packed_conv.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <stdexcept>
-#include <vector>
 
 #include "core/float16.h"
 #include "core/no_fork.h"
+#include "kernels/weight_codec.h"
 
 namespace fbg {
 
-template <class Acc>
-struct PackedConv<Acc>::State {
+struct PackedConv::State {
+  Accumulator family;
   ConvGeometry geometry;
-  std::vector<Element> weights;
+  std::vector<std::byte> weights;
   std::vector<float> scale;
   std::vector<std::int32_t> zero_point, col_offsets;
   Granularity granularity = Granularity::tensor;
@@ -41,107 +44,100 @@ std::vector<T> spread(std::span<const T> values, std::int64_t count, const char*
   return {values.begin(), values.end()};
 }
 
+template <class T>
+const T* data_or_null(const std::vector<T>& values) {
+  return values.empty() ? nullptr : values.data();
+}
+
 }  // namespace
 
-template <class Acc>
-PackedConv<Acc> PackedConv<Acc>::pack(const Element* w, const ConvGeometry& geometry,
-                                      WeightQuant quant) {
+PackedConv PackedConv::pack(Accumulator family, const void* w, const ConvGeometry& geometry,
+                            const WeightQuant& quant) {
   auto state = std::make_shared<State>();
+  state->family = family;
   state->geometry = geometry;
-  state->weights.assign(w, w + count_weights(geometry));
-  const std::int64_t outputs = geometry.out_channels;
+  const auto* const bytes = static_cast<const std::byte*>(w);
+  state->weights.assign(bytes, bytes + count_weights(geometry) * packed_format(family).b_bytes);
+  const std::int64_t outputs = geometry.out_channels, depth = geometry.depth();
   if (!quant.scale.empty()) {
     state->scale = spread(quant.scale, outputs, "scale");
     state->granularity = quant.granularity;
   }
   if (std::ranges::any_of(quant.zero_point, [](std::int32_t z) { return z != 0; }))
     state->zero_point = spread(quant.zero_point, outputs, "zero_point");
-  if constexpr (is_integer(Acc::kind)) {
-    const std::int64_t depth = geometry.depth();
-    state->col_offsets.resize(static_cast<std::size_t>(outputs));
+  if (is_integer(family))
     for (std::int64_t o = 0; o < outputs; ++o) {
-      std::int32_t sum = 0;
-      for (std::int64_t k = 0; k < depth; ++k) sum += state->weights[o * depth + k];
-      state->col_offsets[o] = sum;
+      const auto* const column = static_cast<const std::int8_t*>(w) + o * depth;
+      state->col_offsets.push_back(std::accumulate(column, column + depth, std::int32_t{0}));
     }
-  }
   PackedConv packed;
   packed.state_ = std::move(state);
   return packed;
 }
 
-template <class Acc>
-PackedConv<Acc> PackedConv<Acc>::convert(const float* w, const ConvGeometry& geometry,
-                                         ConvGranularity granularity, bool symmetric) {
+PackedConv PackedConv::convert(Accumulator family, const float* w, const ConvGeometry& geometry,
+                               ConvGranularity granularity, bool symmetric) {
   const std::int64_t count = count_weights(geometry), depth = geometry.depth();
-  std::vector<Element> elements(static_cast<std::size_t>(count));
-  if constexpr (!is_integer(Acc::kind)) {
-    std::transform(w, w + count, elements.begin(), [](float x) { return from_float<Element>(x); });
-    return pack(elements.data(), geometry);
-  } else {
-    // One matrix for each set of columns that is quantized together.
-    const bool by_group = granularity == ConvGranularity::group;
-    const std::int64_t parts = by_group ? geometry.groups : 1;
-    const std::int64_t columns = geometry.out_channels / parts;
-    std::vector<float> scale;
-    std::vector<std::int32_t> zero_point;
-    for (std::int64_t part = 0; part < parts; ++part) {
-      const std::int64_t first = part * columns * depth;
-      const auto matrix = PackedB<Int32>::quantize(
-          {w + first, depth, columns, 1, depth},
-          granularity == ConvGranularity::column ? Granularity::column : Granularity::tensor,
-          symmetric);
-      matrix.unpack({elements.data() + first, depth, columns, 1, depth});
-      scale.insert(scale.end(), matrix.scale(), matrix.scale() + columns);
-      for (std::int64_t j = 0; j < columns; ++j)
-        zero_point.push_back(matrix.zero_point() ? matrix.zero_point()[j] : 0);
-    }
-    return pack(
-        elements.data(), geometry,
-        {scale, zero_point,
-         granularity == ConvGranularity::column ? Granularity::column : Granularity::tensor});
+  std::vector<std::byte> elements(static_cast<std::size_t>(count * packed_format(family).b_bytes));
+  if (!is_integer(family)) {
+    kernels::weight_codec(family).round(w, static_cast<std::size_t>(count), elements.data());
+    return pack(family, elements.data(), geometry);
   }
+  // One matrix for each set of columns that is quantized together.
+  const std::int64_t parts = granularity == ConvGranularity::group ? geometry.groups : 1;
+  const std::int64_t columns = geometry.out_channels / parts;
+  const Granularity of_part =
+      granularity == ConvGranularity::column ? Granularity::column : Granularity::tensor;
+  std::vector<float> scale;
+  std::vector<std::int32_t> zero_point;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t first = part * columns * depth;
+    const auto matrix =
+        PackedMatrix::quantize({w + first, depth, columns, 1, depth}, of_part, symmetric);
+    matrix.unpack(elements.data() + first, 1, depth);
+    scale.insert(scale.end(), matrix.scale(), matrix.scale() + columns);
+    for (std::int64_t j = 0; j < columns; ++j)
+      zero_point.push_back(matrix.zero_point() ? matrix.zero_point()[j] : 0);
+  }
+  return pack(family, elements.data(), geometry, {scale, zero_point, of_part});
 }
 
-template <class Acc>
-const ConvGeometry& PackedConv<Acc>::geometry() const {
-  return state_->geometry;
+Accumulator PackedConv::family() const { return state_->family; }
+const ConvGeometry& PackedConv::geometry() const { return state_->geometry; }
+const std::byte* PackedConv::weights() const { return state_->weights.data(); }
+const float* PackedConv::scale() const { return data_or_null(state_->scale); }
+const std::int32_t* PackedConv::zero_point() const { return data_or_null(state_->zero_point); }
+const std::int32_t* PackedConv::col_offsets() const { return data_or_null(state_->col_offsets); }
+
+WeightQuant PackedConv::quant() const {
+  return {state_->scale, state_->zero_point, state_->granularity};
 }
 
-template <class Acc>
-auto PackedConv<Acc>::weights() const -> std::span<const Element> {
-  return state_->weights;
+std::vector<float> PackedConv::floats() const {
+  std::vector<float> values(static_cast<std::size_t>(size()));
+  const auto widen = [&]<class T>(const T* w) {
+    std::transform(w, w + size(), values.begin(), [](T x) { return to_float(x); });
+  };
+  if (format().packed.b_bytes == sizeof(float))
+    widen(weights<float>());
+  else if (family() == Accumulator::float32_f16)
+    widen(weights<float16>());
+  else
+    widen(weights<bfloat16>());
+  return values;
 }
 
-template <class Acc>
-const float* PackedConv<Acc>::scale() const {
-  return state_->scale.empty() ? nullptr : state_->scale.data();
-}
-
-template <class Acc>
-const std::int32_t* PackedConv<Acc>::zero_point() const {
-  return state_->zero_point.empty() ? nullptr : state_->zero_point.data();
-}
-
-template <class Acc>
-const std::int32_t* PackedConv<Acc>::col_offsets() const {
-  return state_->col_offsets.empty() ? nullptr : state_->col_offsets.data();
-}
-
-template <class Acc>
-std::int64_t PackedConv<Acc>::nbytes() const {
+std::int64_t PackedConv::nbytes() const {
   const State& s = *state_;
   const NoFork no_fork;
   const std::lock_guard lock(s.mutex);
-  std::size_t bytes = s.weights.size() * sizeof(Element) + s.scale.size() * sizeof(float) +
+  std::size_t bytes = s.weights.size() + s.scale.size() * sizeof(float) +
                       (s.zero_point.size() + s.col_offsets.size()) * sizeof(std::int32_t);
   for (const auto& [name, form] : s.forms) bytes += static_cast<std::size_t>(form.bytes);
   return static_cast<std::int64_t>(bytes);
 }
 
-template <class Acc>
-const void* PackedConv<Acc>::form(const std::string& name,
-                                  const std::function<Form()>& make) const {
+const void* PackedConv::form(const std::string& name, const std::function<Form()>& make) const {
   const State& s = *state_;
   const NoFork no_fork;
   const std::lock_guard lock(s.mutex);
@@ -150,56 +146,42 @@ const void* PackedConv<Acc>::form(const std::string& name,
   return found->second.object.get();
 }
 
-template <class Acc>
-const PackedB<Acc>& PackedConv<Acc>::panels(std::int64_t group, std::int64_t run,
-                                            std::int64_t unit) const {
-  const ConvGeometry& g = geometry();
-  const std::int64_t depth = g.depth(), columns = g.group_outputs();
-  const std::int64_t padded = round_up(run, unit), runs = depth / run;
+const PackedMatrix& PackedConv::panels(std::int64_t group, std::int64_t run,
+                                       std::int64_t unit) const {
+  const State& s = *state_;
+  const ConvGeometry& g = s.geometry;
+  const PackedFormat& packed = format().packed;
+  const std::int64_t depth = g.depth(), columns = g.group_outputs(), first = group * columns;
+  const std::int64_t padded = round_up(run, unit ? unit : packed.kr), runs = depth / run;
   // Without padding, or with that of every product, the matrix is the same for all runs.
-  const bool plain = padded == run || (runs == 1 && unit == Acc::format.kr);
+  const bool plain = padded == run || (runs == 1 && (unit == 0 || unit == packed.kr));
   const std::string name =
       "panels " + std::to_string(group) +
       (plain ? "" : " run " + std::to_string(run) + " of " + std::to_string(padded));
-  const void* const object = form(name, [&]() -> Form {
-    const State& s = *state_;
-    const Element* w = s.weights.data() + group * columns * depth;
-    WeightQuant quant;
-    quant.granularity = s.granularity;
+  return form_of(name, [&] {
+    const std::byte* const w = s.weights.data() + first * depth * packed.b_bytes;
+    WeightQuant quant = this->quant();
     quant.stores_zeros = true;  // as other groups may have to
-    const auto part = [&](const auto& values) {
-      return std::span(values).subspan(static_cast<std::size_t>(group * columns),
-                                       static_cast<std::size_t>(columns));
+    const auto part = [&](auto& values) {
+      if (!values.empty())
+        values = values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(columns));
     };
-    if (!s.scale.empty()) quant.scale = part(s.scale);
-    if (!s.zero_point.empty()) quant.zero_point = part(s.zero_point);
-    std::vector<Element> spaced;
-    MatrixView<const Element> matrix{w, depth, columns, 1, depth};
+    part(quant.scale);
+    part(quant.zero_point);
+    std::vector<std::byte> spaced;
+    ElementView matrix{w, depth, columns, 1, depth};
     if (!plain) {
-      spaced.assign(static_cast<std::size_t>(runs * padded * columns), Element{});
+      spaced.resize(static_cast<std::size_t>(runs * padded * columns * packed.b_bytes));
       for (std::int64_t r = 0; r < runs * columns; ++r)
-        std::copy_n(w + r * run, run, spaced.data() + r * padded);
+        std::copy_n(w + r * run * packed.b_bytes, run * packed.b_bytes,
+                    spaced.data() + r * padded * packed.b_bytes);
       matrix = {spaced.data(), runs * padded, columns, 1, runs * padded};
     }
-    const auto panels = [&] {
-      if constexpr (Acc::kind == Accumulator::int16) {
-        const auto exact = PackedB<Int32>::pack(matrix, quant);
-        if (auto split = PackedB<Int16>::split(exact, 0)) return *split;
-        return *PackedB<Int16>::split(exact, 8);
-      } else {
-        return PackedB<Acc>::pack(matrix, quant);
-      }
-    }();
-    return {std::make_shared<const PackedB<Acc>>(panels), panels.nbytes()};
+    if (family() != Accumulator::int16) return PackedMatrix::pack(family(), matrix, quant);
+    const auto exact = PackedMatrix::pack(Accumulator::int32, matrix, quant);
+    const auto split = PackedMatrix::split(exact, 0);
+    return split ? *split : *PackedMatrix::split(exact, 8);
   });
-  return *static_cast<const PackedB<Acc>*>(object);
 }
-
-template class PackedConv<Int32>;
-template class PackedConv<Int16>;
-template class PackedConv<Float32>;
-template class PackedConv<BFloat16>;
-template class PackedConv<Float32BF16>;
-template class PackedConv<Float32F16>;
 
 }  // namespace fbg

@@ -41,10 +41,8 @@ AxisPart part_of_axis(const ConvGeometry& g, const ConvShape& shape, std::size_t
   return part;
 }
 
-template <class Acc>
-PackedConv<Acc> part_of_weights(const PackedConv<Acc>& weights,
-                                const std::array<AxisPart, kSpatialAxes>& axes) {
-  using Element = typename PackedConv<Acc>::Element;
+PackedConv part_of_weights(const PackedConv& weights,
+                           const std::array<AxisPart, kSpatialAxes>& axes) {
   ConvGeometry geometry = weights.geometry();
   geometry.transposed = false;
   geometry.stride = {1, 1, 1};
@@ -55,33 +53,29 @@ PackedConv<Acc> part_of_weights(const PackedConv<Acc>& weights,
     empty = empty || axes[axis].taps.empty();
   }
   const Extent3& kernel = weights.geometry().kernel;
-  const std::int64_t inputs = geometry.group_inputs();
-  std::vector<Element> part(static_cast<std::size_t>(geometry.out_channels * geometry.depth()));
+  const std::int64_t run = geometry.group_inputs() * weights.format().packed.b_bytes;
+  std::vector<std::byte> part(
+      static_cast<std::size_t>(geometry.out_channels * geometry.taps() * run));
   if (!empty) {
-    const Element* const whole = weights.weights().data();
+    const std::byte* const whole = weights.weights();
     auto to = part.begin();
     for (std::int64_t o = 0; o < geometry.out_channels; ++o)
       for (const std::int64_t z : axes[0].taps)
         for (const std::int64_t y : axes[1].taps)
           for (const std::int64_t x : axes[2].taps) {
             const std::int64_t tap = ((o * kernel[0] + z) * kernel[1] + y) * kernel[2] + x;
-            to = std::copy_n(whole + tap * inputs, inputs, to);
+            to = std::copy_n(whole + tap * run, run, to);
           }
   }
-  WeightQuant quant;
-  const auto count = static_cast<std::size_t>(geometry.out_channels);
-  if (weights.scale()) quant.scale = {weights.scale(), count};
-  if (weights.zero_point()) quant.zero_point = {weights.zero_point(), count};
-  return PackedConv<Acc>::pack(part.data(), geometry, quant);
+  return PackedConv::pack(weights.family(), part.data(), geometry, weights.quant());
 }
 
 }  // namespace
 
-template <class Acc>
-std::vector<ConvPart<Acc>> conv_parts(const PackedConv<Acc>& weights, const ConvShape& shape) {
+std::vector<ConvPart> conv_parts(const PackedConv& weights, const ConvShape& shape) {
   const ConvGeometry& g = weights.geometry();
   if (!g.transposed) return {{weights, g, shape, PixelGrid::dense(shape.output)}};
-  std::vector<ConvPart<Acc>> parts;
+  std::vector<ConvPart> parts;
   const auto remainders = [&](std::size_t axis) {
     return std::clamp<std::int64_t>(shape.output[axis], 1, g.stride[axis]);
   };
@@ -94,11 +88,9 @@ std::vector<ConvPart<Acc>> conv_parts(const PackedConv<Acc>& weights, const Conv
                                                       part_of_axis(g, shape, 2, x)};
         const std::string name =
             "part " + std::to_string(z) + " " + std::to_string(y) + " " + std::to_string(x);
-        const auto* const packed = static_cast<const PackedConv<Acc>*>(weights.form(name, [&] {
-          auto made = std::make_shared<const PackedConv<Acc>>(part_of_weights(weights, axes));
-          return typename PackedConv<Acc>::Form{made, made->nbytes()};
-        }));
-        ConvPart<Acc> part{*packed, packed->geometry(), shape, all};
+        const PackedConv& packed =
+            weights.form_of(name, [&] { return part_of_weights(weights, axes); });
+        ConvPart part{packed, packed.geometry(), shape, all};
         part.grid.first = all.row(0, z, y, x);
         for (std::size_t axis = 0; axis < kSpatialAxes; ++axis) {
           part.grid.step[axis] = all.step[axis] * g.stride[axis];
@@ -111,14 +103,5 @@ std::vector<ConvPart<Acc>> conv_parts(const PackedConv<Acc>& weights, const Conv
       }
   return parts;
 }
-
-template std::vector<ConvPart<Int32>> conv_parts(const PackedConv<Int32>&, const ConvShape&);
-template std::vector<ConvPart<Int16>> conv_parts(const PackedConv<Int16>&, const ConvShape&);
-template std::vector<ConvPart<Float32>> conv_parts(const PackedConv<Float32>&, const ConvShape&);
-template std::vector<ConvPart<BFloat16>> conv_parts(const PackedConv<BFloat16>&, const ConvShape&);
-template std::vector<ConvPart<Float32BF16>> conv_parts(const PackedConv<Float32BF16>&,
-                                                       const ConvShape&);
-template std::vector<ConvPart<Float32F16>> conv_parts(const PackedConv<Float32F16>&,
-                                                      const ConvShape&);
 
 }  // namespace fbg

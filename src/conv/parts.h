@@ -11,16 +11,14 @@
 
 namespace fbg {
 
-template <class Acc>
 struct ConvPart {
-  PackedConv<Acc> weights;
+  PackedConv weights;
   ConvGeometry geometry;  // its padding may be negative: so many pixels of the image are not read
   ConvShape shape;
   PixelGrid grid;
 };
 
 // At least one; of a transposed convolution, their weights are made once for all shapes.
-template <class Acc>
-std::vector<ConvPart<Acc>> conv_parts(const PackedConv<Acc>& weights, const ConvShape& shape);
+std::vector<ConvPart> conv_parts(const PackedConv& weights, const ConvShape& shape);
 
 }  // namespace fbg

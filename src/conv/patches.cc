@@ -31,26 +31,24 @@ namespace {
 constexpr std::int64_t kManyGroups = 1 << 20;
 
 // The geometry of a matrix unit, if padding patches to whole blocks of it pays.
-template <class Acc>
-Geometry patch_geometry(const ConvProblem<Acc>& p) {
-  const Geometry unit = choose_geometry(Acc::kind, p.features, {}, kManyGroups);
-  const std::int64_t groups = ceil_div(p.geometry.depth(), Acc::format.kr);
+Geometry patch_geometry(const ConvProblem& p) {
+  const Geometry unit = choose_geometry(p.family(), p.features, {}, kManyGroups);
+  const std::int64_t groups = ceil_div(p.geometry.depth(), p.format().kr);
   const double padded = tile_cost(unit, unit.max_rows, round_up(groups, unit.block_groups));
   if (padded <= static_cast<double>(groups * unit.max_rows)) return unit;
-  return choose_geometry(Acc::kind, p.features);
+  return choose_geometry(p.family(), p.features);
 }
 
 // Whether the pixels are the patches, if the image has no gaps.
-bool pixels_are_patches(const ConvGeometry& g, std::int64_t k_groups) {
+bool pixels_are_patches(const ConvGeometry& g, std::int64_t k_groups, std::int64_t kr = 4) {
   const Extent3 one{1, 1, 1}, none{0, 0, 0};
   return g.kernel == one && g.stride == one && g.pad_before == none && g.pad_after == none &&
-         k_groups * Int32::format.kr == g.in_channels;
+         k_groups * kr == g.in_channels;
 }
 
-template <class Acc>
-class PatchesStep final : public ConvStep<Acc> {
+class PatchesStep final : public ConvStep {
  public:
-  explicit PatchesStep(const ConvProblem<Acc>& p)
+  explicit PatchesStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         tile_(conv_tile(p, patch_geometry(p), 0, volume(p.shape.output))),
@@ -60,14 +58,14 @@ class PatchesStep final : public ConvStep<Acc> {
         tiles_(BalancedSplit::split(volume(p.shape.output), tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.out_channels,
                  std::max<std::int64_t>(tiles_.largest - 1, 1), tiles_.largest),
-        panels_(p.weights.panels(0, p.geometry.depth(), tile_.block_groups * Acc::format.kr)),
+        panels_(p.weights.panels(0, p.geometry.depth(), tile_.block_groups * p.format().kr)),
         lanes_(simd::kernels(p.features).lanes),
         threads_(p.threads) {
     const ConvGeometry& g = geometry_;
     rows_ = g.kernel[0] * g.kernel[1];
     run_ = g.kernel[2] * g.in_channels;
     steps_ = run_ <= simd::kMaxRun ? round_up(run_, simd::kRunStep) : run_;
-    patch_ = round_up(std::max(g.depth() - run_ + steps_, panels_.groups() * Acc::format.kr), 4);
+    patch_ = round_up(std::max(g.depth() - run_ + steps_, panels_.groups() * p.format().kr), 4);
     // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
     block_tiles_ =
@@ -128,8 +126,8 @@ class PatchesStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
-    const PackedB<Acc>* const weights[] = {&panels_};
-    terms_.template fill<Acc>(run, n, t.place.stages(), weights, t.terms);
+    const PackedMatrix* const weights[] = {&panels_};
+    terms_.fill(run, n, t.place.stages(), weights, t.terms);
   }
 
   // Tiles `tiles` of image n: their patches, then their products by groups of columns.
@@ -138,7 +136,7 @@ class PatchesStep final : public ConvStep<Acc> {
     const std::int64_t first = tiles_[tiles.begin].begin;
     const bool in_place = is_in_place(run, n);
     if (!in_place) gather(run, n, {first, tiles_[tiles.end - 1].end}, t);
-    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
+    const std::int64_t kGroupBytes = panels_.group_bytes();
     BlockPair pair{};
     pair.lda = in_place ? geometry_.in_channels : patch_;
     pair.b_panel_stride = panels_.panel_bytes();
@@ -258,7 +256,7 @@ class PatchesStep final : public ConvStep<Acc> {
   const GroupTerms terms_;
   const BalancedSplit tiles_;  // of the output pixels of an image
   const KernelTable kernels_;
-  const PackedB<Acc>& panels_;
+  const PackedMatrix& panels_;
   const simd::LaneKernels& lanes_;
   const int threads_;
   // Rows of the kernel; bytes of a run, of the whole steps that it is copied by, and from one patch
@@ -268,19 +266,17 @@ class PatchesStep final : public ConvStep<Acc> {
   std::int64_t pad_bytes_, border_bytes_, thread_bytes_;
 };
 
-template <class Acc>
-bool applies(const ConvProblem<Acc>& p) {
+bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  return Acc::kind == Accumulator::int32 && !g.transposed && g.groups == 1 && g.dilation[2] == 1 &&
-         !p.b_has_zero_point() && !choose_geometry(Acc::kind, p.features).format.wide_a;
+  return !g.transposed && g.groups == 1 && g.dilation[2] == 1 && !p.b_has_zero_point() &&
+         !choose_geometry(p.family(), p.features).format.wide_a;
 }
 
 // Gathering a run takes a few instructions and its bytes twice.
-template <class Acc>
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = patch_geometry(p);
-  const std::int64_t groups = round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups);
+  const std::int64_t groups = round_up(ceil_div(g.depth(), p.format().kr), tile.block_groups);
   const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
   const bool in_place = pixels_are_patches(g, groups);
   const double products = static_cast<double>(p.shape.batch * tiles.count) *
@@ -295,15 +291,12 @@ double cost(const ConvProblem<Acc>& p) {
   return vectors * products + rows * (vectors * finish + gather);
 }
 
-template <class Acc>
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  return std::make_unique<PatchesStep<Acc>>(p);
-}
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<PatchesStep>(p); }
 
 }  // namespace
 
-ConvMethod<Int32> patches_method() {
-  return {"patches", true, applies<Int32>, cost<Int32>, prepare<Int32>};
+ConvMethod patches_method() {
+  return {"patches", true, applies, cost, prepare, false, true, only<Accumulator::int32>};
 }
 
 }  // namespace fbg

@@ -17,7 +17,6 @@
 
 #include "conv/padding.h"
 #include "conv/sliding_windows.h"
-#include "core/float16.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
@@ -39,14 +38,15 @@ constexpr Accumulator sum_of(Accumulator a) {
   return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
 }
 
-template <class Acc>
-class SlidingStep final : public ConvStep<Acc> {
+class SlidingStep final : public ConvStep {
  public:
-  explicit SlidingStep(const ConvProblem<Acc>& p)
+  explicit SlidingStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        tile_(choose_geometry(sum_of(Acc::kind), p.features)),
-        key_(with_sums(conv_kernel_key(p, tile_, sum_of(Acc::kind)))),
+        integer_(p.is_integer()),
+        element_(p.format().a_bytes),
+        tile_(choose_geometry(sum_of(p.family()), p.features)),
+        key_(with_sums(conv_kernel_key(p, tile_, sum_of(p.family())))),
         output_(key_.output()),
         writes_(sliding_writes(key_)),
         blocks_(p.geometry, sliding_kind(key_, writes_)),
@@ -55,7 +55,7 @@ class SlidingStep final : public ConvStep<Acc> {
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
         width_(width_of_tiles()),
-        may_be_floats_(kInteger && writes_ && output_ == ValueType::uint8) {
+        may_be_floats_(integer_ && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (!writes_) {
       const std::int64_t tallest =
@@ -72,23 +72,19 @@ class SlidingStep final : public ConvStep<Acc> {
     const std::string name = std::string("sliding ") + (is_paired() ? "pairs " : "lanes ") +
                              std::to_string(wide.lines) + "x" + std::to_string(wide.vectors) + "x" +
                              std::to_string(wide.lanes());
-    weights_ =
-        static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
-          auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights));
-          return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
-        }))->data();
+    weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights); }).data();
     for (const SlidingBlock& block : blocks_.blocks()) {
       SlidingKey key = block.key;
       for (const bool float_bits : {false, true})
         for (const bool inside : {false, true}) {
           key.float_bits = float_bits;
           key.inside = inside;
-          if (kInteger ? may_be_floats_ || !float_bits : !float_bits && !inside)
+          if (integer_ ? may_be_floats_ || !float_bits : !float_bits && !inside)
             kernels_[float_bits][inside].push_back(find_kernels(key));
         }
     }
     lanes_ = wide.lanes();
-    padded_ = kInteger ? blocks_.vectors() * lanes_ : 0;
+    padded_ = integer_ ? blocks_.vectors() * lanes_ : 0;
     sums_bytes_ = writes_ ? 0 : blocks_.form().lines * windows_.parts().largest * kPaddingBytes;
     ready_bytes_ = round_up(std::ssize(blocks_.blocks()) * 8, 64);
     thread_bytes_ =
@@ -150,7 +146,7 @@ class SlidingStep final : public ConvStep<Acc> {
         const std::int64_t y = rows.at * lines;
         w = {images.at, planes.at, y, std::min(lines, out[1] - y), columns.at, parts[columns.at]};
         if (w.image != image) begin_image(run, image = w.image, t);
-        t.inside = windows_.find_rows(run, w, t.padding, t.repeated, t.segments) && kInteger;
+        t.inside = windows_.find_rows(run, w, t.padding, t.repeated, t.segments) && integer_;
       }
       run_block(run, w, channels.at, t);
       for (Loop* loop : loops) {
@@ -161,9 +157,6 @@ class SlidingStep final : public ConvStep<Acc> {
   }
 
  private:
-  static constexpr bool kInteger = is_integer(Acc::kind);
-  static constexpr std::int64_t kElement = kInteger ? 1 : 4;  // bytes of x
-
   struct Loop {
     std::int64_t count, at = 0;
   };
@@ -196,7 +189,7 @@ class SlidingStep final : public ConvStep<Acc> {
   // panel.
   std::int64_t width_of_tiles() const {
     const SlidingKey& wide = blocks_.blocks().front().key;
-    if (!kInteger || is_paired()) return tile_.lanes;
+    if (!integer_ || is_paired()) return tile_.lanes;
     return std::min<std::int64_t>(kPanelColumns, wide.vectors * wide.lanes());
   }
 
@@ -213,15 +206,9 @@ class SlidingStep final : public ConvStep<Acc> {
     return group.columns == width_ ? whole_.value() : rest_.value();
   }
 
-  AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
-    if constexpr (kInteger) {
-      return blocks_.weights(geometry_, weights.weights().data());
-    } else {
-      std::vector<float> values(weights.weights().size());
-      std::ranges::transform(weights.weights(), values.begin(),
-                             [](auto w) { return static_cast<float>(to_float(w)); });
-      return blocks_.weights(geometry_, values.data());
-    }
+  AlignedBuffer make_weights(const PackedConv& weights) const {
+    if (integer_) return blocks_.weights(geometry_, weights.weights<std::int8_t>());
+    return blocks_.weights(geometry_, weights.floats().data());
   }
 
   Kernels find_kernels(SlidingKey key) const {
@@ -265,13 +252,13 @@ class SlidingStep final : public ConvStep<Acc> {
   }
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
-    fill_padding(t.padding, kPaddingBytes, kInteger ? run.image_zero_point(n) : 0, 1);
+    fill_padding(t.padding, kPaddingBytes, integer_ ? run.image_zero_point(n) : 0, 1);
     t.args = {};
     t.args.segments = t.segments;
     t.args.start = t.start;
     t.args.scale = t.scale;
     if (writes_) set_sliding_stages(key_, t.stages, t.args);
-    if (!kInteger) return;
+    if (!integer_) return;
     std::fill_n(t.start, padded_, 0);
     if (!key_.column_terms) return;
     fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
@@ -301,7 +288,7 @@ class SlidingStep final : public ConvStep<Acc> {
         ((w.image * shape_.output[0] + w.z) * shape_.output[1] + w.y) * shape_.output[2] +
         w.x.begin;
     kernels::SlidingArgs args = t.args;
-    args.channel = block.channel * kElement;
+    args.channel = block.channel * element_;
     args.weights = weights_ + block.weights * lanes * 4;
     args.start = static_cast<const float*>(args.start) + first;
     args.scale += 2 * first;
@@ -377,6 +364,8 @@ class SlidingStep final : public ConvStep<Acc> {
 
   const ConvGeometry geometry_;
   const ConvShape shape_;
+  const bool integer_;
+  const std::int64_t element_;  // bytes of x
   const Geometry tile_;
   const KernelKey key_;  // of the pipeline
   const ValueType output_;
@@ -397,24 +386,21 @@ class SlidingStep final : public ConvStep<Acc> {
 };
 
 // The kind of kernels of a problem, for what does not depend on its stages.
-template <class Acc>
-SlidingKey any_kind(const ConvProblem<Acc>& p) {
+SlidingKey any_kind(const ConvProblem& p) {
   SlidingKey kind{};
-  kind.isa = choose_geometry(sum_of(Acc::kind), p.features).isa;
+  kind.isa = choose_geometry(sum_of(p.family()), p.features).isa;
   kind.output = ValueType::uint8;
   kind.source =
-      is_integer(Acc::kind) ? kernels::sliding_bytes(p.features) : kernels::SlidingSource::floats;
+      p.is_integer() ? kernels::sliding_bytes(p.features) : kernels::SlidingSource::floats;
   return kind;
 }
 
-template <class Acc>
-bool applies(const ConvProblem<Acc>& p) {
-  return has_kernels(Acc::kind) && !p.b_has_zero_point() && kernels::has_sliding(p.features) &&
+bool applies(const ConvProblem& p) {
+  return has_kernels(p.family()) && !p.b_has_zero_point() && kernels::has_sliding(p.features) &&
          SlidingBlocks::fit(p.geometry, any_kind(p));
 }
 
-template <class Acc>
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   const SlidingBlocks blocks(p.geometry, any_kind(p));
   // Columns at the ends of a row belong to few output pixels: they take lanes, but few products,
   // which of pairs take the most time.
@@ -425,24 +411,10 @@ double cost(const ConvProblem<Acc>& p) {
          (width > 0 ? (width + reach) / width : 1);
 }
 
-template <class Acc>
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  if constexpr (has_kernels(Acc::kind)) return std::make_unique<SlidingStep<Acc>>(p);
-  return nullptr;
-}
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<SlidingStep>(p); }
 
 }  // namespace
 
-template <class Acc>
-ConvMethod<Acc> sliding_method() {
-  return {"sliding", true, applies<Acc>, cost<Acc>, prepare<Acc>, false, false};
-}
-
-template ConvMethod<Int32> sliding_method();
-template ConvMethod<Int16> sliding_method();
-template ConvMethod<Float32> sliding_method();
-template ConvMethod<BFloat16> sliding_method();
-template ConvMethod<Float32BF16> sliding_method();
-template ConvMethod<Float32F16> sliding_method();
+ConvMethod sliding_method() { return {"sliding", true, applies, cost, prepare, false, false}; }
 
 }  // namespace fbg

@@ -45,7 +45,7 @@ struct StrassenWeights {
   }
 };
 
-StrassenWeights make_weights(const PackedConv<Float32>& weights, int levels) {
+StrassenWeights make_weights(const PackedConv& weights, int levels) {
   const ConvGeometry& g = weights.geometry();
   const std::int64_t side = std::int64_t{1} << levels;
   const std::int64_t depth = g.in_channels / side, columns = g.out_channels / side;
@@ -54,7 +54,7 @@ StrassenWeights make_weights(const PackedConv<Float32>& weights, int levels) {
   for (const StrassenProduct& product : made.products) {
     std::ranges::fill(sum, 0.0f);
     for (const StrassenTerm& term : product.b) {
-      const float* const w = weights.weights().data() +
+      const float* const w = weights.weights<float>() +
                              term.block % side * columns * g.in_channels +
                              term.block / side * depth;
       for (std::int64_t o = 0; o < columns; ++o)
@@ -67,9 +67,9 @@ StrassenWeights make_weights(const PackedConv<Float32>& weights, int levels) {
   return made;
 }
 
-class StrassenStep final : public ConvStep<Float32> {
+class StrassenStep final : public ConvStep {
  public:
-  StrassenStep(const ConvProblem<Float32>& p, int levels)
+  StrassenStep(const ConvProblem& p, int levels)
       : shape_(p.shape),
         inputs_(p.geometry.in_channels),
         outputs_(p.geometry.out_channels),
@@ -86,10 +86,7 @@ class StrassenStep final : public ConvStep<Float32> {
     stages_ = KernelTable(tile_, key, outputs_, 1, tile_.max_rows);
     key_ = key;
     const std::string name = "strassen " + std::to_string(levels);
-    weights_ = static_cast<const StrassenWeights*>(p.weights.form(name, [&] {
-      auto made = std::make_shared<const StrassenWeights>(make_weights(p.weights, levels));
-      return PackedConv<Float32>::Form{made, made->nbytes()};
-    }));
+    weights_ = &p.weights.form_of(name, [&] { return make_weights(p.weights, levels); });
     // Rows a multiple of 4096 bytes apart would displace each other from the L1.
     const auto row = [](std::int64_t channels) {
       const std::int64_t floats = round_up(channels, 16);
@@ -240,7 +237,7 @@ class StrassenStep final : public ConvStep<Float32> {
   std::int64_t s_row_, m_row_, c_row_, thread_bytes_;
 };
 
-bool applies(const ConvProblem<Float32>& p, int levels) {
+bool applies(const ConvProblem& p, int levels) {
   const ConvGeometry& g = p.geometry;
   const std::int64_t side = std::int64_t{1} << levels;
   return is_pointwise(g) && g.groups == 1 && g.in_channels % side == 0 &&
@@ -249,7 +246,7 @@ bool applies(const ConvProblem<Float32>& p, int levels) {
 
 // Multiply-adds as in a product, reading the sums of blocks of B for every chunk of pixels, and
 // what the other sums cost.
-double cost(const ConvProblem<Float32>& p, int levels) {
+double cost(const ConvProblem& p, int levels) {
   constexpr double kSum = 5;      // a vector of a row
   constexpr double kError = 1.1;  // what the larger error must be worth
   const std::int64_t chunk = policy::strassen::kBlockRows << levels;
@@ -274,18 +271,22 @@ double cost(const ConvProblem<Float32>& p, int levels) {
 }
 
 template <int Levels>
-ConvMethod<Float32> method() {
+ConvMethod method() {
   static constexpr const char* kNames[] = {"strassen1", "strassen2"};
-  return {kNames[Levels - 1], false,
-          [](const ConvProblem<Float32>& p) { return applies(p, Levels); },
-          [](const ConvProblem<Float32>& p) { return cost(p, Levels); },
-          [](const ConvProblem<Float32>& p) -> std::unique_ptr<ConvStep<Float32>> {
+  return {kNames[Levels - 1],
+          false,
+          [](const ConvProblem& p) { return applies(p, Levels); },
+          [](const ConvProblem& p) { return cost(p, Levels); },
+          [](const ConvProblem& p) -> std::unique_ptr<ConvStep> {
             return std::make_unique<StrassenStep>(p, Levels);
-          }};
+          },
+          false,
+          true,
+          only<Accumulator::float32>};
 }
 
 }  // namespace
 
-std::array<ConvMethod<Float32>, 2> strassen_methods() { return {method<1>(), method<2>()}; }
+std::array<ConvMethod, 2> strassen_methods() { return {method<1>(), method<2>()}; }
 
 }  // namespace fbg

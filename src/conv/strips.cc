@@ -20,7 +20,6 @@
 
 #include "conv/algorithm.h"
 #include "conv/cost.h"
-#include "core/float16.h"
 #include "core/memory.h"
 #include "core/policy.h"
 #include "kernels/lanewise.h"
@@ -67,10 +66,10 @@ std::vector<StripVector> strip_vectors(const ConvGeometry& g, std::int64_t lanes
 }
 
 // [vector][row of the kernel][input channel][kx][lane]
-template <class Acc>
-AlignedBuffer make_weights(const PackedConv<Acc>& weights, std::span<const StripVector> vectors,
+AlignedBuffer make_weights(const PackedConv& weights, std::span<const StripVector> vectors,
                            std::int64_t lanes) {
   const ConvGeometry& g = weights.geometry();
+  const std::vector<float> w = weights.floats();
   const std::int64_t rows = g.kernel[0] * g.kernel[1], taps = g.kernel[2];
   const std::int64_t inputs = g.group_inputs();
   AlignedBuffer buffer(static_cast<std::size_t>(std::ssize(vectors) * g.depth() * lanes * kFloat),
@@ -82,15 +81,14 @@ AlignedBuffer make_weights(const PackedConv<Acc>& weights, std::span<const Strip
         for (std::int64_t kx = 0; kx < taps; ++kx, to += lanes)
           for (std::int64_t o = 0; o < v.channels; ++o) {
             const std::int64_t tap = ((v.channel + o) * rows + row) * taps + kx;
-            to[o] = static_cast<float>(to_float(weights.weights()[tap * inputs + i]));
+            to[o] = w[static_cast<std::size_t>(tap * inputs + i)];
           }
   return buffer;
 }
 
-template <class Acc>
-class StripsStep final : public ConvStep<Acc> {
+class StripsStep final : public ConvStep {
  public:
-  explicit StripsStep(const ConvProblem<Acc>& p)
+  explicit StripsStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         tile_(strip_geometry(p.features)),
@@ -101,11 +99,8 @@ class StripsStep final : public ConvStep<Acc> {
         threads_(p.threads) {
     const std::string name = "strips lanes " + std::to_string(tile_.lanes);
     weights_ =
-        static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
-          auto made =
-              std::make_shared<const AlignedBuffer>(make_weights(p.weights, vectors_, tile_.lanes));
-          return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
-        }))->data();
+        p.weights.form_of(name, [&] { return make_weights(p.weights, vectors_, tile_.lanes); })
+            .data();
     const std::int64_t lines =
         strips_.count ? ceil_div(policy::strips::kBlockStrips, strips_.count) : 1;
     blocks_ = BalancedSplit::split(shape_.output[1], lines);
@@ -228,13 +223,12 @@ class StripsStep final : public ConvStep<Acc> {
   std::string name_;
 };
 
-template <class Acc>
-bool applies(const ConvProblem<Acc>& p) {
+bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
   const bool fills = is_plain_depthwise(g) ? g.out_channels % tile.lanes == 0
                                            : 2 * g.group_outputs() >= tile.lanes;
-  return has_strips(Acc::kind) && !g.transposed && kernels::has_lanewise(tile.isa) && fills &&
+  return has_strips(p.family()) && !g.transposed && kernels::has_lanewise(tile.isa) && fills &&
          g.kernel[2] > 1 && g.kernel[2] <= kMaxTaps && g.stride[2] <= kMaxStep &&
          g.dilation[2] <= kMaxDilation;
 }
@@ -252,8 +246,7 @@ double pairs_inside(const ConvGeometry& g, const ConvShape& shape, std::size_t a
   return static_cast<double>(count);
 }
 
-template <class Acc>
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   constexpr double kSource = 6, kStrip = 60, kPixel = 3;  // beside the multiply-adds
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
@@ -274,24 +267,10 @@ double cost(const ConvProblem<Acc>& p) {
                     lines * (count * kStrip + kPixel * pixels));
 }
 
-template <class Acc>
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  if constexpr (has_strips(Acc::kind)) return std::make_unique<StripsStep<Acc>>(p);
-  return nullptr;
-}
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<StripsStep>(p); }
 
 }  // namespace
 
-template <class Acc>
-ConvMethod<Acc> strips_method() {
-  return {"strips", true, applies<Acc>, cost<Acc>, prepare<Acc>, true, false};
-}
-
-template ConvMethod<Int32> strips_method();
-template ConvMethod<Int16> strips_method();
-template ConvMethod<Float32> strips_method();
-template ConvMethod<BFloat16> strips_method();
-template ConvMethod<Float32BF16> strips_method();
-template ConvMethod<Float32F16> strips_method();
+ConvMethod strips_method() { return {"strips", true, applies, cost, prepare, true, false}; }
 
 }  // namespace fbg

@@ -57,22 +57,18 @@ Runs split_runs(const ConvGeometry& g) {
 
 // A matrix unit multiplies whole blocks of each run, so for integers runs must be long enough.
 // Floats use it where the other algorithms do, which see one run of the whole depth.
-template <class Acc>
-std::int64_t groups_at_a_time(const ConvProblem<Acc>& p) {
-  const std::int64_t depth =
-      is_integer(Acc::kind) ? split_runs(p.geometry).size : p.geometry.depth();
-  return ceil_div(depth, Acc::format.kr);
+std::int64_t groups_at_a_time(const ConvProblem& p) {
+  const std::int64_t depth = p.is_integer() ? split_runs(p.geometry).size : p.geometry.depth();
+  return ceil_div(depth, p.format().kr);
 }
 
-template <class Acc>
-Geometry taps_geometry(const ConvProblem<Acc>& p) {
-  return choose_geometry(Acc::kind, p.features, {}, groups_at_a_time(p));
+Geometry taps_geometry(const ConvProblem& p) {
+  return choose_geometry(p.family(), p.features, {}, groups_at_a_time(p));
 }
 
-template <class Acc>
-class TapsStep final : public ConvStep<Acc> {
+class TapsStep final : public ConvStep {
  public:
-  explicit TapsStep(const ConvProblem<Acc>& p)
+  explicit TapsStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         tile_(conv_tile(p, taps_geometry(p), groups_at_a_time(p), p.shape.output[2])),
@@ -87,12 +83,12 @@ class TapsStep final : public ConvStep<Acc> {
     for (std::int64_t i = 0; i < g.groups; ++i) weights_.push_back(&p.weights.panels(i, run));
     element_ = tile_.format.a_bytes;
     pixel_ = g.in_channels * element_;
-    const std::int64_t groups = ceil_div(run, Acc::format.kr);
+    const std::int64_t kr = p.format().kr, groups = ceil_div(run, kr);
     std::int64_t first = 0;
     for (std::int64_t row = 0; row < g.kernel[0] * g.kernel[1]; ++row)
       for (std::int64_t kx = 0; kx < (whole_rows ? 1 : g.kernel[2]); ++kx, first += groups)
         runs_.push_back({row, kx * g.dilation[2] * pixel_, first, groups});
-    slack_ = groups * Acc::format.kr * element_ - run * element_;
+    slack_ = groups * p.format().kr * element_ - run * element_;
     reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
     segment_bytes_ = round_up(
         (std::max<std::int64_t>(tiles_.largest - 1, 0) * g.stride[2] + reach_) * pixel_ + slack_,
@@ -108,7 +104,7 @@ class TapsStep final : public ConvStep<Acc> {
   }
 
   std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
-  std::int64_t element_bytes() const noexcept override { return element_; }
+  bool widens() const noexcept override { return tile_.format.wide_a; }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -162,7 +158,7 @@ class TapsStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_ / element_, run.image_zero_point(n), element_);
-    terms_.template fill<Acc>(run, n, t.place.stages(), weights_, t.terms);
+    terms_.fill(run, n, t.place.stages(), weights_, t.terms);
   }
 
   struct Tile {
@@ -223,8 +219,8 @@ class TapsStep final : public ConvStep<Acc> {
   void run_columns(const ConvRun& run, std::int64_t tiles, std::int64_t group,
                    const ColumnGroup& columns, Thread& t) const noexcept {
     const std::int64_t col = columns.col;
-    const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
+    const PackedMatrix& b = *weights_[static_cast<std::size_t>(group)];
+    const std::int64_t kGroupBytes = b.group_bytes();
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
     const std::int64_t channel = group * geometry_.group_outputs() + col;
@@ -279,7 +275,7 @@ class TapsStep final : public ConvStep<Acc> {
   const GroupTerms terms_;
   const BalancedSplit tiles_;  // of an output row
   const KernelTable kernels_;
-  std::vector<const PackedB<Acc>*> weights_;  // by group
+  std::vector<const PackedMatrix*> weights_;  // by group
   std::vector<TapRun> runs_;
   std::int64_t element_, pixel_;  // bytes of an element and of a pixel of x
   std::int64_t reach_;            // pixels of a row under the kernel
@@ -289,22 +285,20 @@ class TapsStep final : public ConvStep<Acc> {
   int threads_;
 };
 
-template <class Acc>
-bool applies(const ConvProblem<Acc>& p) {
+bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
-  if (Acc::kind == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
+  if (p.family() == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
   const Geometry tile = taps_geometry(p);
-  if (is_integer(Acc::kind))
+  if (p.is_integer())
     return !tile.format.wide_a || (g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0);
   // What a k-group reads beyond its run meets weights of 0, which is harmless for integers only.
   // And blocks of a matrix unit must be those of an undivided depth, for the sums to have the same
   // bits.
-  return split_runs(g).size % (tile.block_groups * Acc::format.kr) == 0;
+  return split_runs(g).size % (tile.block_groups * p.format().kr) == 0;
 }
 
-template <class Acc>
-double cost(const ConvProblem<Acc>& p) {
+double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = taps_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(p.shape.output[2], tile.max_rows);
@@ -312,12 +306,12 @@ double cost(const ConvProblem<Acc>& p) {
   constexpr double kSegment = 300, kCopied = 0.05;  // a segment, a byte of it
   if (tiles.count == 0) return 0;
   const Runs runs = split_runs(g);
-  const std::int64_t groups = ceil_div(runs.size, Acc::format.kr);
+  const std::int64_t groups = ceil_div(runs.size, p.format().kr);
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
   const double height = static_cast<double>(tiles.largest);
   // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
-  const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 10 : 3;
+  const double finish = p.is_integer() && !p.stages.empty() ? 10 : 3;
   const double products = tile_cost(tile, tiles.largest, groups, runs.count) *
                           relative_cost(p, tile, p.shape.output[2]);
   const double per_tile = products + height * finish + 60 + 12 * static_cast<double>(runs.count);
@@ -326,29 +320,16 @@ double cost(const ConvProblem<Acc>& p) {
       g.pad_before[2] + g.pad_after[2] > 0 ? std::min(tiles.count, kEnds) : 0;
   const double segment =
       (height * static_cast<double>(g.stride[2]) + static_cast<double>(g.kernel[2])) *
-      static_cast<double>(g.in_channels) * sizeof(typename Acc::A);
+      static_cast<double>(g.in_channels) * p.format().a_bytes;
   const double copies =
       static_cast<double>(border * g.kernel[0] * g.kernel[1]) * (kSegment + segment * kCopied);
   return lines * (static_cast<double>(tiles.count * g.groups) * vectors * per_tile + copies);
 }
 
-template <class Acc>
-std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  return std::make_unique<TapsStep<Acc>>(p);
-}
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<TapsStep>(p); }
 
 }  // namespace
 
-template <class Acc>
-ConvMethod<Acc> taps_method() {
-  return {"taps", true, applies<Acc>, cost<Acc>, prepare<Acc>, true};
-}
-
-template ConvMethod<Int32> taps_method();
-template ConvMethod<Int16> taps_method();
-template ConvMethod<Float32> taps_method();
-template ConvMethod<BFloat16> taps_method();
-template ConvMethod<Float32BF16> taps_method();
-template ConvMethod<Float32F16> taps_method();
+ConvMethod taps_method() { return {"taps", true, applies, cost, prepare, true}; }
 
 }  // namespace fbg

@@ -50,12 +50,11 @@ class GroupTerms {
   }
 
   // The terms of image n; `weights` by group.
-  template <class Acc>
   void fill(const ConvRun& run, std::int64_t n, const StageArgs* stages,
-            std::span<const PackedB<Acc>* const> weights, const ColumnTerms& terms) const noexcept {
+            std::span<const PackedMatrix* const> weights, const ColumnTerms& terms) const noexcept {
     for (std::int64_t at = 0; at < count_; at += padded_) {
       const std::int64_t group = at / padded_;
-      const PackedB<Acc>& b = *weights[static_cast<std::size_t>(group)];
+      const PackedMatrix& b = *weights[static_cast<std::size_t>(group)];
       fill_column_terms(key_, stages, run.image_scale(n), run.image_zero_point(n), b.scale(),
                         b.col_offsets(), {group * columns_, (group + 1) * columns_}, padded_,
                         {terms.scale + at, terms.offset + at});

@@ -26,41 +26,37 @@ inline int rows_of_fewest_loads(const Geometry& geometry) {
 }
 
 // Whether all weights stay in the L2, so that reading them for every tile costs nothing.
-template <class Acc>
-bool weights_stay(const ConvProblem<Acc>& p) {
+inline bool weights_stay(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  return g.depth() * g.out_channels * Acc::format.b_bytes <= cpu_info().l2_bytes / 2;
+  return g.depth() * g.out_channels * p.format().b_bytes <= cpu_info().l2_bytes / 2;
 }
 
 // The tiles for `rows` rows of pixels that belong together, such as those of a line. `plain` is the
 // geometry that products of this many k-groups have.
-template <class Acc>
-Geometry conv_tile(const ConvProblem<Acc>& p, const Geometry& plain, std::int64_t groups,
-                   std::int64_t rows) {
+inline Geometry conv_tile(const ConvProblem& p, const Geometry& plain, std::int64_t groups,
+                          std::int64_t rows) {
   constexpr int kLanes = 16;  // of 512 bits
   constexpr std::int64_t kColumns = 4 * kLanes, kLeastRows = 5;
-  constexpr bool measured = Acc::kind == Accumulator::int32 || Acc::kind == Accumulator::float32;
+  const bool measured = p.family() == Accumulator::int32 || p.family() == Accumulator::float32;
   if (!measured || plain.lanes != kLanes || plain.format.wide_a || plain.block_groups > 1 ||
       p.geometry.group_outputs() < kColumns || !weights_stay(p))
     return plain;
   const Geometry wide =
-      choose_geometry(Acc::kind, p.features, {rows_of_fewest_loads(plain), 0}, groups);
+      choose_geometry(p.family(), p.features, {rows_of_fewest_loads(plain), 0}, groups);
   const std::int64_t tallest = BalancedSplit::split(rows, wide.max_rows).largest;
   return tallest < kLeastRows ? plain : wide;
 }
 
 // What integer products in these tiles cost, relative to those in tiles of the plain geometry. The
 // costs of floats are all those of plain tiles: which algorithm they choose decides about rounding.
-template <class Acc>
-double relative_cost(const ConvProblem<Acc>& p, const Geometry& plain, std::int64_t rows) {
+inline double relative_cost(const ConvProblem& p, const Geometry& plain, std::int64_t rows) {
   constexpr double kWide = 0.96;
-  if (!is_integer(Acc::kind)) return 1;
+  if (!p.is_integer()) return 1;
   return conv_tile(p, plain, 0, rows).max_rows < plain.max_rows ? kWide : 1;
 }
 
 // The key of kernels for these tiles, which need not fetch weights ahead if those stay in the L2.
-template <class Acc>
-KernelKey product_key(const ConvProblem<Acc>& p, const Geometry& tile) {
+inline KernelKey product_key(const ConvProblem& p, const Geometry& tile) {
   KernelKey key = conv_kernel_key(p, tile);
   key.keeps_b = tile.block_groups == 1 && weights_stay(p);
   return key;

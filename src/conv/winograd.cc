@@ -26,7 +26,7 @@ constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kChannels = WinogradTransforms::kChannels;
 
 // G w G^T in double precision, rounded once: [point][input channel][output channel].
-PackedB<Float32> transform_weights(const PackedConv<Float32>& weights, int ty, int tx) {
+PackedB<Float32> transform_weights(const PackedConv& weights, int ty, int tx) {
   const ConvGeometry& g = weights.geometry();
   const std::int64_t inputs = g.in_channels, outputs = g.out_channels, points = ty * tx;
   const int ky = static_cast<int>(g.kernel[1]), kx = static_cast<int>(g.kernel[2]);
@@ -46,7 +46,7 @@ PackedB<Float32> transform_weights(const PackedConv<Float32>& weights, int ty, i
       std::ranges::fill(line, 0.0);
       for (std::int64_t tap = 0; tap < ky * kx; ++tap) {
         const double f = both[static_cast<std::size_t>(p * ky * kx + tap)];
-        const float* const w = weights.weights().data() + (o * ky * kx + tap) * inputs;
+        const float* const w = weights.weights<float>() + (o * ky * kx + tap) * inputs;
         if (f != 0)
           for (std::int64_t i = 0; i < inputs; ++i) line[static_cast<std::size_t>(i)] += f * w[i];
       }
@@ -62,9 +62,9 @@ KernelKey stages_key(KernelKey key) {
   return key;
 }
 
-class WinogradStep final : public ConvStep<Float32> {
+class WinogradStep final : public ConvStep {
  public:
-  WinogradStep(const ConvProblem<Float32>& p, int n)
+  WinogradStep(const ConvProblem& p, int n)
       : geometry_(p.geometry),
         tiling_(p.geometry, p.shape, n),
         transforms_(tiling_, p.features),
@@ -88,10 +88,7 @@ class WinogradStep final : public ConvStep<Float32> {
 
     const int ty = static_cast<int>(tiling_.y.t), tx = static_cast<int>(tiling_.x.t);
     const std::string name = "winograd " + std::to_string(ty) + "x" + std::to_string(tx);
-    weights_ = static_cast<const PackedB<Float32>*>(p.weights.form(name, [&] {
-      auto made = std::make_shared<const PackedB<Float32>>(transform_weights(p.weights, ty, tx));
-      return PackedConv<Float32>::Form{made, made->nbytes()};
-    }));
+    weights_ = &p.weights.form_of(name, [&] { return transform_weights(p.weights, ty, tx); });
     const KernelKey plain = make_kernel_key(tile_, Accumulator::float32, {}, false, false, false);
     products_ = KernelTable(tile_, plain, geometry_.out_channels, 1, block_tiles_);
     stages_ = KernelTable(tile_, stages_key(conv_kernel_key(p, tile_)), geometry_.out_channels, 1,
@@ -266,7 +263,7 @@ class WinogradStep final : public ConvStep<Float32> {
   KernelTable products_, stages_;
 };
 
-bool applies_to(const ConvProblem<Float32>& p, int n) {
+bool applies_to(const ConvProblem& p, int n) {
   const ConvGeometry& g = p.geometry;
   const Extent3 ones{1, 1, 1};
   if (g.groups != 1 || g.transposed || g.stride != ones || g.kernel[0] != 1 ||
@@ -279,7 +276,7 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
 // The products, reading U, which is too large for the L2 if there are many channels, and both
 // transforms, which are limited by the transfers between the L1 and the L2. The constants were
 // fitted to times measured over channels and sizes of images (bench/winograd.py).
-double cost_of(const ConvProblem<Float32>& p, int n) {
+double cost_of(const ConvProblem& p, int n) {
   constexpr double kTilePoint = 30;  // of a tile, whatever its channels
   constexpr double kPoint = 20;      // of a vector of channels
   constexpr double kTerm = 1.5;      // a point, for each point along an axis
@@ -308,22 +305,24 @@ double cost_of(const ConvProblem<Float32>& p, int n) {
 }
 
 template <int N>
-ConvMethod<Float32> method() {
+ConvMethod method() {
   static constexpr const char* kNames[] = {"winograd2", "winograd3", "winograd4", "winograd5",
                                            "winograd6"};
   return {kNames[N - 2],
           false,
-          [](const ConvProblem<Float32>& p) { return applies_to(p, N); },
-          [](const ConvProblem<Float32>& p) { return cost_of(p, N); },
-          [](const ConvProblem<Float32>& p) -> std::unique_ptr<ConvStep<Float32>> {
+          [](const ConvProblem& p) { return applies_to(p, N); },
+          [](const ConvProblem& p) { return cost_of(p, N); },
+          [](const ConvProblem& p) -> std::unique_ptr<ConvStep> {
             return std::make_unique<WinogradStep>(p, N);
           },
-          true};
+          true,
+          true,
+          only<Accumulator::float32>};
 }
 
 }  // namespace
 
-std::array<ConvMethod<Float32>, 5> winograd_methods() {
+std::array<ConvMethod, 5> winograd_methods() {
   return {method<2>(), method<3>(), method<4>(), method<5>(), method<6>()};
 }
 

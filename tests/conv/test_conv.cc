@@ -82,8 +82,8 @@ std::vector<T> random_vector(std::mt19937& random, std::int64_t count) {
 }
 
 // What one convolution gives, by `threads` threads one after the other in each phase.
-template <class Acc, class T>
-void compute(const Conv<Acc>& conv, const ConvInput& x, RuntimePipeline stages, Guarded<T>& y,
+template <class T>
+void compute(const Conv& conv, const ConvInput& x, RuntimePipeline stages, Guarded<T>& y,
              std::int64_t channels, int threads) {
   AlignedBuffer workspace(conv.workspace_bytes(), Fill::none);
   std::fill(y.begin(), y.end(), T{});
@@ -109,7 +109,7 @@ TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
         random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
     const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
                                  side);
-    const auto weights = PackedConv<Int32>::pack(w.data(), g);
+    const auto weights = PackedConv::pack<Int32>(w.data(), g);
     const auto zero_point = static_cast<std::int32_t>(random() % 256);
     const auto expected =
         plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), zero_point);
@@ -119,7 +119,7 @@ TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
       ConvOptions options;
       options.algorithm = algorithm.name;
       options.threads = 3;
-      const Conv<Int32> conv(weights, {}, c.shape, options);
+      const Conv conv(weights, {}, c.shape, options);
       EXPECT_EQ(conv.algorithm(), algorithm.name);
       for (const int threads : {1, 3}) {
         Guarded<std::int32_t> y(expected.size(), side);
@@ -161,7 +161,7 @@ struct ScaledBytes {
       : c(shape),
         x(random_vector<std::uint8_t>(random, c.shape.in_pixels() * c.geometry.in_channels), side),
         w(random_vector<std::int8_t>(random, c.geometry.out_channels * c.geometry.depth()), side),
-        weights(PackedConv<Int32>::pack(w.data(), c.geometry, quant())),
+        weights(PackedConv::pack<Int32>(w.data(), c.geometry, quant())),
         input(ConvInput::dense(x.data(), c.geometry, c.shape)) {
     input.scale = 0.5f;
   }
@@ -182,7 +182,7 @@ struct ScaledBytes {
   const Case c;
   const Guarded<std::uint8_t> x;
   const Guarded<std::int8_t> w;
-  const PackedConv<Int32> weights;
+  const PackedConv weights;
   ConvInput input;
 
  private:
@@ -202,7 +202,7 @@ void expect_with_every_algorithm(const ScaledBytes& bytes, std::span<const Stage
   options.has_scale = true;
   for (const ConvAlgorithm& algorithm : conv_algorithms(bytes.weights, stages, c.shape, options)) {
     options.algorithm = algorithm.name;
-    const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
+    const Conv conv(bytes.weights, stages, c.shape, options);
     Guarded<T> y(expected.size(), side);
     compute(conv, bytes.input, stages, y, c.geometry.out_channels, 1);
     ASSERT_TRUE(std::ranges::equal(y, expected))
@@ -232,7 +232,7 @@ TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
     for (const ConvAlgorithm& algorithm :
          conv_algorithms(bytes.weights, stages, c.shape, options)) {
       options.algorithm = algorithm.name;
-      const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
+      const Conv conv(bytes.weights, stages, c.shape, options);
       for (const int threads : {1, 3}) {
         Guarded<std::uint8_t> y(expected.size(), side);
         compute(conv, bytes.input, stages, y, g.out_channels, threads);
@@ -307,7 +307,7 @@ void expect_sums_near_those_in_double() {
     const Guard side = i % 2 ? Guard::before : Guard::after;
     const Guarded<A> x(random_vector<A>(random, c.shape.in_pixels() * g.in_channels), side);
     const Guarded<B> w(random_vector<B>(random, g.out_channels * g.depth()), side);
-    const auto weights = PackedConv<Acc>::pack(w.data(), g);
+    const auto weights = PackedConv::pack<Acc>(w.data(), g);
     const auto expected =
         plain<float, float, double>(c, as_floats(x).data(), as_floats(w).data(), 0.0);
     const std::vector<float> bias(static_cast<std::size_t>(g.out_channels), 0.25f);
@@ -316,7 +316,7 @@ void expect_sums_near_those_in_double() {
       ConvOptions options;
       options.algorithm = algorithm.name;
       options.threads = 2;
-      const Conv<Acc> conv(weights, stages, c.shape, options);
+      const Conv conv(weights, stages, c.shape, options);
       Guarded<float> y(expected.size(), side);
       compute(conv, ConvInput::dense(x.data(), g, c.shape), stages, y, g.out_channels, 2);
       for (std::size_t j = 0; j < y.size(); ++j)
@@ -347,7 +347,7 @@ TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
     const std::int64_t pixels = volume(c.shape.output);
     const Guarded<float> x(random_vector<float>(random, c.shape.batch * image));
     const Guarded<float> w(random_vector<float>(random, g.out_channels * g.depth()));
-    const auto weights = PackedConv<Int32>::convert(w.data(), g);
+    const auto weights = PackedConv::convert(Accumulator::int32, w.data(), g);
     const Stage stages[] = {Dequantize{}.stage()};
     const ConvShape alone = ConvShape::of(g, 1, c.shape.input);
     ConvOptions options;
@@ -355,10 +355,10 @@ TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
     options.threads = 2;
     for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
       options.algorithm = algorithm.name;
-      const Conv<Int32> conv(weights, stages, c.shape, options);
+      const Conv conv(weights, stages, c.shape, options);
       Guarded<float> y(static_cast<std::size_t>(c.shape.out_pixels() * g.out_channels));
       compute(conv, ConvInput::dense(x.data(), g, c.shape), stages, y, g.out_channels, 2);
-      const Conv<Int32> single(weights, stages, alone, options);
+      const Conv single(weights, stages, alone, options);
       for (std::int64_t n = 0; n < c.shape.batch; ++n) {
         Guarded<float> one(static_cast<std::size_t>(pixels * g.out_channels));
         compute(single, ConvInput::dense(x.data() + n * image, g, alone), stages, one,

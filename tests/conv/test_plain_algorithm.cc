@@ -12,7 +12,7 @@
 
 namespace fbg {
 
-ConvMethod<Float32> plain_method();  // examples/conv/plain.cc
+ConvMethod plain_method();  // examples/conv/plain.cc
 
 namespace {
 
@@ -34,21 +34,21 @@ TEST(PlainAlgorithm, GivesTheResultsOfTheOthers) {
     return values;
   };
   const std::vector<float> x = numbers(shape.in_pixels() * g.in_channels);
-  const auto weights = PackedConv<Float32>::pack(numbers(g.out_channels * g.depth()).data(), g);
+  const auto weights = PackedConv::pack<Float32>(numbers(g.out_channels * g.depth()).data(), g);
   const Stage stages[] = {Relu{}.stage()};
   const ConvInput input = ConvInput::dense(x.data(), g, shape);
   const std::int64_t ld = g.out_channels * 4;
 
   ConvOptions options;
   options.algorithm = "im2col";
-  const Conv<Float32> conv(weights, stages, shape, options);
+  const Conv conv(weights, stages, shape, options);
   std::vector<float> expected(static_cast<std::size_t>(shape.out_pixels() * g.out_channels));
   AlignedBuffer workspace(conv.workspace_bytes(), Fill::none);
   conv.run(input, stages, {expected.data(), ld}, workspace.data(), 0, 0, 1);
 
   constexpr int kThreads = 3;
-  const ConvProblem<Float32> problem{weights, g, shape, stages, false, active_features(), kThreads};
-  const ConvMethod<Float32> method = plain_method();
+  const ConvProblem problem{weights, g, shape, stages, false, active_features(), kThreads};
+  const ConvMethod method = plain_method();
   ASSERT_TRUE(method.applies(problem));
   EXPECT_GT(method.cost(problem), 0);
   const auto step = method.prepare(problem);

@@ -80,11 +80,10 @@ std::optional<Case> choose_case(Choices& choices) {
 }
 
 // Dense results as bytes.
-template <class Acc>
-std::vector<std::byte> compute(const PackedConv<Acc>& weights, std::span<const Stage> stages,
+std::vector<std::byte> compute(const PackedConv& weights, std::span<const Stage> stages,
                                const Case& c, const ConvOptions& options, const ConvInput& x) {
   static GuardedPages y_pages(16 << 20), workspace_pages(64 << 20);
-  const Conv<Acc> conv(weights, stages, c.shape, options);
+  const Conv conv(weights, stages, c.shape, options);
   const std::int64_t row = c.geometry.out_channels * value_size(conv.output_type());
   auto* const y = y_pages.place<std::byte>(c.shape.out_pixels() * row);
   auto* const workspace = workspace_pages.place<std::byte>(
@@ -139,7 +138,7 @@ void run(Choices& choices, Filler& fill, const Case& c, ConvSource source) {
   const bool integers = is_integer(Acc::kind);
   WeightQuant quant;
   if (integers) quant.scale = {&scale, 1};
-  const auto weights = PackedConv<Acc>::pack(w.data(), g, quant);
+  const auto weights = PackedConv::pack<Acc>(w.data(), g, quant);
   const Stages stages = choose_stages(choices, g.out_channels, integers);
   ConvInput input = ConvInput::dense(x, g, c.shape);
   if (integers)

@@ -63,15 +63,13 @@ struct ConvAlgorithm {
   bool same_bits;  // as the cheapest one
 };
 
-template <class Acc>
 class ConvStep;  // src/conv/algorithm.h
 
-template <class Acc>
 class Conv {
  public:
   // Throws std::invalid_argument for an algorithm that does not apply, PipelineTypeError for stages
   // that do not fit, std::runtime_error where executable memory is denied.
-  Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const ConvShape& shape,
+  Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape& shape,
        const ConvOptions& options = {}, Features features = active_features());
   ~Conv();
   Conv(Conv&&) noexcept;
@@ -95,16 +93,8 @@ class Conv {
 };
 
 // What applies, cheapest first. Without `exact` algorithms that round differently are among them.
-template <class Acc>
-std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
+std::vector<ConvAlgorithm> conv_algorithms(const PackedConv& weights, RuntimePipeline pipeline,
                                            const ConvShape& shape, const ConvOptions& options = {},
                                            Features features = active_features());
-
-extern template class Conv<Int32>;
-extern template class Conv<Int16>;
-extern template class Conv<Float32>;
-extern template class Conv<BFloat16>;
-extern template class Conv<Float32BF16>;
-extern template class Conv<Float32F16>;
 
 }  // namespace fbg

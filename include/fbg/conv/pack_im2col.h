@@ -4,10 +4,11 @@
 // image of a pointwise convolution is read in place.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "fbg/conv/geometry.h"
+#include "fbg/gemm/driver.h"
 #include "fbg/gemm/pack_a.h"
 
 namespace fbg {
@@ -21,41 +22,53 @@ struct ImageView {
   const std::int32_t* zero_point = nullptr;  // [batch]; null: 0. What lies outside has this value
 };
 
-// T is what the kernel reads. With scales, `x.scale` and `x.zero_point` must be there.
-template <class T, bool HasScale>
-class PackAWithIm2Col {
+// The patches of output pixels `pixels`, counted over the batch; elements have `element` bytes.
+class PatchRows {
  public:
-  using Element = T;
-  static constexpr bool kHasScale = HasScale;
-
-  // The patches of output pixels `pixels`, counted over the batch.
-  PackAWithIm2Col(const ImageView& x, const ConvGeometry& geometry, const ConvShape& shape,
-                  std::int64_t group, Range pixels)
-      : x_(x), g_(geometry), shape_(shape), group_(group), pixels_(pixels) {}
+  PatchRows(const ImageView& x, const ConvGeometry& geometry, const ConvShape& shape,
+            std::int64_t group, Range pixels, std::int64_t element)
+      : x_(x), g_(geometry), shape_(shape), group_(group), pixels_(pixels), element_(element) {}
   std::int64_t rows() const { return pixels_.size(); }
   std::int64_t depth() const { return g_.depth(); }
-  // Rows of a product must be one distance apart, across lines and images too.
-  const T* in_place() const;
-  std::int64_t in_place_ld() const { return x_.strides[2] / static_cast<std::int64_t>(sizeof(T)); }
+  // As what a Gemm reads, while this object lives.
+  RowSource source() const noexcept;
   void prepare(Range rows, ABlock& block) const noexcept;
   void pack(Range rows, ABlock& block) const noexcept;
 
+ protected:
+  // Rows of a product must be one distance apart, across lines and images too.
+  const std::byte* in_place_bytes() const;
+  std::int64_t in_place_ld_bytes() const { return x_.strides[2]; }
+
  private:
-  void gather(std::int64_t row, T* to) const noexcept;
+  void gather(std::int64_t row, std::byte* to) const noexcept;
 
   ImageView x_;
   const ConvGeometry& g_;
   ConvShape shape_;
   std::int64_t group_;
   Range pixels_;
+  std::int64_t element_;
+};
+
+// A packer of a Gemm whose types are known when a program is compiled. T is what the kernel reads.
+// With scales, `x.scale` and `x.zero_point` must be there.
+template <class T, bool HasScale>
+class PackAWithIm2Col : public PatchRows {
+ public:
+  using Element = T;
+  static constexpr bool kHasScale = HasScale;
+
+  PackAWithIm2Col(const ImageView& x, const ConvGeometry& geometry, const ConvShape& shape,
+                  std::int64_t group, Range pixels)
+      : PatchRows(x, geometry, shape, group, pixels, sizeof(T)) {}
+  const T* in_place() const { return reinterpret_cast<const T*>(in_place_bytes()); }
+  std::int64_t in_place_ld() const {
+    return in_place_ld_bytes() / static_cast<std::int64_t>(sizeof(T));
+  }
 };
 
 // Whether every output pixel is the input pixel at the same place.
 bool is_pointwise(const ConvGeometry& g);
-
-extern template class PackAWithIm2Col<std::uint8_t, true>;
-extern template class PackAWithIm2Col<std::uint8_t, false>;
-extern template class PackAWithIm2Col<float, false>;
-extern template class PackAWithIm2Col<bfloat16, false>;
 
 }  // namespace fbg

@@ -190,8 +190,7 @@ struct ConvEpilogue {
 // A convolution of a dense channels-last tensor, or, as one of kernel size 1, a product with
 // constant weights. `source`, `algorithm`, `measured` and `exact` of the options count; scale and
 // zero point are those of x.
-template <class Acc>
-Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape& shape,
+Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& shape,
                 const ConvOptions& options, ConvEpilogue epilogue, float scale,
                 std::int32_t zero_point);
 

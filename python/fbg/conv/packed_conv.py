@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,12 +27,7 @@ from fbg.errors import named, named_arguments
 from fbg.matmul.arguments import check_quantizing
 from fbg.tuning.plan_cache import PlanCache
 
-_Native = _fbg.ConvInt8 | _fbg.ConvInt16 | _fbg.ConvFloat32 | _fbg.ConvFloat16 | _fbg.ConvBFloat16
-_FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {
-    "float32": _fbg.conv_float32,
-    "float16": _fbg.conv_float16,
-    "bfloat16": _fbg.conv_bfloat16,
-}
+_FLOATS = ("float32", "float16", "bfloat16")
 
 
 class Algorithm(NamedTuple):
@@ -120,13 +115,13 @@ class PackedConv:
         self._groups = groups
         self._transposed = transposed
         self._native = self._pack(array, dtype, granularity, scale, zero_point)
-        if accum == "int16" and isinstance(self._native, _fbg.ConvInt8):
+        if accum == "int16":
             self._native = _fbg.conv_int16(self._native)
         self._prepared: PlanCache[Any] = PlanCache()
 
     def _pack(
         self, array: Array, dtype: str | None, granularity: str, scale: object, zero_point: object
-    ) -> _Native:
+    ) -> _fbg.ConvWeights:
         if array.dtype == np.int8:
             if dtype in _FLOATS:
                 raise TypeError(f"PackedConv: w must be floating for dtype={dtype!r}, got int8")
@@ -142,9 +137,7 @@ class PackedConv:
         if dtype in (None, "int8"):
             require_finite(floats, "PackedConv: w")
         weights = canonical_weights(floats, self._groups, self._transposed)
-        if dtype in (None, "int8"):
-            return _fbg.conv_quantize(weights, self._geometry, granularity, True)
-        return _FLOATS[str(dtype)](weights, self._geometry, granularity, True)
+        return _fbg.conv_convert(weights, self._geometry, dtype or "int8", granularity, True)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -169,12 +162,8 @@ class PackedConv:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the packed weights."""
-        if isinstance(self._native, _fbg.ConvBFloat16):
-            return bfloat16()
-        if isinstance(self._native, _fbg.ConvFloat16):
-            return np.dtype(np.float16)
-        floating = isinstance(self._native, _fbg.ConvFloat32)
-        return np.dtype(np.float32 if floating else np.int8)
+        name = self._native.dtype
+        return bfloat16() if name == "bfloat16" else np.dtype(name)
 
     @property
     def geometry(self) -> str:
@@ -199,7 +188,7 @@ class PackedConv:
     def unpack(self) -> Array:
         """Return the packed weights, int8 or floats, in the layout that `w` had."""
         flat = self._native.unpack()
-        if isinstance(self._native, _fbg.ConvBFloat16):
+        if self._native.dtype == "bfloat16":
             flat = flat.view(bfloat16())
         flat = flat.transpose(0, 2, 1)  # (O, I / groups, taps)
         if self._transposed:
@@ -274,11 +263,11 @@ class PackedConv:
 
     def is_like(self, other: PackedConv) -> bool:
         """Whether both take the same patches of the same x."""
-        kinds = type(self._native) is type(other._native)
+        mine, others = self._native, other._native
+        kinds = (mine.dtype, mine.sums_int16) == (others.dtype, others.sums_int16)
         return kinds and self.shape == other.shape and self._arguments() == other._arguments()
 
     def __reduce__(self) -> Again:
-        sums16 = isinstance(self._native, _fbg.ConvInt16)
         return again(
             PackedConv,
             self.unpack(),
@@ -286,7 +275,7 @@ class PackedConv:
             dtype=self.dtype.name,
             scale=self.scale,
             zero_point=self.zero_point,
-            accum="int16" if sums16 else None,
+            accum="int16" if self._native.sums_int16 else None,
         )
 
     def __copy__(self) -> PackedConv:
@@ -299,7 +288,7 @@ class PackedConv:
         return self.__copy__()
 
     def __repr__(self) -> str:
-        kind = "int16 sums, int8" if isinstance(self._native, _fbg.ConvInt16) else str(self.dtype)
+        kind = "int16 sums, int8" if self._native.sums_int16 else str(self.dtype)
         return f"PackedConv({self._geometry}, {kind})"
 
 

@@ -25,6 +25,8 @@ LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # of the members of a blocking
 PROMISES = ("unit", "centered", "bounded")  # that a stage makes, in the order of its key
 
 CONV = "conv "
+# How names of convolutions spell the types of weights.
+WEIGHTS = {"int8": "Int8", "float32": "Float32", "float16": "Float16", "bfloat16": "BFloat16"}
 ALGORITHM = re.compile("[a-z0-9]{1,32}")
 PRODUCT = re.compile(r"[^ ]* N [^ ]* N N N".replace("N", "[1-9][0-9]{0,8}"))
 
@@ -79,8 +81,8 @@ def conv_key(
         "-".join([f"{kind}-{wanted}", *itertools.compress(PROMISES, promise)])
         for kind, wanted, promise in (stage.key for stage in stages)
     )
-    kind = type(weights).__name__
-    return f"{CONV}{isa} {kind} {source} {size} {kinds or 'sums'} {geometry}"
+    kind = "Int16" if weights.sums_int16 else WEIGHTS[weights.dtype]
+    return f"{CONV}{isa} Conv{kind} {source} {size} {kinds or 'sums'} {geometry}"
 
 
 def conv_label(key: str) -> str:

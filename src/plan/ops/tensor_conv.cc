@@ -18,10 +18,9 @@ std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue) {
   return buffers;
 }
 
-template <class Acc>
 class ConvOp final : public Op {
  public:
-  ConvOp(Buffer x, PackedConv<Acc> weights, const ConvShape& shape, const ConvOptions& options,
+  ConvOp(Buffer x, PackedConv weights, const ConvShape& shape, const ConvOptions& options,
          ConvEpilogue epilogue, float scale, std::int32_t zero_point)
       : Op("conv " + to_string(weights.geometry()), operands(x, epilogue)),
         weights_(std::move(weights)),
@@ -103,10 +102,10 @@ class ConvOp final : public Op {
     }
 
     const ConvOp& op_;
-    const Conv<Acc> conv_;
+    const Conv conv_;
   };
 
-  const PackedConv<Acc> weights_;
+  const PackedConv weights_;
   const ConvShape shape_;
   const ConvOptions options_;
   const std::string algorithm_, measured_;
@@ -117,26 +116,23 @@ class ConvOp final : public Op {
 };
 
 // Bytes of an element of x as the caller has it.
-template <class Acc>
-std::int64_t source_size(ConvSource source) {
-  if (source == ConvSource::quantize) return 4;
-  return source == ConvSource::int8 ? 1 : static_cast<std::int64_t>(sizeof(typename Acc::A));
+std::int64_t source_size(ConvSource source, const PackedConv& weights) {
+  return source == ConvSource::quantize ? 4 : weights.format().packed.a_bytes;
 }
 
 }  // namespace
 
-template <class Acc>
-Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape& shape,
+Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& shape,
                 const ConvOptions& options, ConvEpilogue epilogue, float scale,
                 std::int32_t zero_point) {
   const ConvGeometry& g = weights.geometry();
-  require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size<Acc>(options.source),
+  require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size(options.source, weights),
                 "conv: x");
   const auto adds = std::ranges::count_if(epilogue.stages, reads_matrix, &Stage::kind);
   require(adds == (epilogue.residual ? 1 : 0),
           "conv: stages must hold one Add if there is a residual, and none otherwise");
   // Types the stages, and refuses what no algorithm computes.
-  const Conv<Acc> probe(weights, epilogue.stages, shape, options);
+  const Conv probe(weights, epilogue.stages, shape, options);
   const std::int64_t elements = shape.out_pixels() * g.out_channels;
   for (Stage& stage : epilogue.stages)
     if (reads_matrix(stage.kind)) {
@@ -156,19 +152,9 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape
     if (place.before) require_bytes(graph, *place.before, bytes, "conv: before");
   }
   return append_op(graph,
-                   std::make_shared<ConvOp<Acc>>(x, std::move(weights), shape, options,
-                                                 std::move(epilogue), scale, zero_point),
+                   std::make_shared<ConvOp>(x, std::move(weights), shape, options,
+                                            std::move(epilogue), scale, zero_point),
                    tensor_shape(bytes));
 }
-
-#define FBG_CONVOLVE(Acc)                                                                         \
-  template Buffer convolve(Graph&, Buffer, PackedConv<Acc>, const ConvShape&, const ConvOptions&, \
-                           ConvEpilogue, float, std::int32_t)
-FBG_CONVOLVE(Int32);
-FBG_CONVOLVE(Int16);
-FBG_CONVOLVE(Float32);
-FBG_CONVOLVE(Float32F16);
-FBG_CONVOLVE(Float32BF16);
-#undef FBG_CONVOLVE
 
 }  // namespace fbg
