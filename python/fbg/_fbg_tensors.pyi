@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg._fbg import Graph, Plan, Stage, ConvWeights, _Floats
+from fbg._fbg import ConvWeights, Graph, Plan, Stage, _Floats
 
 __all__ = [
     "run_tensors",

@@ -126,27 +126,4 @@ inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,
   return key;
 }
 
-// The name of the kernel for the tallest of the tiles, for reports.
-inline std::string tallest_kernel_name(KernelKey key, const Geometry& tile,
-                                       const BalancedSplit& tiles) {
-  key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles.largest, 1));
-  key.vectors = static_cast<std::uint8_t>(tile.max_vectors[key.rows - 1]);
-  return kernel_name(key);
-}
-
-// Cuts the tiles of a batch, `per_image` of each image, into blocks of at most `most` tiles of one
-// image: begin_image(n) before the first block of image n, f(n, tiles) for each block.
-template <class BeginImage, class F>
-void for_each_block(Range tiles, std::int64_t per_image, std::int64_t most, BeginImage begin_image,
-                    F f) {
-  std::int64_t image = -1;
-  for (std::int64_t i = tiles.begin; i < tiles.end;) {
-    const std::int64_t n = i / per_image;
-    if (n != image) begin_image(image = n);
-    const std::int64_t end = std::min({i + most, tiles.end, (n + 1) * per_image});
-    f(n, Range{i, end});
-    i = end;
-  }
-}
-
 }  // namespace fbg

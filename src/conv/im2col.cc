@@ -90,25 +90,15 @@ void PatchRows::gather(std::int64_t row, std::byte* to) const noexcept {
   const std::int32_t zero_point = x_.zero_point ? x_.zero_point[n] : 0;
   const std::byte* const image = x_.data + n * x_.batch_stride + group_ * bytes;
   const std::int64_t x0 = ox * g_.stride[2] - g_.pad_before[2];
-  for (std::int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
-    const std::int64_t z = oz * g_.stride[0] - g_.pad_before[0] + kz * g_.dilation[0];
-    for (std::int64_t ky = 0; ky < g_.kernel[1]; ++ky) {
-      const std::int64_t y = oy * g_.stride[1] - g_.pad_before[1] + ky * g_.dilation[1];
-      if (z < 0 || z >= in[0] || y < 0 || y >= in[1]) {
-        fill_padding(to, g_.kernel[2] * channels, zero_point, element_);
-        to += g_.kernel[2] * bytes;
-        continue;
-      }
-      const std::byte* const line = image + z * x_.strides[0] + y * x_.strides[1];
-      for (std::int64_t kx = 0; kx < g_.kernel[2]; ++kx, to += bytes) {
-        const std::int64_t x = x0 + kx * g_.dilation[2];
-        if (x < 0 || x >= in[2])
-          fill_padding(to, channels, zero_point, element_);
-        else
-          std::memcpy(to, line + x * x_.strides[2], static_cast<std::size_t>(bytes));
-      }
+  for_each_line(image, x_.strides, g_, in, oz, oy, [&](std::int64_t, const std::byte* line) {
+    for (std::int64_t kx = 0; kx < g_.kernel[2]; ++kx, to += bytes) {
+      const std::int64_t x = x0 + kx * g_.dilation[2];
+      if (!line || x < 0 || x >= in[2])
+        fill_padding(to, channels, zero_point, element_);
+      else
+        std::memcpy(to, line + x * x_.strides[2], static_cast<std::size_t>(bytes));
     }
-  }
+  });
 }
 
 namespace {

@@ -1,11 +1,12 @@
-// How `lines` arranges an image: where the copied lines lie, how many of them serve a block of
-// tiles, and how K is divided into runs and parts.
+// How flattened_rows.cc arranges an image: where the copied lines lie, how many of them serve a
+// block of tiles, and how K is divided into runs and parts.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "conv/tile_product.h"
 #include "core/policy.h"
 #include "fbg/conv/geometry.h"
 #include "fbg/core/types.h"
@@ -14,13 +15,6 @@ namespace fbg {
 
 inline constexpr std::int64_t kLineBytes = 64;   // of the cache
 inline constexpr std::int64_t kBlockBytes = 64;  // of k that a matrix unit multiplies at a time
-
-// One run of k, or a part of it: `groups` k-groups from B's group `first` on.
-struct LineRun {
-  std::int64_t row, column;  // of the kernel
-  std::int64_t offset;       // bytes from the first pixel
-  std::int64_t first, groups;
-};
 
 // How the positions of an image lie in memory, in pixels of the image.
 struct LineLayout {
@@ -107,7 +101,7 @@ inline std::int64_t count_depth_parts(const ConvGeometry& g, const LineLayout& l
 // Divides K into runs, and these into parts of about equal size, at blocks. `parts` are ranges of
 // `runs`.
 inline void cut_depth(const ConvGeometry& g, const LineLayout& l, std::int64_t num_parts,
-                      std::vector<LineRun>& runs, std::vector<Range>& parts) {
+                      std::vector<DepthRun>& runs, std::vector<Range>& parts) {
   constexpr std::int64_t block = kBlockBytes, block_groups = block / 4;
   const std::int64_t run_blocks = l.padded / block;
   const std::int64_t columns = g.kernel[2] * g.group_inputs() / l.run;  // runs of a kernel row
@@ -118,8 +112,9 @@ inline void cut_depth(const ConvGeometry& g, const LineLayout& l, std::int64_t n
     for (std::int64_t i = split[part].begin; i < split[part].end;) {
       const std::int64_t run = i / run_blocks, skipped = i % run_blocks;
       const std::int64_t blocks = std::min(run_blocks - skipped, split[part].end - i);
+      const std::int64_t column = run % columns * g.dilation[2] * g.in_channels;
       runs.push_back(
-          {run / columns, run % columns, skipped * block, i * block_groups, blocks * block_groups});
+          {run / columns, column + skipped * block, i * block_groups, blocks * block_groups});
       i += blocks;
     }
     parts.push_back({begin, std::ssize(runs)});

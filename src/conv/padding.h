@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fbg/conv/geometry.h"
+
 namespace fbg {
 
 // `count` elements of 1, 2 or 4 bytes: the zero point as uint8 or uint16, or a float of zero.
@@ -15,5 +17,21 @@ void fill_padding(std::byte* to, std::int64_t count, std::int32_t zero_point,
 void copy_padded(const std::byte* row, std::int64_t stride, std::int64_t width, std::int64_t first,
                  std::int64_t count, std::int64_t pixel, const std::byte* padding,
                  std::byte* to) noexcept;
+
+// use(row, line) for each row of the kernel: the line of an image that it reads for line y of plane
+// z of the output, or null if that is outside of the image.
+template <class Use>
+void for_each_line(const std::byte* image, const Extent3& strides, const ConvGeometry& g,
+                   const Extent3& input, std::int64_t z, std::int64_t y, Use use) {
+  std::int64_t row = 0;
+  for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+    const std::int64_t iz = z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
+    for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky, ++row) {
+      const std::int64_t iy = y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
+      const bool inside = iz >= 0 && iz < input[0] && iy >= 0 && iy < input[1];
+      use(row, inside ? image + iz * strides[0] + iy * strides[1] : nullptr);
+    }
+  }
+}
 
 }  // namespace fbg

@@ -93,7 +93,7 @@ std::vector<ConvPart> conv_parts(const PackedConv& weights, const ConvShape& sha
         ConvPart part{packed, packed.geometry(), shape, all};
         part.grid.first = all.row(0, z, y, x);
         for (std::size_t axis = 0; axis < kSpatialAxes; ++axis) {
-          part.grid.step[axis] = all.step[axis] * g.stride[axis];
+          part.grid.step[axis] = all.step[axis] * remainders(axis);
           part.geometry.dilation[axis] = axes[axis].dilation;
           part.geometry.pad_before[axis] = axes[axis].pad_before;
           part.geometry.pad_after[axis] = axes[axis].pad_after;

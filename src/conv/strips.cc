@@ -8,10 +8,10 @@
 //         for each pixel: one broadcast, and a multiply-add for each tap
 //
 // Depthwise, each lane has an input channel of its own, and a load takes the place of a broadcast.
-// One load serves up to as many multiply-adds as the kernel is wide, where a product (taps.cc) has
-// a load for every one or two. The image is read in place, and nothing is multiplied or copied
-// beyond its borders: rows outside are left out, and strips that cross the left or right border
-// have kernels of their own.
+// One load serves up to as many multiply-adds as the kernel is wide, where a product
+// (implicit_gemm.cc) has a load for every one or two. The image is read in place, and nothing is
+// multiplied or copied beyond its borders: rows outside are left out, and strips that cross the
+// left or right border have kernels of their own.
 #include <algorithm>
 #include <span>
 #include <string>

@@ -1,5 +1,4 @@
-// The tiles of convolutions that multiply rows of pixels by panels of weights: taps, patches and
-// pointwise.
+// The tiles of convolutions that multiply rows of pixels by panels of weights.
 //
 // A core that multiplies vectors of 512 bits all the time lowers its clock, and more so if it loads
 // operands beside that. A tile of r rows and v vectors loads r + v vectors for r * v multiply-adds,

@@ -1,6 +1,7 @@
 // Kernels that lay images out for convolution: what belongs to one output channel in 32 bits of a
 // lane, for depthwise and groupwise ones (src/conv/lanewise.h), patches of a few short runs
-// (src/conv/patches.cc), and channels repeated for their outputs (src/conv/sliding_windows.cc).
+// (src/conv/blocked_im2col.cc), and channels repeated for their outputs
+// (src/conv/sliding_windows.cc).
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,163 @@
+// taps: a dense convolution by implicit GEMM, whose A is read where it lies.
+//
+// In a channels-last image the pixels under one row of the kernel are contiguous: (kx, channel) is
+// one run of k. A tile of C is a run of output pixels of one output row, so that row i of A begins
+// i * stride pixels further on, and the microkernel adds up one block pair per kernel row:
+//
+//   C[ox .. ox + mr) = sum over (kz, ky) of  x[oz * s + kz, oy * s + ky, ox * s ...] * w[kz, ky]
+//
+// With dilation along the width, or in groups, a run is the channels of one tap. Rows that lie
+// outside the image are one buffer of padding, read with lda = 0. Segments that cross its left or
+// right border (or whose last k-group would read beyond the tensor) are copied once per tile, with
+// the padding, and serve all columns of C. Nothing else is copied.
+#include <algorithm>
+#include <cstring>
+
+#include "conv/cost.h"
+#include "conv/padding.h"
+#include "conv/tile_product.h"
+#include "conv/tiles.h"
+#include "core/policy.h"
+
+namespace fbg {
+namespace {
+
+bool reads_whole_rows(const ConvGeometry& g) { return g.groups == 1 && g.dilation[2] == 1; }
+
+// Elements of k in a run.
+std::int64_t run_size(const ConvGeometry& g) {
+  return reads_whole_rows(g) ? g.kernel[2] * g.in_channels : g.group_inputs();
+}
+
+// A matrix unit multiplies whole blocks of each run, so for integers runs must be long enough.
+// Floats use it where the other algorithms do, which see one run of the whole depth.
+std::int64_t groups_at_a_time(const ConvProblem& p) {
+  return ceil_div(p.is_integer() ? run_size(p.geometry) : p.geometry.depth(), p.format().kr);
+}
+
+Geometry plain_tile(const ConvProblem& p) {
+  return choose_geometry(p.family(), p.features, {}, groups_at_a_time(p));
+}
+
+class ImagePixels final : public SourceOfA {
+ public:
+  explicit ImagePixels(const ConvProblem& p) : geometry_(p.geometry), shape_(p.shape) {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t run = run_size(g), groups = ceil_div(run, p.format().kr);
+    tile = conv_tile(p, plain_tile(p), groups_at_a_time(p), p.shape.output[2]);
+    key = product_key(p, tile);
+    split_rows(p.shape.output[2]);
+    lines = p.shape.output[0] * p.shape.output[1];
+    segments = g.kernel[0] * g.kernel[1];
+    fetches_rows = segments == 1 && tile.block_groups == 1;
+    pack_weights(p, run);
+    pixel_ = g.in_channels * tile.format.a_bytes;
+    for (std::int64_t row = 0; row < segments; ++row)
+      for (std::int64_t kx = 0; kx < (reads_whole_rows(g) ? 1 : g.kernel[2]); ++kx)
+        runs.push_back({row, kx * g.dilation[2] * pixel_, std::ssize(runs) * groups, groups});
+    parts = {{0, std::ssize(runs)}};
+    slack_ = (groups * p.format().kr - run) * tile.format.a_bytes;
+    reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
+    padding_bytes = round_up(reach_ * pixel_ + slack_, 64);
+    const std::int64_t last = std::max<std::int64_t>(tiles.largest - 1, 0) * g.stride[2];
+    segment_bytes_ = round_up((last + reach_) * pixel_ + slack_, 64);
+    block_tiles = std::clamp<std::int64_t>(policy::taps::kBlockBytes / (segment_bytes_ * segments),
+                                           1, policy::taps::kBlockTiles);
+    scratch_bytes = block_tiles * segments * segment_bytes_;
+  }
+
+  // Finds or copies the segment of every kernel row.
+  void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte* padding,
+                 std::byte* copies, TileRows* rows, Segment* found) const noexcept override {
+    const ConvGeometry& g = geometry_;
+    const std::byte* const image = run.x + n * run.batch_stride;
+    const std::int64_t lda = g.stride[2] * pixel_, stride = run.strides[2];
+    for (std::int64_t i = indices.begin; i < indices.end; ++i, ++rows, found += segments) {
+      const std::int64_t line = i / tiles.count, z = line / shape_.output[1],
+                         y = line % shape_.output[1];
+      const Range pixels = tiles[i % tiles.count];
+      const std::int64_t x = pixels.begin * g.stride[2] - g.pad_before[2];
+      const std::int64_t width = (pixels.size() - 1) * g.stride[2] + reach_;
+      const bool inside = x >= 0 && x + width <= shape_.input[2] && stride == pixel_;
+      *rows = {run.grid.row(n, z, y, pixels.begin), pixels.size()};
+      for_each_line(image, run.strides, g, shape_.input, z, y,
+                    [&](std::int64_t row, const std::byte* from) {
+                      if (!from) {
+                        found[row] = {padding, 0};
+                        return;
+                      }
+                      found[row] = {from + x * stride, lda};
+                      if (inside && found[row].data + width * pixel_ + slack_ <= run.end) return;
+                      std::byte* const copy = copies + row * segment_bytes_;
+                      copy_padded(from, stride, shape_.input[2], x, width, pixel_, padding, copy);
+                      std::memset(copy + width * pixel_, 0, static_cast<std::size_t>(slack_));
+                      found[row].data = copy;
+                    });
+      copies += segments * segment_bytes_;
+    }
+  }
+
+ private:
+  const ConvGeometry geometry_;
+  const ConvShape shape_;
+  std::int64_t pixel_;  // bytes of a pixel of x
+  std::int64_t reach_;  // pixels of a row under the kernel
+  std::int64_t slack_;  // bytes that the last k-group of a run reads beyond it
+  std::int64_t segment_bytes_;
+};
+
+bool applies(const ConvProblem& p) {
+  const ConvGeometry& g = p.geometry;
+  // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
+  if (p.family() == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
+  const Geometry tile = plain_tile(p);
+  if (p.is_integer())
+    return !tile.format.wide_a || (g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0);
+  // What a k-group reads beyond its run meets weights of 0, which is harmless for integers only.
+  // And blocks of a matrix unit must be those of an undivided depth, for the sums to have the same
+  // bits.
+  return run_size(g) % (tile.block_groups * p.format().kr) == 0;
+}
+
+double cost(const ConvProblem& p) {
+  constexpr std::int64_t kEnds = 2;
+  constexpr double kSegment = 300, kCopied = 0.05;  // a segment, a byte of it
+  const ConvGeometry& g = p.geometry;
+  const Geometry tile = plain_tile(p);
+  const std::int64_t width = p.shape.output[2], size = run_size(g), count = g.depth() / size;
+  const BalancedSplit tiles = BalancedSplit::split(width, tile.max_rows);
+  if (tiles.count == 0) return 0;
+  const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
+  const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
+  const double height = static_cast<double>(tiles.largest);
+  // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
+  const double finish = p.is_integer() && !p.stages.empty() ? 10 : 3;
+  const double products = tile_cost(tile, tiles.largest, ceil_div(size, p.format().kr), count) *
+                          relative_cost(p, tile, width);
+  const double per_tile = products + height * finish + 60 + 12 * static_cast<double>(count);
+  // Segments that cross a border are copied: those of the first and the last tile of a line.
+  const std::int64_t border =
+      g.pad_before[2] + g.pad_after[2] > 0 ? std::min(tiles.count, kEnds) : 0;
+  const double segment =
+      (height * static_cast<double>(g.stride[2]) + static_cast<double>(g.kernel[2])) *
+      static_cast<double>(g.in_channels) * p.format().a_bytes;
+  const double copies =
+      static_cast<double>(border * g.kernel[0] * g.kernel[1]) * (kSegment + segment * kCopied);
+  return lines * (static_cast<double>(tiles.count * g.groups) * vectors * per_tile + copies);
+}
+
+}  // namespace
+
+ConvMethod taps_method() {
+  return {.name = "taps",
+          .exact = true,
+          .applies = applies,
+          .cost = cost,
+          .prepare =
+              [](const ConvProblem& p) {
+                return make_tile_product(p, std::make_unique<ImagePixels>(p));
+              },
+          .any_grid = true};
+}
+
+}  // namespace fbg
