@@ -88,7 +88,7 @@ class Requests(Owner):
 def work(engine: Any, *sequences: Sequence[int], keep: Callable[..., Any] | None = None) -> Work:
     ids = [np.array(sequence, np.int32) for sequence in sequences]
     options = {} if keep is None else {"keep": keep}
-    return Work(engine, ids, [None] * len(ids), "test", **options)
+    return Work(engine, ids, "test", **options)
 
 
 def submit(

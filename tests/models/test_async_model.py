@@ -88,10 +88,10 @@ def test_calls_of_one_turn_of_the_loop_are_submitted_together(
 
 def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model: fbg.Model) -> None:
     engine = model.encoder()._engine
-    ids, types = [np.array([1, 2], np.int32)], [None]
+    ids = [np.array([1, 2], np.int32)]
 
     def steps() -> Any:
-        yield Work(engine, ids, types, "test", after=3)
+        yield Work(engine, ids, "test", after=3)
         raise ValueError("the second part is wrong")
 
     async def check() -> None:
@@ -130,7 +130,7 @@ def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
             kept = weakref.ref(ids[0])
 
             def steps() -> Steps[None]:
-                yield Work(model.encoder()._engine, [ids.pop()], [None], "test", keep=keep)
+                yield Work(model.encoder()._engine, [ids.pop()], "test", keep=keep)
 
             gc.disable()
             try:

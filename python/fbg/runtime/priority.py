@@ -56,7 +56,8 @@ class Batch:
 
     @property
     def types(self) -> list[Indices | None]:
-        return [t.work.types[n] for t, n in zip(self.tickets, self.parts, strict=True)]
+        pairs = zip(self.tickets, self.parts, strict=True)
+        return [t.work.types[n] if t.work.types else None for t, n in pairs]
 
 
 class PriorityClass:

@@ -13,11 +13,15 @@ def _everything(number: int, output: Floats) -> Floats:
     return output
 
 
+def copied(number: int, output: Floats) -> Floats:
+    """Keep a copy of all rows of a sequence, and so not the output of its whole batch."""
+    return output.copy()
+
+
 @dataclass(frozen=True)
 class Work:
     """Sequences to compute, and what to keep of their outputs.
 
-    types: the token types of each sequence; None stands for zeros.
     keep: called once for each sequence, with its number and its rows of the output, from any
         thread. What it returns must not be a view where memory matters: the rows belong to the
         output of a whole batch.
@@ -25,16 +29,17 @@ class Work:
     batch_size: the most sequences of a batch, where the work is computed by itself.
     before, after: how many sequences of the same request were submitted earlier, and will be
         submitted later, where a request is computed in parts.
+    types: the token types of each sequence; None stands for zeros, and so does no sequence at all.
     """
 
     engine: Engine
     ids: Sequence[Indices]
-    types: Sequence[Indices | None]
     where: str
     keep: Callable[[int, Floats], Floats] = _everything
     batch_size: int = 32
     before: int = 0
     after: int = 0
+    types: Sequence[Indices | None] = ()
 
     @property
     def is_part(self) -> bool:

@@ -166,7 +166,7 @@ class TaskCall:
         engine = self._context.engines.head
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         size = self.batch_size
-        return (yield Work(engine, ids, types, self._task, keep, size, before, after))
+        return (yield Work(engine, ids, self._task, keep, size, before, after, types))
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of every token of the vocabulary for each masked token.

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from fbg.arrays import Floats, require_integer
 from fbg.errors import require_known
 from fbg.runtime.steps import Steps, run_steps
-from fbg.runtime.work import Work
+from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
+from fbg.tasks.search import unit_rows
 from fbg.tasks.truncation import require_truncation
 from fbg.text.sentence import SentenceConfig
 from fbg.threads import calling
@@ -120,12 +121,8 @@ class Encoder:
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
         sequences = self._tokens(texts, 0)
-        engine, no_types = self._context.engines.tokens, [None] * len(sequences)
-
-        def keep(n: int, output: Floats) -> Floats:
-            return output.copy()
-
-        return (yield Work(engine, sequences, no_types, "encode", keep, self._batch_size))
+        engine = self._context.engines.tokens
+        return (yield Work(engine, sequences, "encode", copied, self._batch_size))
 
     def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
         context, where = self._context, SENTENCES
@@ -157,9 +154,9 @@ class Encoder:
             known[first + missing[n]] = row
             return row
 
-        given, no_types = [sequences[n] for n in missing], [None] * len(missing)
-        yield Work(self._engine, given, no_types, "encode", keep, self._batch_size)
-        return _unit_rows(result) if self._normalize_last else result
+        given = [sequences[n] for n in missing]
+        yield Work(self._engine, given, "encode", keep, self._batch_size)
+        return unit_rows(result) if self._normalize_last else result
 
 
 def _chosen_prompt(sentence: SentenceConfig, prompt: object, name: object) -> str:
@@ -188,10 +185,3 @@ def _prompt_tokens(context: TaskContext, prompt: str) -> int:
     frame = context.tokenizer.frame
     ends = frame.size > 0 and tokens.size > 0 and tokens[-1] == frame[-1]
     return min(int(tokens.size) - int(ends), context.tokenizer.max_length)
-
-
-def _unit_rows(x: Floats) -> Floats:
-    """Divide rows by their lengths; a row is summed along itself, whatever rows are beside it."""
-    lengths = np.sqrt(np.square(x).sum(axis=1, keepdims=True))
-    unit: Floats = x / np.maximum(lengths, np.float32(1e-12))
-    return unit

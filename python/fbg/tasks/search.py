@@ -86,13 +86,14 @@ def _operands(left: Array, right: Array, metric: str) -> tuple[Array, Array]:
     """Return queries and corpus as the kernels read them."""
     left = np.array(left, order="C")  # so that NumPy adds in the same order for any layout
     if metric == "cosine":
-        left = _unit(left)
+        left = unit_rows(left)
     if metric == "hamming":
         left, right = left.view(np.uint8), right.view(np.uint8)
     return left, right if has_dense_rows(right) else np.array(right, order="C")
 
 
-def _unit(x: Array) -> Array:
+def unit_rows(x: Array) -> Array:
+    """Divide rows by their lengths; a row is summed along itself, whatever rows are beside it."""
     lengths = np.sqrt(np.square(x).sum(axis=1, keepdims=True))
     unit: Array = x / np.maximum(lengths, np.float32(1e-12))
     return unit

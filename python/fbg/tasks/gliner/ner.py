@@ -9,7 +9,7 @@ import numpy as np
 
 from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work
+from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext
 from fbg.tasks.gliner.spans import SpanScorer, best_spans, split_words
 from fbg.tasks.inputs import require_count, require_texts, text_blocks
@@ -51,14 +51,8 @@ def labelled_steps(
     for block in text_blocks(require_texts("ner: texts", texts)):
         places, encoded = reader.encode(block, first)
         asked = [text for text, words in zip(encoded, places, strict=True) if words]
-        work = Work(
-            context.engines.tokens,
-            [text.ids for text in asked],
-            [None] * len(asked),
-            "ner",
-            lambda n, output: output.copy(),
-            size,
-        )
+        ids = [text.ids for text in asked]
+        work = Work(context.engines.tokens, ids, "ner", copied, size)
         states = iter((yield work) if asked else [])
         for text, one, words in zip(block, encoded, places, strict=True):
             results.append(reader.entities(text, one, words, next(states), limit) if words else [])

@@ -134,10 +134,8 @@ class _Call:
             rows: Floats = output[kept[n]]
             return rows
 
-        no_types, size = [None] * len(sequences), self._batch_size
-        return (
-            yield Work(self._engine, sequences, no_types, self._task, keep, size, before, after)
-        )
+        size = self._batch_size
+        return (yield Work(self._engine, sequences, self._task, keep, size, before, after))
 
 
 def _settings(context: TaskContext, task: str) -> MultiVector:

@@ -11,15 +11,14 @@ from fbg.arrays import Floats, Indices
 from fbg.errors import ModelError
 from fbg.matmul.product import linear
 from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work
+from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_count, require_texts
+from fbg.tasks.search import unit_rows
 from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
 from fbg.tasks.truncation import require_truncation
 from fbg.text.token_heads import TokenHeads
 from fbg.threads import calling
-
-TINY = np.float32(1e-12)
 
 
 @dataclass(frozen=True)
@@ -76,23 +75,19 @@ class HybridMethods(TaskMethods):
                 encoded = tokenizer.encode_sentences(block, where, first)
                 context.cut_texts.check(encoded, where, first, cut)
             ids = [text.ids for text in encoded]
-            no_types = [None] * len(ids)
             after = len(given) - first - len(ids)
-            engine = context.engines.tokens
-            work = Work(engine, ids, no_types, name, _copied, size, first, after)
+            work = Work(context.engines.tokens, ids, name, copied, size, first, after)
             for n, states in enumerate((yield work)):
-                dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
+                dense[first + n] = (
+                    unit_rows(states[:1])[0] if context.sentence.normalize else states[0]
+                )
                 with calling:
                     rows = linear(states, packed, bias=heads.bias, num_threads=context.num_threads)
                 tokens, weights = _token_weights(ids[n], rows[:, 0], skipped)
                 indices.append(tokens)
                 data.append(weights)
-                multi.append(_unit(rows[1:, 1:]))
+                multi.append(unit_rows(rows[1:, 1:]))
         return HybridEmbeddings(dense, compressed_rows(indices, data, vocabulary), multi)
-
-
-def _copied(n: int, output: Floats) -> Floats:
-    return output.copy()
 
 
 def _heads(context: TaskContext, task: str) -> TokenHeads:
@@ -114,8 +109,3 @@ def _token_weights(ids: Indices, values: Floats, skipped: Indices) -> tuple[Indi
     np.maximum.at(weights, places.reshape(-1), values)
     kept = (weights > 0) & ~np.isin(tokens, skipped)
     return tokens[kept].astype(np.int32), weights[kept]
-
-
-def _unit(rows: Floats) -> Floats:
-    unit: Floats = rows / np.maximum(np.sqrt(np.square(rows).sum(axis=1, keepdims=True)), TINY)
-    return unit
