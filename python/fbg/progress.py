@@ -22,6 +22,11 @@ T = TypeVar("T")
 # Called with the name of a stage of the work, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], object]
 
+
+def unheard(stage: str, done: int, total: int) -> None:
+    """Tell nobody of the progress."""
+
+
 USUAL_SIZE = {"ncols": 80, "nrows": 24}  # of a terminal that does not say how large it is
 
 _active: ContextVar[Progress | None] = ContextVar("_active", default=None)

@@ -26,7 +26,7 @@ import numpy as np
 import fbg
 from faults.injection import ALLOCATIONS, Faults
 from fbg import _fbg
-from fbg.model import sequential
+from fbg.model import quantize
 from helpers import tiny_bert
 from helpers.packed_weights import PACKED, product
 
@@ -266,7 +266,7 @@ def main() -> int:
     given = parser.parse_args()
     part, parts = given.part
     fbg.set_num_threads(1)
-    sequential.BUDGET = 1  # to round to int4, few sequences are observed, in the same way as many
+    quantize.BUDGET = 1  # to round to int4, few sequences are observed, in the same way as many
     faults = Faults()
     kept = exempt_pybind11(faults)
     total, wrong = 0, 0

@@ -10,9 +10,9 @@ import pytest
 
 import fbg
 from fbg import _fbg
-from fbg.compression.linear import Linear
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.lower_rows import lower_rows
 from fbg.graph.ops import Op, Value
 from helpers.minilm import minilm_directory

@@ -30,5 +30,12 @@ def round_trip(x: Array, scale: Any, zero_point: Any, dtype: Any) -> Array:
     return dequantize(quantize(x, scale, zero_point, dtype), scale, zero_point)
 
 
+def correlated(rows: int, channels: int, seed: int) -> Array:
+    """Rows whose channels depend on each other."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, channels)) @ rng.standard_normal((channels, channels))
+    return (x / channels**0.5).astype(F32)
+
+
 X = np.ones((2, 3), F32)
 NAN, INF = X * F32(np.nan), X * F32(np.inf)

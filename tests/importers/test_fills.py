@@ -275,7 +275,7 @@ def test_a_background_far_below_the_data_is_no_data(share):
     values = np.maximum(rng.standard_normal(20_000), 0) + 2e-5
     values[rng.random(values.size) < share] = 1.2e-4  # what a convolution has made of white
     magnitudes = Magnitudes()
-    magnitudes.add(values.astype(np.float32))
+    magnitudes.update(values.astype(np.float32))
     assert not magnitudes.have_fills
 
 
@@ -286,5 +286,5 @@ def test_fills_that_were_mixed_with_data_stand_out(share):
     mixed = rng.random(values.size) < share
     values[mixed] += 1e4 * rng.standard_normal(mixed.sum())
     magnitudes = Magnitudes()
-    magnitudes.add(values.astype(np.float32))
+    magnitudes.update(values.astype(np.float32))
     assert magnitudes.have_fills

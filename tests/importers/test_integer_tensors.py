@@ -6,7 +6,7 @@ from onnx import helper
 
 from fbg.importers.description import TensorType
 from fbg.importers.integer_tensors import integer_tensors
-from fbg.importers.net import Runner
+from fbg.importers.net import Net
 from fbg.importers.onnx.inference import infer
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import make_model, make_net, node
@@ -39,7 +39,7 @@ def chosen(nodes, shape, outputs):
     feed = {"x": RNG.standard_normal(shape).astype(np.float32)}
     network = read_model(make_model(nodes, feed, outputs, CONSTANTS), "test.onnx", None)
     inferred = infer(network, {"x": TensorType(np.dtype(np.float32), shape)}, {})
-    return integer_tensors(network, inferred, Runner(None).fused_steps(network, feed))
+    return integer_tensors(network, inferred, Net(network).fused_steps(feed))
 
 
 EVERYONE = None

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.compression.rounding import round_to_gram
-from fbg.model import sequential
+from fbg.model import quantize
 from fbg.model.observe import random_sequences
 from fbg.model.synthetic import typical_sequences
 from fbg.networks.transformer import linears
@@ -29,7 +28,7 @@ CALIBRATING = sentences()[1::2] + [f"{a} {b}" for a, b in zip(TEXTS, TEXTS[5:], 
 def few_synthetic_sequences() -> Iterator[None]:
     """Enough for these texts, and faster than the default."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequential, "MOST_SEQUENCES", 100)
+        patch.setattr(quantize, "MOST_SEQUENCES", 100)
         yield
 
 
@@ -97,21 +96,6 @@ def test_a_text_alone_and_in_a_batch_is_the_same(model: fbg.Model) -> None:
     batch = model.encode(TEXTS)
     for text, row in zip(TEXTS[::5], batch[::5], strict=True):
         np.testing.assert_array_equal(model.encode(text), row)
-
-
-def test_rounding_with_the_scales_of_groups_stays_within_4_bits() -> None:
-    rng = np.random.default_rng(0)
-    weight = rng.standard_normal((100, 20)).astype(np.float32)
-    x = rng.standard_normal((400, 100)).astype(np.float32) @ rng.standard_normal((100, 100))
-    gram = (x.T @ x).astype(np.float32)
-    scale = np.full((100, 20), 0.3, np.float32)
-    q = round_to_gram(weight, scale, gram, -8, 7)
-    assert q.min() >= -8 and q.max() <= 7
-
-    def error(values: np.ndarray) -> float:
-        return float(np.linalg.norm(x @ (weight - values * scale)))
-
-    assert error(q) < 0.7 * error(np.clip(np.rint(weight / scale), -8, 7))
 
 
 @pytest.mark.parametrize("name", ["albert", "mpnet", "modernbert", "modernbert-biased"])

@@ -12,7 +12,7 @@ import pytest
 import fbg
 from fbg import _fbg
 from fbg.matmul.weights import WEIGHT_LIMITS
-from fbg.model import sequential
+from fbg.model import quantize
 from fbg.networks.transformer import linears
 from fbg.reports.accuracy import cosines, nearest_texts
 from fbg.reports.benchmark import bench
@@ -202,7 +202,7 @@ def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
 def test_every_dtype_can_be_profiled(
     tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sequential, "BUDGET", 1)  # a few sequences guide the rounding to int4
+    monkeypatch.setattr(quantize, "BUDGET", 1)  # a few sequences guide the rounding to int4
     geometry = replace(tiny_bert.AWKWARD, hidden_size=384, intermediate_size=256)
     path = tiny_bert.write_checkpoint(tmp_path, geometry, spread=0.25)
     (found,) = profile(path, [4], num_threads=[1], dtype=dtype, rounds=1).profiles

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.compression.linear import Linear
-from fbg.compression.rounding import damped_gram, round_int8, round_to_gram
-from fbg.compression.smoothing import Inputs
-from fbg.model import sequential
-from fbg.model.compress import compress
+from fbg.graph.linear import Linear
+from fbg.graph.passes.moments import Moments
+from fbg.model import quantize as quantizing
 from fbg.model.observe import observe, random_sequences
+from fbg.model.quantize import quantize
 from fbg.networks.registry import read_checkpoint, read_config
 from fbg.networks.transformer import Transformer, linears
 from helpers import tiny_bert, tiny_models
@@ -46,7 +45,7 @@ def exact(directory: Path) -> Transformer:
 
 
 @pytest.fixture(scope="module")
-def inputs(unpacked: Transformer) -> dict[str, Inputs]:
+def moments(unpacked: Transformer) -> dict[str, Moments]:
     return observe(unpacked, random_sequences(unpacked.config, FRAME), 1, grams=True)
 
 
@@ -57,10 +56,10 @@ def effective(linear: Linear) -> np.ndarray:
 
 
 def test_the_factors_cancel(
-    unpacked: Transformer, exact: Transformer, inputs: dict[str, Inputs]
+    unpacked: Transformer, exact: Transformer, moments: dict[str, Moments]
 ) -> None:
-    plain = {key: Inputs(i.squares, rows=i.rows) for key, i in inputs.items()}  # no Gram matrices
-    smooth = compress(unpacked, "int8", {}, 1, plain)
+    plain = {key: Moments(i.squares, rows=i.rows) for key, i in moments.items()}  # no Gram matrices
+    smooth = quantize(unpacked, "int8", {}, 1, plain)
     for one, quantized in zip(exact.layers, smooth.layers, strict=True):
         k = AWKWARD.hidden_size
         for name in ("intermediate", "output"):
@@ -107,14 +106,16 @@ def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -
             assert scaled == {"qkv", "intermediate", "output"}
 
 
-def test_what_goes_into_a_layer_is_observed(exact: Transformer, inputs: dict[str, Inputs]) -> None:
-    assert list(inputs) == list(linears(exact))
-    assert len(inputs) == 4 * len(exact.layers)
-    for i in inputs.values():
+def test_what_goes_into_a_layer_is_observed(
+    exact: Transformer, moments: dict[str, Moments]
+) -> None:
+    assert list(moments) == list(linears(exact))
+    assert len(moments) == 4 * len(exact.layers)
+    for i in moments.values():
         assert i.gram is not None
         np.testing.assert_allclose(np.diag(i.gram), i.squares, rtol=1e-4)
     sequences = random_sequences(exact.config, FRAME)
-    assert {i.rows for i in inputs.values()} == {sum(s.size for s in sequences)}
+    assert {i.rows for i in moments.values()} == {sum(s.size for s in sequences)}
 
 
 def test_the_random_sequences_are_always_the_same(exact: Transformer) -> None:
@@ -123,65 +124,6 @@ def test_the_random_sequences_are_always_the_same(exact: Transformer) -> None:
     assert all(s.min() >= 0 and s.max() < AWKWARD.vocab_size for s in one)
     assert all(s[0] == 2 and s[-1] == 3 for s in one)
     assert all(s.size <= exact.config.max_length for s in one)
-
-
-def test_rounding_without_correlation_is_rounding_to_the_nearest() -> None:
-    rng = np.random.default_rng(1)
-    w = rng.standard_normal((130, 7)).astype(np.float32)
-    scale = np.abs(w).max(axis=0) / np.float32(127)
-    got = round_to_gram(w, scale, np.eye(130, dtype=np.float32))
-    np.testing.assert_array_equal(got, np.rint(w / scale))
-
-
-def test_rounding_by_the_gram_matrix_loses_less_on_its_data() -> None:
-    rng = np.random.default_rng(2)
-    for k, n in [(1, 3), (5, 1), (64, 20), (200, 33)]:
-        x = (rng.standard_normal((500, 9)) @ rng.standard_normal((9, k))).astype(np.float32)
-        x += 0.1 * rng.standard_normal(x.shape).astype(np.float32)
-        w = rng.standard_normal((k, n)).astype(np.float32)
-        scale = np.abs(w).max(axis=0) / np.float32(7)
-        q = round_to_gram(w, scale, x.T @ x)
-        assert q.dtype == np.int8
-        error = np.linalg.norm(x @ (q * scale - w))
-        nearest = np.linalg.norm(x @ (np.rint(w / scale) * scale - w))
-        assert error <= (0.7 if k >= 64 else 1.001) * nearest
-
-
-def test_the_weights_are_those_of_gptq_by_the_inverse() -> None:
-    rng = np.random.default_rng(4)
-    k, n = 150, 20  # more rows than a block
-    x = rng.standard_normal((400, k)) @ rng.standard_normal((k, k))
-    gram = (x.T @ x).astype(np.float32)
-    w = rng.standard_normal((k, n)).astype(np.float32)
-    scale = np.abs(w).max(axis=0) / np.float32(15)
-
-    h = damped_gram(gram).astype(np.float64)
-    order = np.argsort(-np.diag(h), kind="stable")
-    upper = np.linalg.cholesky(np.linalg.inv(h[np.ix_(order, order)])).T
-    rest, want = (w / scale)[order].astype(np.float64), np.empty((k, n))
-    for i in range(k):
-        want[order[i]] = np.rint(rest[i])
-        errors = (rest[i] - np.rint(rest[i])) / upper[i, i]
-        rest[i + 1 :] -= np.outer(upper[i, i + 1 :], errors)
-    got = round_to_gram(w, scale, gram, damping=0.3)
-    # A tie that float32 breaks the other way changes what comes after it in its column.
-    assert (got == np.clip(want, -127, 127)).all(axis=0).mean() >= 0.8
-
-
-def test_descent_after_gptq_never_loses() -> None:
-    rng = np.random.default_rng(5)
-    x = (rng.standard_normal((600, 100)) @ rng.standard_normal((100, 100))).astype(np.float32)
-    w = rng.standard_normal((100, 30)).astype(np.float32)
-    gram = x.T @ x
-    q, scale = round_int8(w, gram)
-    assert q.dtype == np.int8 and np.abs(q.astype(int)).max() <= 127
-    damped = damped_gram(gram).astype(np.float64)
-
-    def error(values: np.ndarray) -> np.ndarray:
-        lost = (w - values * scale).astype(np.float64)
-        return np.einsum("kn,kl,ln->n", lost, damped, lost)
-
-    assert (error(q) <= error(round_to_gram(w, scale, gram, damping=0.3)) * (1 + 1e-5)).all()
 
 
 def test_synthetic_tokens_calibrate_on_request(directory: Path) -> None:
@@ -194,25 +136,14 @@ def test_synthetic_tokens_calibrate_on_request(directory: Path) -> None:
     np.testing.assert_array_equal(model.forward(ids).last_hidden_state, again)
 
 
-def test_channels_that_are_never_used_do_no_harm() -> None:
-    w = np.array([[3.0, 1.0], [0.0, 0.0], [5.0, -2.0]], np.float32)
-    scale = np.abs(w).max(axis=0) / np.float32(127)
-    gram = np.diag(np.array([0, 4, 0], np.float32))
-    np.testing.assert_array_equal(round_to_gram(w, scale, gram), np.rint(w / scale))
-    np.testing.assert_array_equal(round_to_gram(w, scale, 0 * gram), np.rint(w / scale))
-
-
 def test_a_gram_matrix_that_overflows_does_not_guide_the_rounding(
-    directory: Path, unpacked: Transformer, inputs: dict[str, Inputs]
+    directory: Path, unpacked: Transformer, moments: dict[str, Moments]
 ) -> None:
-    gram = np.full((2, 2), np.inf, np.float32)
-    with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError, match="not finite"):
-        round_to_gram(np.ones((2, 1), np.float32), np.ones(1, np.float32), gram)
     huge = {
-        name: Inputs(i.squares, np.full_like(i.gram, 3e38), i.rows) for name, i in inputs.items()
+        name: Moments(i.squares, np.full_like(i.gram, 3e38), i.rows) for name, i in moments.items()
     }
-    plain = {name: Inputs(i.squares, None, i.rows) for name, i in inputs.items()}
-    rounded = [linears(compress(unpacked, "int8", {}, 1, given)) for given in (huge, plain)]
+    plain = {name: Moments(i.squares, None, i.rows) for name, i in moments.items()}
+    rounded = [linears(quantize(unpacked, "int8", {}, 1, given)) for given in (huge, plain)]
     for name, linear in rounded[0].items():
         np.testing.assert_array_equal(linear.packed.unpack(), rounded[1][name].packed.unpack())
 
@@ -262,7 +193,7 @@ def test_smooth_is_closer_than_plain() -> None:
 
 
 def test_synthetic_tokens_are_closer_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequential, "MOST_INT8_SEQUENCES", 60)  # enough, and faster than 200
+    monkeypatch.setattr(quantizing, "MOST_INT8_SEQUENCES", 60)  # enough, and faster than 200
     assert loss("synthetic") < min(0.6 * loss("plain"), 1 - 0.9994)
 
 

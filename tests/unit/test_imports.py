@@ -21,7 +21,6 @@ LAYERS = (
     ("conv",),
     ("preparation",),
     ("checkpoints",),
-    ("compression",),
     ("graph",),
     ("networks", "runtime", "importers"),
     ("text",),

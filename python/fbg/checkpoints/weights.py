@@ -53,52 +53,52 @@ def _floats(tensor: StoredTensor) -> Floats:
     return np.require(tensor.view(), np.float32, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnpackedWeight:
-    """A (K, N) matrix whose columns are the rows of some (N_i, K) tensors.
+    """A (K, N) matrix whose columns are the rows of some (N_i, K) tensors, scaled.
 
-    A divisor, where a method takes one, is (N,): each column is first divided by its element.
+    divisor: (N,) or None: each column is first divided by its element. factors: (K,) or None: each
+    row is then multiplied by its element, which goes with int8 and int4 only.
+
     Methods leave no page of the file in memory, as weights may be far larger than what is made of
     them. num_threads never changes a result.
     """
 
     parts: tuple[StoredTensor, ...]
+    divisor: Floats | None = None
+    factors: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.parts[0].shape[1], sum(part.shape[0] for part in self.parts)
 
-    def read(self, divisor: Floats | None = None) -> Floats:
+    def read(self) -> Floats:
         """Return the matrix as float32; raises ModelError for values that are not finite."""
         matrix: Floats = np.concatenate([read_floats(part) for part in self.parts]).T
         self._release()
-        return matrix if divisor is None else matrix / divisor
+        if self.divisor is not None:
+            matrix = matrix / self.divisor
+        return matrix if self.factors is None else matrix * self.factors[:, None]
 
-    def largest(self, num_threads: int, divisor: Floats | None = None) -> Floats:
-        """Return (K,): the largest magnitude in each row; NaN where a row holds one."""
-        largest = _fbg.largest_weights([_floats(p) for p in self.parts], divisor, num_threads)
+    def largest(self, num_threads: int) -> Floats:
+        """Return (K,): the largest magnitude in each row before it is multiplied; NaN where a row
+        holds one.
+        """
+        largest = _fbg.largest_weights([_floats(p) for p in self.parts], self.divisor, num_threads)
         self._release()
         return largest
 
-    def pack(
-        self,
-        dtype: str,
-        num_threads: int,
-        divisor: Floats | None = None,
-        factors: Floats | None = None,
-        stored: bool = True,
-    ) -> PackedWeight:
+    def pack(self, dtype: str, num_threads: int, stored: bool = True) -> PackedWeight:
         """Pack the matrix; int8 is symmetric with one scale per column, int4 with one per group.
 
-        factors: (K,), with int8 and int4 only: each row is multiplied by its element.
         stored: whether the packed matrix may be saved; then it needs a checksum.
 
         Raises ModelError for values that are not finite or that the dtype cannot hold.
         """
         limit = WEIGHT_LIMITS[dtype]
-        parts = [_floats(part) for part in self.parts]
+        parts, scaling = [_floats(part) for part in self.parts], (self.divisor, self.factors)
         try:
-            packed = _fbg.pack_linear(parts, dtype, divisor, factors, limit, stored, num_threads)
+            packed = _fbg.pack_linear(parts, dtype, *scaling, limit, stored, num_threads)
         except ValueError:
             for part in self.parts:
                 read_floats(part, limit=limit)  # says which tensor it was, and what it holds

@@ -11,7 +11,7 @@ import click
 from fbg.checkpoints.saved_directory import require_free
 from fbg.cli.common import refuse_given, shown_progress, user_errors
 from fbg.cli.options import Dtypes, column_option, parse_shapes, read_input, shape_option
-from fbg.compression.precision import DEFAULT
+from fbg.graph.passes.precision import DEFAULT
 from fbg.matmul.weights import QUANTIZED
 from fbg.model.load import load, load_encoder
 from fbg.model.load_net import check_quantization, is_net, percent

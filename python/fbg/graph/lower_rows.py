@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from fbg import _fbg
-from fbg.compression.linear import Linear as Layer
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear as Layer
 from fbg.graph.ops import Op, Value
 
 __all__ = ["Lowered", "lower_rows"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.compression.linear import Linear as Layer
+from fbg.graph.linear import Linear as Layer
 from fbg.locks import cached_property
 
 __all__ = [

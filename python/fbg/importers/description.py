@@ -13,13 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.locks import cached_property
-
-__all__ = ["Constants", "Network", "Node", "QuantizedWeights", "TensorType", "needed"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

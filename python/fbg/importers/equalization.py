@@ -7,9 +7,9 @@ s > 0 allows for another factor in each channel (Nagel et al., 2019, arXiv:1906.
     w2 f(w1 x + b1) = (w2 s) f(w1 / s x + b1 / s)
 
 As weights have a scale for each output channel, only the range a of a channel of the tensor between
-the two and the inputs of w2 matter. A depthwise w2 takes any factor without a loss, so all channels
-get the same range, s = a. For others, s = sqrt(a / u), where u is the largest |w2| of the channel,
-each relative to the largest weight of its output.
+the two and the inputs of w2 matter (graph/passes/migration.py). A depthwise w2 takes any factor
+without a loss, so all channels get the same range, s = a. For others, s = sqrt(a / u), where u is
+the largest |w2| of the channel, each relative to the largest weight of its output.
 
 A channel that never falls below c > 0 behind a ReLU uses its bits better without c, which is
 absorbed: w2 f(x) + b2 = w2 f(x - c) + (b2 + w2 c), as long as w2 has no padding.
@@ -20,22 +20,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fbg.importers.description import Network, Node, TensorType
-from fbg.importers.passes import readers_of, with_inputs
-from fbg.importers.static_quantization import Run
+from fbg.arrays import Array
+from fbg.graph.passes.correction import mean_outputs
+from fbg.graph.passes.migration import tensor_factors
+from fbg.importers.description import Network, Node
+from fbg.importers.observe import Prepare
+from fbg.importers.passes import conv_bias, readers_of, watching, with_inputs
+from fbg.importers.products import by_group
 
-__all__ = ["Pair", "Range", "channel_ranges", "equalize_channels", "pairs_of"]
-
-Array = npt.NDArray[Any]
 Range = tuple[Array, Array]  # least and largest value of each channel
-LARGEST_FACTOR = 1e3
-# How many times as large as in the feeds a channel may get before a Clip cuts that scaling moved.
-HEADROOM = 2.0
 
 
 @dataclass(frozen=True)
@@ -95,18 +91,17 @@ def _bounds(node: Node, network: Network) -> tuple[float, float]:
 
 
 def channel_ranges(
-    network: Network, feeds: Iterable[Mapping[str, Array]], run: Run
+    network: Network, feeds: Iterable[Mapping[str, Array]], prepare: Prepare
 ) -> dict[str, Range]:
     """Return the least and the largest value of each channel between the convolutions of pairs.
 
-    run: computes a network on a feed.
+    prepare: makes the network that runs.
     """
     names = {pair.between for pair in pairs_of(network)}
-    kinds = {name: TensorType(np.dtype(np.float32), None) for name in names}
-    watched = replace(network, outputs={**kinds, **network.outputs})
+    watched = prepare(watching(network, names))
     ranges: dict[str, Range] = {}
     for feed in feeds:
-        values = run(watched, feed)
+        values = watched.run(feed)
         for name in names:
             pixels = (0, *range(2, values[name].ndim))
             low, high = values[name].min(pixels), values[name].max(pixels)
@@ -129,30 +124,21 @@ def equalize_channels(network: Network, ranges: Mapping[str, Range]) -> Network:
         if pair.between not in ranges:
             continue
         first, second = changed[pair.first.name], changed[pair.second.name]
-        w1, b1 = _weights(first, constants)
-        w2, b2 = _weights(second, constants)
+        w1, w2 = (constants[node.inputs[1]].astype(np.float64) for node in (first, second))
+        b1, b2 = (conv_bias(node, constants).astype(np.float64) for node in (first, second))
         low, high = (np.asarray(end, np.float64) for end in ranges[pair.between])
-        by_group = w2.reshape(len(low) // w2.shape[1], -1, *w2.shape[1:])
+        weights = by_group(w2, len(low))
         if pair.function == "Relu" and not _pads(second):
             absorbed = np.maximum(low, 0)
-            sums = by_group.sum(axis=tuple(range(3, by_group.ndim)))
             b1, high = b1 - absorbed, high - absorbed
-            parts = absorbed.reshape(len(by_group), -1)
-            b2 = b2 + np.einsum("goi,gi->go", sums, parts).reshape(-1)
-        factors = _factors(np.abs(by_group), np.maximum(np.abs(low), high), pair.bound)
+            b2 = b2 + mean_outputs(weights.sum(axis=3), absorbed)
+        factors = _factors(np.abs(weights).max(axis=3), np.maximum(np.abs(low), high), pair.bound)
         w1 = w1 / factors.reshape(-1, *[1] * (w1.ndim - 1))
-        of_inputs = factors.reshape(len(by_group), 1, w2.shape[1], *[1] * (w2.ndim - 2))
-        w2 = (by_group * of_inputs).reshape(w2.shape)
+        w2 = (weights * factors.reshape(len(weights), 1, -1, 1)).reshape(w2.shape)
         changed[first.name] = _with_weights(first, constants, w1, b1 / factors)
         changed[second.name] = _with_weights(second, constants, w2, b2)
     nodes = [changed[node.name] for node in network.nodes]
     return replace(network, constants=constants, nodes=nodes)
-
-
-def _weights(conv: Node, constants: Mapping[str, Array]) -> tuple[Array, Array]:
-    w = constants[conv.inputs[1]].astype(np.float64)
-    named = len(conv.inputs) > 2 and conv.inputs[2] != ""
-    return w, constants[conv.inputs[2]].astype(np.float64) if named else np.zeros(len(w))
 
 
 def _with_weights(conv: Node, constants: dict[str, Array], w: Array, b: Array) -> Node:
@@ -166,22 +152,14 @@ def _pads(conv: Node) -> bool:
     return automatic or any(conv.attributes.get("pads", ()))
 
 
-def _factors(weights: Array, largest: Array, bound: float) -> Array:
+def _factors(weights: Array, ranges: Array, bound: float) -> Array:
     """Return the number by which the weights of each channel between the two are multiplied.
 
-    weights: absolute values of the second ones, (groups, outputs, inputs, *kernel). largest: the
-    largest absolute value of each channel. The largest of all stays the largest.
+    weights: the largest of the second ones, (groups, outputs, inputs). ranges: the largest absolute
+    value of each channel.
     """
-    by_input = weights.reshape(*weights.shape[:3], -1).max(axis=3)
-    by_output = by_input.max(axis=2, keepdims=True)
-    shares = by_input / np.where(by_output > 0, by_output, 1)
-    used = shares.max(axis=1).reshape(-1)  # by channel between the two
-    alive = (largest > 0) & (used > 0)
-    if not alive.any() or not np.isfinite(largest).all():
-        return np.ones(len(largest))
-    ranges, used = np.where(alive, largest, 1), np.where(alive, used, 1)
-    wanted = ranges if weights.shape[2] == 1 else np.sqrt(ranges / used)
-    factors = wanted * ((ranges / wanted)[alive].max() / largest.max())
-    if math.isfinite(bound):
-        factors = np.minimum(np.maximum(factors, HEADROOM * ranges / bound), 1)
-    return np.where(alive, np.clip(factors, 1 / LARGEST_FACTOR, LARGEST_FACTOR), 1)
+    by_output = weights.max(axis=2, keepdims=True)
+    used = (weights / np.where(by_output > 0, by_output, 1)).max(axis=1).reshape(-1)
+    if weights.shape[2] == 1:  # depthwise
+        return tensor_factors(ranges, (used > 0).astype(np.float64), 1.0, bound)
+    return tensor_factors(ranges, used, 0.5, bound)

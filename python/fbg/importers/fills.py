@@ -9,16 +9,11 @@ float32.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.importers.description import Node
-
-__all__ = ["Magnitudes", "padded_for_maxima"]
-
-Array = npt.NDArray[Any]
 
 LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
 # Where fills are, two groups of magnitudes have so many octaves between them, each of which holds
@@ -37,7 +32,7 @@ class Magnitudes:
         self._counts = np.zeros(HIGHEST - LOWEST + 1, np.int64)
         self._infinite = False
 
-    def add(self, values: Array) -> None:
+    def update(self, values: Array) -> None:
         """Take in values of a tensor."""
         finite = np.isfinite(values)
         self._infinite |= bool(np.isinf(values).any())

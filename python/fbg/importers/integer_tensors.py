@@ -18,9 +18,7 @@ import numpy as np
 
 from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import Inferred
-from fbg.importers.products import MOVES, PRODUCTS
-
-__all__ = ["FusedSteps", "integer_tensors"]
+from fbg.importers.products import MOVES, PRODUCTS, is_product
 
 _ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
@@ -81,12 +79,11 @@ class _Flow:
 
     def multiplies(self, node: Node, name: str) -> bool:
         """Whether a node multiplies a tensor by weights that can be rounded, or are."""
-        if node.domain or node.op not in PRODUCTS or node.inputs[0] != name:
+        if not is_product(node) or node.inputs[0] != name:
             return False
         weights = node.inputs[1]
         rank = len(self._inferred.types[weights].shape or ())
-        known = weights in self._inferred.constants and (node.op == "Conv" or rank == 2)
-        return known and node.attributes.get("alpha", 1.0) == 1.0
+        return weights in self._inferred.constants and (node.op == "Conv" or rank == 2)
 
     def _can_end(self, nodes: Sequence[Node]) -> bool:
         """Whether a step of these nodes reads integers, and can end with the rounding to them."""

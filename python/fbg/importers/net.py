@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import fnmatch
 import operator
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy.typing as npt
-
 from fbg import _fbg
-from fbg.arrays import as_array, require_flag, require_integer
+from fbg.arrays import Array, as_array, require_flag, require_integer
 from fbg.errors import ModelError, install_line
+from fbg.graph.passes.precision import choose_dtypes
 from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
@@ -24,19 +23,17 @@ from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds
 from fbg.importers.integer_tensors import FusedSteps
 from fbg.importers.net_plan import NetPlan
+from fbg.importers.observe import calibrate_network
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.products import ProductCount, count_products, fold_weights
+from fbg.importers.quantize import products
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
-from fbg.importers.static_quantization import calibrate_network, products
 from fbg.importers.verification import verified
 from fbg.locks import Lock
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 
-__all__ = ["BACKENDS", "Net", "Runner"]
-
-Array = npt.NDArray[Any]
 BACKENDS = ("fbg", "onnxruntime", "reference")
 MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
 
@@ -84,13 +81,13 @@ class Net:
             feeds = calibration_feeds(calibrate, self.inputs)
             given = (self._checked(feed, f"calibrate[{n}]") for n, feed in enumerate(feeds))
             network = fold_weights(network, placed)
-            run = Runner(num_threads)
+            prepare = partial(Net, num_threads=num_threads)
             if equalize:
                 given = list(given)
-                network = equalize_channels(network, channel_ranges(network, given, run))
-            found = calibrate_network(network, given, run)
+                network = equalize_channels(network, channel_ranges(network, given, prepare))
+            found = calibrate_network(network, given, prepare)
             kept = _matching(products(network), higher_precision)
-            network, self.int8_error = verified(network, found, kept, run)
+            network, self.int8_error = verified(network, found, kept, prepare)
             self.network = network
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
@@ -202,6 +199,12 @@ class Net:
         session = self._session(types, {name: arrays[name] for name in self._bound})
         steps, samples = session.profile(arrays, rounds)
         return replace(self._plan(session, steps), samples=tuple(map(tuple, samples)))
+
+    def fused_steps(self, feeds: Mapping[str, Array]) -> FusedSteps:
+        """Return what a run on such inputs does, for `integer_tensors`."""
+        self.prepare(feeds)
+        session = self._current("calibrate")
+        return FusedSteps(session.nodes, [step.nodes for step in session.steps()])
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a directory that `fbg.load` maps: the network as it runs, quantized or not.
@@ -324,41 +327,7 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
     if isinstance(patterns, (str, bytes, Mapping)):
         got = type(patterns).__name__
         raise TypeError(f"load: higher_precision must be patterns of names of nodes, got {got}")
-    found: set[str] = set()
-    for pattern in patterns:
-        matches = fnmatch.filter(names, pattern)
-        if not matches:
-            raise ValueError(
-                f"load: higher_precision: {pattern!r} matches no node with weights; there are "
-                f"{', '.join(names)}"
-            )
-        found.update(matches)
-    return found
-
-
-class Runner:
-    """Runs networks; it keeps the last one prepared."""
-
-    def __init__(self, num_threads: int | None) -> None:
-        self._threads = num_threads
-        self._last: tuple[Network, Net] | None = None
-
-    def __call__(self, network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the outputs."""
-        return self._net(network).run(feed)
-
-    def fused_steps(self, network: Network, feed: Mapping[str, Array]) -> FusedSteps:
-        """Return what a run does."""
-        net = self._net(network)
-        net.prepare(feed)
-        session = net._current("calibrate")
-        return FusedSteps(session.nodes, [step.nodes for step in session.steps()])
-
-    def _net(self, network: Network) -> Net:
-        if self._last is None or self._last[0] is not network:
-            self._last = None  # whose weights would be in memory twice
-            self._last = network, Net(network, num_threads=self._threads)
-        return self._last[1]
+    return set(choose_dtypes(names, dict.fromkeys(patterns, "float32"), "node with weights"))
 
 
 def _check_shape(

@@ -9,19 +9,14 @@ placed on another back end.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fbg.importers.description import Network, Node
+from fbg.arrays import Array
+from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
-
-__all__ = ["drop_identities", "fold_batch_norm", "readers_of", "take_constants", "with_inputs"]
-
-Array = npt.NDArray[Any]
 
 
 def readers_of(network: Network) -> Counter[str]:
@@ -29,6 +24,19 @@ def readers_of(network: Network) -> Counter[str]:
     readers = Counter(name for node in network.nodes for name in node.reads)
     readers.update(list(network.outputs))
     return readers
+
+
+def watching(network: Network, names: Iterable[str]) -> Network:
+    """Return the network with more outputs, float32 tensors of these names."""
+    kinds = {name: TensorType(np.dtype(np.float32), None) for name in names}
+    return replace(network, outputs={**kinds, **network.outputs})
+
+
+def conv_bias(conv: Node, constants: Mapping[str, Array]) -> Array:
+    """Return the bias of a convolution, a constant; zeros if it has none."""
+    if len(conv.inputs) > 2 and conv.inputs[2]:
+        return constants[conv.inputs[2]]
+    return np.zeros(len(constants[conv.inputs[1]]), np.float32)
 
 
 def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
@@ -82,13 +90,11 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
         w = constants[conv.inputs[1]]
         if not budget.take(w.nbytes):  # weights that many convolutions share
             break
-        named = len(conv.inputs) > 2 and conv.inputs[2] != ""
-        b = constants[conv.inputs[2]] if named else np.zeros(len(w), np.float32)
+        b = conv_bias(conv, constants)
         names = (f"{node.name}.folded_weight", f"{node.name}.folded_bias")
         constants[names[0]] = (w * factor.reshape(-1, *[1] * (w.ndim - 1))).astype(np.float32)
         constants[names[1]] = ((b - mean) * factor + bias).astype(np.float32)
-        folded = with_inputs(conv, (conv.inputs[0], *names))
-        replaced[conv.name] = replace(folded, outputs=node.outputs, source=_source(folded, node))
+        replaced[conv.name] = with_inputs(conv, (conv.inputs[0], *names), node.outputs)
         replaced[node.name] = None
     nodes = [replaced.get(node.name, node) for node in network.nodes]
     return replace(network, constants=constants, nodes=[node for node in nodes if node is not None])
@@ -110,20 +116,16 @@ def _foldable(
     return w.ndim > 1 and all(constants[name].shape == w.shape[:1] for name in channels)
 
 
-def with_inputs(node: Node, inputs: tuple[str, ...]) -> Node:
-    """Return the node with other inputs; its source follows."""
-    if inputs == node.inputs:
+def with_inputs(
+    node: Node, inputs: tuple[str, ...], outputs: tuple[str, ...] | None = None
+) -> Node:
+    """Return the node with other inputs, and outputs if they are given; its source follows."""
+    outputs = node.outputs if outputs is None else outputs
+    if (inputs, outputs) == (node.inputs, node.outputs):
         return node
     source = type(node.source)()
     source.CopyFrom(node.source)
-    del source.input[:]
-    source.input.extend(inputs)
-    return replace(node, inputs=inputs, source=source)
-
-
-def _source(conv: Node, norm: Node) -> Any:
-    source = type(conv.source)()
-    source.CopyFrom(conv.source)
-    del source.output[:]
-    source.output.extend(norm.outputs)
-    return source
+    for field, names in ((source.input, inputs), (source.output, outputs)):
+        del field[:]
+        field.extend(names)
+    return replace(node, inputs=inputs, outputs=outputs, source=source)

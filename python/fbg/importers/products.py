@@ -6,30 +6,19 @@ operator takes integers. What is not multiplied by constant weights stays in flo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fbg.arrays import Array
 from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
-
-__all__ = [
-    "MOVES",
-    "PRODUCTS",
-    "Operands",
-    "ProductCount",
-    "count_products",
-    "fold_weights",
-    "integer_products",
-    "output_axis",
-    "unchanged",
-]
 
 PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # and the axis of output channels of the weights
 MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
 
-_ON_FBG = {("", name) for name in PRODUCTS}
 _REAL = {*PRODUCTS, "ConvTranspose"}
 _INTEGER = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
 # Of onnxruntime's own operators.
@@ -50,11 +39,23 @@ class ProductCount:
         return f"int8 in {self.int8} of {self.all} product{'s' * (self.all > 1)}"
 
 
+def is_product(node: Node) -> bool:
+    """Whether a node is a product that fbg can compute of integers, if its weights fit."""
+    return node.op in PRODUCTS and not node.domain and node.attributes.get("alpha", 1.0) == 1.0
+
+
 def output_axis(node: Node) -> int:
     """Return the axis of the output channels of the weights of a product."""
     if node.op == "Gemm" and node.attributes.get("transB", 0):
         return 0
     return PRODUCTS[node.op]
+
+
+def by_group(w: Array, channels: int) -> Array:
+    """Return the weights of a convolution that reads so many channels: (groups, outputs of each,
+    inputs of each, places of the window).
+    """
+    return w.reshape(channels // w.shape[1], -1, w.shape[1], math.prod(w.shape[2:]))
 
 
 def count_products(network: Network) -> ProductCount:
@@ -95,7 +96,7 @@ class Operands:
         """Whether a product that fbg computes has weights that stand for bytes and can be summed
         as such: by one scale, or one for each output channel.
         """
-        if (node.domain, node.op) not in _ON_FBG or node.attributes.get("alpha", 1.0) != 1.0:
+        if not is_product(node):
             return False
         name = node.inputs[1]
         w = self._writers.get(name)

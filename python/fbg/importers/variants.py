@@ -4,20 +4,17 @@ end, or with some products in float32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.importers.description import TensorType
-from fbg.importers.net import Net, Runner
+from fbg.importers.net import Net
+from fbg.importers.observe import calibrate_network
 from fbg.importers.products import fold_weights, unchanged
-from fbg.importers.static_quantization import calibrate_network, products, quantize_network
-
-__all__ = ["moved", "quantizer", "require_products", "results_of_products", "watching"]
+from fbg.importers.quantize import products, quantize_network
 
 
 def results_of_products(net: Net) -> dict[str, str]:
@@ -30,12 +27,6 @@ def require_products(net: Net, path: str) -> None:
     """Raise ModelError for a network in float32 where int8 has nothing to change."""
     if net.dtype == "float32" and not results_of_products(net):
         raise ModelError(f"{unchanged(path, net.products)}; fbg bench times the file as it is")
-
-
-def watching(net: Net, names: Iterable[str]) -> Net:
-    """Return the network with more outputs."""
-    kinds = {name: TensorType(np.dtype(np.float32), None) for name in names}
-    return net.variant(replace(net.network, outputs={**kinds, **net.network.outputs}))
 
 
 def moved(net: Net, node: str | None) -> Net:
@@ -51,5 +42,5 @@ def quantizer(
 ) -> Callable[[Sequence[str]], Net]:
     """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
     network = fold_weights(net.network)
-    found = calibrate_network(network, feeds, Runner(net.num_threads))
+    found = calibrate_network(network, feeds, partial(Net, num_threads=net.num_threads))
     return lambda kept: net.variant(quantize_network(network, found, kept))

@@ -8,40 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.importers.description import Network
+from fbg.importers.observe import Calibration, Prepare
 from fbg.importers.onnx.inference import Inferred
-from fbg.importers.static_quantization import Calibration, Run, quantize_network
-
-__all__ = ["is_poor", "verified"]
-
-Array = npt.NDArray[Any]
+from fbg.importers.quantize import quantize_network
 
 MOST_ERROR = 0.15  # of an output, as the ratio of the lengths of vectors
 MOST_TENSORS = 8  # this part of all tensors may stay in float32, or 4
 
 
 def verified(
-    network: Network, found: Calibration, kept: Collection[str], run: Run
+    network: Network, found: Calibration, kept: Collection[str], prepare: Prepare
 ) -> tuple[Network, float | None]:
     """Return the network, quantized as far as its outputs stay close to those in float32, and their
     error; None if no output shows one.
 
     If more than a few tensors are the cause, all are quantized, and the error is above MOST_ERROR.
-    kept: names of products that stay in float32. run: computes a network on a feed.
+    kept: names of products that stay in float32. prepare: makes the networks that run.
     """
-    sample = found.sample
-    names = _continuous(network, sample.inferred)
+    names = _continuous(network, found.inferred)
     coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
 
     def quantized(left: int) -> tuple[Network, float | None]:
         parameters = {name: found.parameters[name] for name in coarsest[left:]}
         result = quantize_network(network, replace(found, parameters=parameters), kept)
-        return result, _error(run(result, sample.feed), sample.outputs, names)
+        return result, _error(prepare(result).run(found.feed), found.outputs, names)
 
     whole, error = quantized(0)
     count, most = 1, max(4, len(found.parameters) // MOST_TENSORS)
@@ -77,6 +72,12 @@ def _continuous(network: Network, inferred: Inferred) -> list[str]:
     return [name for name in network.outputs if name in real]
 
 
+def relative_error(got: Array, wanted: Array) -> float:
+    """Return the length of the difference, relative to that of what is wanted unless it is 0."""
+    size = float(np.linalg.norm(wanted))
+    return float(np.linalg.norm(got - wanted)) / size if size > 0 else float(np.linalg.norm(got))
+
+
 def _error(
     got: Mapping[str, Array], wanted: Mapping[str, Array], names: Collection[str]
 ) -> float | None:
@@ -85,7 +86,6 @@ def _error(
     for name in names:
         want = wanted[name].astype(np.float64)
         if got[name].shape == want.shape and np.isfinite(want).all():
-            size = float(np.linalg.norm(want)) or 1.0
-            error = float(np.linalg.norm(got[name] - want)) / size
+            error = relative_error(got[name], want)
             errors.append(np.inf if np.isnan(error) else error)
     return max(errors, default=None)

@@ -17,20 +17,20 @@ from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError, install_line, require_known
 from fbg.files import read_regular
+from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
-from fbg.model.compress import compress
 from fbg.model.directory import find_directory
 from fbg.model.load_net import is_net, load_net, require_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
-from fbg.model.sequential import (
+from fbg.model.quantize import (
     FEWEST_SEQUENCES,
-    compress_sequentially,
     is_sequential,
+    quantize,
+    quantize_in_turn,
     sequences_within_budget,
 )
 from fbg.model.settings import read_model_settings
@@ -38,7 +38,7 @@ from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_saved
 from fbg.networks.transformer import Transformer, linears
-from fbg.progress import Progress, active_progress
+from fbg.progress import Progress, active_progress, unheard
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
 from fbg.text.sentence import (
@@ -125,7 +125,7 @@ def load(
     if names := ", ".join(net_options):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
-    return _load_directory(str(model), path, options, progress or active_progress())
+    return _load_directory(str(model), path, options, progress or active_progress() or unheard)
 
 
 def load_encoder(
@@ -194,7 +194,7 @@ def _checked_options(
     return _Options(dtype, num_threads, smooth, texts, synthetic, patterns, named)
 
 
-def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
+def _load_directory(name: str, path: str, options: _Options, progress: Progress) -> Model:
     """Find the files of a model and read them; say which extra is missing, if one is."""
     try:
         directory = find_directory(path)
@@ -211,7 +211,7 @@ def _assemble(
     path: str,
     directory: Path,
     options: _Options,
-    progress: Progress | None,
+    progress: Progress,
     reads: ReadFiles,
 ) -> Model:
     """Read settings, then weights, and put them together. path: as the user gave it."""
@@ -233,7 +233,7 @@ def _assemble(
             if static is not None:
                 raise ValueError("load: adapter must be None: static embeddings have none")
             adapter = find_adapter(directory, folder, options.adapter)
-        transformer, method = _read_and_compress(
+        transformer, method = _read_and_quantize(
             folder, config, tokenizer, options, adapter, progress
         )
     origin = saved.Origin(directory, _sentence_files(directory), reads.states, method, mapped)
@@ -302,21 +302,21 @@ def _map_saved(
         return read_saved(file, config, stored), method
 
 
-def _read_and_compress(
+def _read_and_quantize(
     directory: Path,
     config: EncoderConfig,
     tokenizer: TextTokenizer,
     options: _Options,
     adapter: Adapter | None,
-    progress: Progress | None,
+    progress: Progress,
 ) -> tuple[Transformer, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     dtype = options.dtype or "float32"
     threads = options.num_threads or _fbg.num_threads()
     unpacked = read_checkpoint(directory, config, threads, adapter)
-    higher = choose_layers(list(linears(unpacked)), options.patterns)
+    higher = choose_dtypes(list(linears(unpacked)), options.patterns, "linear layer")
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
-    inputs, sequences = None, []
+    moments, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
         rounds = options.synthetic or options.texts is not None  # int8 weights by Gram matrices
         sequential = is_sequential(unpacked, dtype, rounds)
@@ -335,14 +335,14 @@ def _read_and_compress(
         kind = SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED
         method += kind.format(source)
         if not sequential:
-            inputs = observe(unpacked, sequences, threads, rounds, progress)
+            moments = observe(unpacked, sequences, threads, rounds, progress)
     if adapter is not None:
         method += f"; adapter: {adapter.name}"
     if higher:
         method += f"; higher precision: {higher}"
-    if sequences and inputs is None:
-        return compress_sequentially(unpacked, dtype, higher, sequences, threads, progress), method
-    return compress(unpacked, dtype, higher, threads, inputs, progress), method
+    if sequences and moments is None:
+        return quantize_in_turn(unpacked, dtype, higher, sequences, threads, progress), method
+    return quantize(unpacked, dtype, higher, threads, moments, progress), method
 
 
 def _calibration(

@@ -137,7 +137,7 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
     """Warn if calibration has made no product multiply integers that did not before."""
     from fbg.importers.products import unchanged
-    from fbg.importers.static_quantization import products
+    from fbg.importers.quantize import products
 
     if net.products.int8 > before.int8:
         return

@@ -1,5 +1,6 @@
 """What goes into each linear layer of a network, observed in a float32 run: smoothing and GPTQ need
-it (compression/smoothing.py). The run is over random token ids, which needs no data, or over texts.
+it (graph/passes/migration.py, gptq.py). The run is over random token ids, which needs no data, or
+over texts.
 
 Layers run one after the other, each on all sequences, so that no more than one layer of float32
 weights is packed at any time.
@@ -7,32 +8,27 @@ weights is packed at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Floats, Indices
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.compression.linear import Linear
-from fbg.compression.smoothing import Inputs
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.lower_rows import lower_rows
 from fbg.graph.ops import Value
+from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
-from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, linears_of
-from fbg.progress import Progress
+from fbg.networks.transformer import Transformer, linears
+from fbg.progress import Progress, unheard
 from fbg.runtime.batches import PackedBatch, chunks, move_long, pack_sequences
-
-__all__ = ["PartRunner", "batches_of", "observe", "part_graph", "random_sequences", "readers"]
-
-Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
@@ -61,9 +57,9 @@ def observe(
     sequences: Sequence[Indices],
     num_threads: int,
     grams: bool = False,
-    progress: Progress | None = None,
-) -> dict[str, Inputs]:
-    """Run an unpacked encoder in float32; return the inputs of each linear layer by its name.
+    progress: Progress = unheard,
+) -> dict[str, Moments]:
+    """Run an unpacked encoder in float32; return what each linear layer reads, by its name.
 
     sequences: of token ids, none of them empty.
     grams: whether to compute Gram matrices too.
@@ -72,80 +68,44 @@ def observe(
 
     Raises ModelError for weights that are not finite.
     """
-    inputs = {
-        name: Inputs.empty(linear.weight.shape[0], grams)
+    moments = {
+        name: Moments.empty(linear.weight.shape[0], grams)
         for name, linear in linears(transformer).items()
     }
-    total = sum(s.size for s in sequences) * (len(transformer.layers) + 1)
-    observer = _Observer(transformer, inputs, num_threads, total, progress)
+    graphs = [part_graph(transformer, index) for index in range(len(transformer.layers) + 1)]
+    last = {name: n for n, graph in enumerate(graphs) for name in products_of(graph)}
+    done, total = 0, sum(s.size for s in sequences) * len(graphs)
     # Layers that share weights also share their inputs, and a sum depends on its order.
     shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
-    padding = transformer.config.pad_token_id
-    for group in batches_of(sequences, padding, 1 if shared else KEPT_TOKENS):
-        observer.run(group)
-    return inputs
+    runner = PartRunner(transformer.config, num_threads)
+    for runs in batches_of(sequences, transformer.config, 1 if shared else KEPT_TOKENS):
+        hidden: list[Floats] | None = None
+        for n, graph in enumerate(graphs):
+            result, products, after = graph.outputs[0], products_of(graph), []
+            watched = [op.x for op in products.values()]
+            for values in runner.run(graph, result, runs, hidden, watched):
+                for name, op in products.items():
+                    moments[name].update(values[op.x], num_threads)
+                after.append(values[result])
+                done += len(values[result])
+                progress("observing", done, total)
+            hidden = after
+            runner.forget([name for name in products if last[name] == n])
+    return moments
 
 
 def batches_of(
-    sequences: Sequence[Indices], padding: int | None, kept_tokens: int
+    sequences: Sequence[Indices], config: EncoderConfig, kept_tokens: int
 ) -> Iterator[list[PackedBatch]]:
     """Pack sequences into runs; yields those that go through each layer together."""
     group: list[PackedBatch] = []
     for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences)):
-        group.append(pack_sequences(sequences[part], padding))
+        group.append(pack_sequences(sequences[part], config.pad_token_id))
         if sum(run.tokens for run in group) >= kept_tokens:
             yield group
             group = []
     if group:
         yield group
-
-
-class _Observer:
-    """Sends tokens through a network layer by layer, and adds up what linear layers read."""
-
-    def __init__(
-        self,
-        transformer: Transformer,
-        inputs: dict[str, Inputs],
-        num_threads: int,
-        total: int,
-        progress: Progress | None,
-    ) -> None:
-        self._transformer = transformer
-        self._inputs = inputs
-        self._runner = PartRunner(transformer.config, num_threads)
-        self._num_threads = num_threads
-        self._done, self._total = 0, total
-        self._progress = progress
-
-    def run(self, runs: Sequence[PackedBatch]) -> None:
-        transformer = self._transformer
-        parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
-        last_part = {
-            linear.name: n for n, part in enumerate(parts) for linear in linears_of(part).values()
-        }
-        hidden: list[Floats] | None = None
-        for index in range(len(parts)):
-            hidden = self._run_part(runs, part_graph(transformer, index), hidden)
-            weights = self._runner.weights  # layers that share theirs pack them once
-            for name in [name for name in weights if last_part[name] <= index]:
-                del weights[name]
-
-    def _run_part(
-        self, runs: Sequence[PackedBatch], graph: Graph, hidden: list[Floats] | None
-    ) -> list[Floats]:
-        """Run the embeddings, or a layer on the hidden states of all runs; return its results."""
-        found = readers(graph)
-
-        def add(number: int, values: Mapping[Value, Floats]) -> None:
-            for read, products in found.items():
-                for op in products:
-                    self._inputs[op.layer.name].add(values[read], self._num_threads)
-            self._done += runs[number].tokens
-            if self._progress is not None:
-                self._progress("observing", self._done, self._total)
-
-        return self._runner.run(graph, graph.outputs[0], runs, hidden, found, add)
 
 
 def part_graph(transformer: Transformer, index: int) -> Graph:
@@ -159,27 +119,29 @@ def part_graph(transformer: Transformer, index: int) -> Graph:
     return graph
 
 
-def readers(graph: Graph) -> dict[Value, list[ops.Linear]]:
-    """Return the values that linear layers read, and these layers."""
-    result: dict[Value, list[ops.Linear]] = {}
-    for value in graph.values:
-        if isinstance(value.op, ops.Linear):
-            result.setdefault(value.op.x, []).append(value.op)
-    return result
+def products_of(graph: Graph) -> dict[str, ops.Linear]:
+    """Return the linear layers of a graph, by their names."""
+    found = [value.op for value in graph.values]
+    return {op.layer.name: op for op in found if isinstance(op, ops.Linear)}
 
 
 class PartRunner:
     """Runs graphs of parts of a network, and shows some of their values.
 
-    weights: those that were packed in float32 because they were unpacked, by the names of layers.
+    Weights that are unpacked are packed in float32 when a run first needs them, and kept.
     """
 
     def __init__(self, config: EncoderConfig, num_threads: int) -> None:
-        self.weights: dict[str, PackedWeight] = {}
+        self._weights: dict[str, PackedWeight] = {}  # by the names of layers
         self._config = config
         self._num_threads = num_threads
         self._features = _fbg.active_features()  # of all runs
         self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Keep the weights of these layers no longer."""
+        for name in names:
+            self._weights.pop(name, None)
 
     def run(
         self,
@@ -187,19 +149,20 @@ class PartRunner:
         result: Value,
         runs: Sequence[PackedBatch],
         hidden: list[Floats] | None,
-        watched: Iterable[Value],
-        receive: Callable[[int, Mapping[Value, Floats]], None],
+        watched: Iterable[Value] = (),
         packed: Mapping[str, Linear] = MappingProxyType({}),
-    ) -> list[Floats]:
-        """Run what `result` needs on each run; return `result` of each.
+    ) -> Iterator[Mapping[Value, Floats]]:
+        """Run what `result` needs on each run; yield `result` of each, and the watched values,
+        which are overwritten by the next run.
 
         hidden: the hidden states of each run that the graph reads, or None for the embeddings.
-        watched: values to show. receive: called with the number of each run and these values, which
-            are overwritten after the call.
         packed: layers to run in the place of those with their names.
         """
         own_input = None if hidden is None else graph.values[0]
         shown = list(dict.fromkeys(v for v in watched if v not in (own_input, result)))
+        if hidden is not None and result is own_input and not shown:
+            yield from ({result: x} for x in hidden)
+            return
         lowered = lower_rows(graph, [*shown, result], partial(self._packed, packed))
         tokens = max(run.tokens for run in runs)
         plan = _fbg.Plan(
@@ -210,7 +173,6 @@ class PartRunner:
             self._num_threads,
             features=self._features,
         )
-        results = []
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]
             values = {
@@ -220,21 +182,19 @@ class PartRunner:
             values[result] = np.empty((run.tokens, result.columns), np.float32)
             placed = move_long(run, self._config.long_from)
             plan.run(*placed.arrays, list(values.values()), self._num_threads, inputs=x)
-            results.append(values[result])
             if own_input is not None:
                 values[own_input] = x[0]
-            receive(number, values)
-        return results
+            yield values
 
     def _packed(self, packed: Mapping[str, Linear], layer: Linear) -> Linear:
         """Return a layer with a packed weight; raises ModelError."""
         layer = packed.get(layer.name, layer)
         if not isinstance(layer.weight, UnpackedWeight):
             return layer
-        if layer.name not in self.weights:
+        if layer.name not in self._weights:
             weight = layer.weight.pack("float32", self._num_threads, stored=False)
-            self.weights[layer.name] = weight
-        return replace(layer, weight=self.weights[layer.name])
+            self._weights[layer.name] = weight
+        return replace(layer, weight=self._weights[layer.name])
 
     def _array(self, slot: int, tokens: int, columns: int) -> Floats:
         """Return a (tokens, columns) array whose contents last until the next run."""

@@ -10,15 +10,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Doubles, Floats, Indices
 from fbg.model.observe import random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.text.tokenization import TextTokenizer
-
-__all__ = ["typical_sequences"]
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int32]
 
 SHORTEST, LONGEST = 6, 42  # tokens of a sequence
 OFFSET = 10.0  # added to ranks

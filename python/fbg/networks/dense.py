@@ -9,8 +9,8 @@ import numpy as np
 
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
-from fbg.compression.linear import Linear
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.ops import Value
 from fbg.networks.graph import add_activated
 

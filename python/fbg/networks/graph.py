@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fbg.compression.linear import Linear
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.ops import NormKind, Value
 
 

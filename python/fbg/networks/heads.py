@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
-from fbg.compression.linear import Linear
 from fbg.errors import ModelError
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.ops import LayerNorm, Value
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import add_activated, add_norm, build_pooler

@@ -18,7 +18,7 @@ from fbg.checkpoints.checkpoint import Checkpoint, Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.compression.linear import Linear
+from fbg.graph.linear import Linear
 from fbg.graph.ops import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats
-from fbg.compression.linear import Linear
-from fbg.compression.smoothing import SmoothingGroup
 from fbg.graph import ops
 from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
 from fbg.graph.ops import NormKind, RmsNorm, Value
+from fbg.graph.passes.migration import SmoothingGroup
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig

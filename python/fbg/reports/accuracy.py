@@ -148,10 +148,12 @@ def node_errors(
     net: Any, quantized: Any, feeds: Sequence[Mapping[str, Array]]
 ) -> tuple[NodeError, ...]:
     """Return the errors of the results of all products that both networks compute."""
-    from fbg.importers.variants import results_of_products, watching
+    from fbg.importers.passes import watching
+    from fbg.importers.variants import results_of_products
+    from fbg.importers.verification import relative_error
 
     names = results_of_products(net)
-    exact, rounded = watching(net, names.values()), watching(quantized, names.values())
+    exact, rounded = (n.variant(watching(n.network, names.values())) for n in (net, quantized))
     pairs = [(rounded.run(feed), exact.run(feed)) for feed in feeds]
     found = []
     for node, name in names.items():
@@ -159,7 +161,5 @@ def node_errors(
             np.concatenate([pair[which][name].ravel().astype(np.float64) for pair in pairs])
             for which in (0, 1)
         )
-        norm = float(np.linalg.norm(b))
-        error = float(np.linalg.norm(a - b)) / norm if norm > 0 else float(np.linalg.norm(a))
-        found.append(NodeError(node, error, _cosine(a, b)))
+        found.append(NodeError(node, relative_error(a, b), _cosine(a, b)))
     return tuple(found)

@@ -8,23 +8,20 @@ in higher precision; how many are needed is found by bisection.
 
 from __future__ import annotations
 
-import bisect
 import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fbg.compression.precision import DEFAULT
-from fbg.compression.smoothing import compress_linears
 from fbg.errors import ModelError
-from fbg.model.compress import compress
+from fbg.graph.passes.precision import DEFAULT, propose
 from fbg.model.load import load, load_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
+from fbg.model.quantize import pack_linears, quantize
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
@@ -150,9 +147,9 @@ def sensitivity(
     sentences = require_texts("sensitivity", texts, 1)
     base = load_encoder(model, dtype="float32", num_threads=num_threads)
     trial = _Encoder(base, sentences)
-    losses, found = _find(trial, target, progress)
-    layers = tuple(LayerLoss(name, loss) for name, loss in losses.items())
-    return Sensitivity(*found, str(model), len(sentences), layers)
+    found = propose(trial.names, trial.alone, trial.all_but, target, progress)
+    layers = tuple(LayerLoss(name, loss) for name, loss in found.losses.items())
+    return Sensitivity(target, *found[1:], str(model), len(sentences), layers)
 
 
 def net_sensitivity(
@@ -175,31 +172,15 @@ def net_sensitivity(
 
     require_products(net, path)
     feeds = feeds_of(net, inputs)
-    losses, found = _find(_Network(net, feeds), target, progress)
-    nodes = tuple(NodeLoss(name, loss) for name, loss in losses.items())
-    return NetSensitivity(*found, path, len(feeds), nodes)
+    trial = _Network(net, feeds)
+    found = propose(trial.names, trial.alone, trial.all_but, target, progress)
+    nodes = tuple(NodeLoss(name, loss) for name, loss in found.losses.items())
+    return NetSensitivity(target, *found[1:], path, len(feeds), nodes)
 
 
 def _require_target(target: float) -> None:
     if not 0 < target < 1:
         raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
-
-
-def _find(
-    trial: _Encoder | _Network, target: float, progress: Callable[[str], object]
-) -> tuple[dict[str, float], tuple[float, float, tuple[str, ...], float]]:
-    """Return the loss of each product alone, the largest first, and the fields of _Losses."""
-    losses = {}
-    for name in trial.names:
-        progress(name)
-        losses[name] = trial.alone(name)
-    ranked = sorted(losses, key=lambda name: -losses[name])
-    loss_of = cache(lambda count: trial.all_but(ranked[:count]))
-    # The least count that reaches the target, by bisection; all of them if none does.
-    counts = range(len(ranked))
-    count = bisect.bisect_left(counts, True, key=lambda count: loss_of(count) <= target)
-    found = (target, loss_of(0), tuple(ranked[:count]), loss_of(count))
-    return {name: losses[name] for name in ranked}, found
 
 
 class _Encoder:
@@ -216,24 +197,24 @@ class _Encoder:
             raise ModelError(f"{changed}: changed since the model was loaded")
         self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
         sequences = random_sequences(base.config, base.tokenizer([""])[0])
-        self._inputs = observe(self._unpacked, sequences, base.num_threads)
+        self._moments = observe(self._unpacked, sequences, base.num_threads)
         self.names = list(linears(base.network))
 
     def all_but(self, kept: Sequence[str]) -> float:
         higher, threads = dict.fromkeys(kept, DEFAULT), self._base.num_threads
-        return self._loss(compress(self._unpacked, "int8", higher, threads, self._inputs))
+        return self._loss(quantize(self._unpacked, "int8", higher, threads, self._moments))
 
     def alone(self, name: str) -> float:
         """Quantize one layer; all else is in float32, attention too: so that the loss is its."""
         groups = [g for g in self._unpacked.smoothing_groups() if name in g.readers]
         changed = {name: "int8", **{g.producer: "float32" for g in groups if g.producer}}
         unpacked = linears(self._unpacked)
-        layers = compress_linears(
-            [unpacked[layer] for layer in changed],
+        layers = pack_linears(
+            {layer: unpacked[layer] for layer in changed},
             changed,
             self._base.num_threads,
             groups,
-            self._inputs,
+            self._moments,
         )
         return self._loss(replace_linears(self._base.network, layers))
 

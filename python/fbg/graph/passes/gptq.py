@@ -15,9 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["damped_gram", "descend", "round_int8", "round_to_gram"]
-
-Floats = npt.NDArray[np.float32]
+from fbg.arrays import Floats
 
 BLOCK = 64  # rows to which the errors of all earlier ones are added in one product
 # Times the mean of H's diagonal is added to it. H is that of a few thousand tokens, and weights
@@ -94,18 +92,6 @@ def descend(
             later = slice(i + 1, rows.stop)
             gradient[i + 1 - begin :] += gram[later, i, None] * ((q[i] - best) * steps[i])
             q[i] = best
-
-
-def round_int8(weight: Floats, gram: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
-    """Return q, (K, N) in [-127, 127], and the scale of each column, (N,): GPTQ, then descent.
-
-    weight: (K, N). gram: (K, K), the Gram matrix of the data.
-    """
-    scale = np.abs(weight).max(axis=0) / np.float32(127)
-    scale[scale < np.finfo(np.float32).tiny] = 1
-    q = round_to_gram(weight, scale, gram, damping=DAMPING).astype(np.float32)
-    descend(weight, q, np.broadcast_to(scale, weight.shape), damped_gram(gram), -127, 127)
-    return q.astype(np.int8), scale
 
 
 def damped_gram(gram: Floats, damping: float = DAMPING) -> Floats:

@@ -1,12 +1,16 @@
-"""Cross-layer equalization: the same function, with channels that use more of their 8 bits."""
+"""Factors that move scale between channels: the same function, with channels that use more of
+their 8 bits.
+"""
 
 import numpy as np
 import pytest
 
 import fbg
+from fbg.graph.passes.migration import row_factors, tensor_factors
 from fbg.importers.equalization import channel_ranges, equalize_channels, pairs_of
-from fbg.importers.net import Net, Runner
-from fbg.importers.static_quantization import calibrate_network, quantize_network
+from fbg.importers.net import Net
+from fbg.importers.observe import calibrate_network
+from fbg.importers.quantize import quantize_network
 from helpers.onnx_models import make_net, node
 
 SHAPE = (1, 3, 12, 12)
@@ -43,8 +47,38 @@ def images(count, seed=0):
 
 
 def equalized(network, feeds):
-    run = Runner(None)
-    return equalize_channels(network, channel_ranges(network, [{"x": x} for x in feeds], run))
+    return equalize_channels(network, channel_ranges(network, [{"x": x} for x in feeds], Net))
+
+
+SIZES = 10.0 ** np.arange(-3, 5)
+WEIGHTS = np.random.default_rng(0).uniform(0.1, 1, 8)
+
+
+@pytest.mark.parametrize("exponent", [0.25, 0.5])
+def test_factors_of_rows_keep_their_size_and_move_a_part_of_the_ratios(exponent):
+    factors = row_factors(SIZES, WEIGHTS.astype(np.float32), exponent)
+    np.testing.assert_allclose(np.log(factors).mean(), 0, atol=1e-6)
+    wanted = (SIZES / WEIGHTS) ** exponent
+    np.testing.assert_allclose(factors / factors[0], wanted / wanted[0], 1e-4)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0])
+def test_factors_of_tensors_leave_the_largest_channel_as_it_is(exponent):
+    factors = tensor_factors(SIZES[3:], WEIGHTS[3:], exponent, np.inf)
+    after = SIZES[3:] / factors
+    np.testing.assert_allclose(after.max(), SIZES.max())
+    assert after.min() > SIZES[3] and factors.min() >= 1e-3
+
+
+@pytest.mark.parametrize("idle", ["sizes", "weights"])
+def test_channels_without_a_part_in_the_result_keep_the_factor_1(idle):
+    sizes, weights = SIZES.copy(), WEIGHTS.copy()
+    (sizes if idle == "sizes" else weights)[2] = 0
+    assert row_factors(sizes, weights.astype(np.float32))[2] == 1
+    assert tensor_factors(sizes, weights, 0.5, np.inf)[2] == 1
+    nothing = np.zeros(8, np.float32)
+    assert (row_factors(sizes, nothing) == 1).all()
+    assert (tensor_factors(sizes, nothing.astype(np.float64), 0.5, np.inf) == 1).all()
 
 
 @pytest.mark.parametrize("function", ["Relu", "Identity"])
@@ -66,7 +100,7 @@ def args(**options):
 
 def test_channels_between_convolutions_get_the_same_range():
     network = equalized(make_net(*args()).network, images(3))
-    ranges = channel_ranges(network, [{"x": x} for x in images(3)], Runner(None))
+    ranges = channel_ranges(network, [{"x": x} for x in images(3)], Net)
     high = ranges[pairs_of(network)[0].between][1]
     np.testing.assert_allclose(high, high.max(), 1e-4)
 
@@ -75,8 +109,8 @@ def test_a_minimum_is_absorbed_where_nothing_is_padded():
     exact = make_net(*args(bias=5.0, pads=0)).network
     between = [pair.between for pair in pairs_of(exact)]
     feeds = [{"x": x} for x in images(3)]
-    before = channel_ranges(exact, feeds, Runner(None))
-    after = channel_ranges(equalized(exact, images(3)), feeds, Runner(None))
+    before = channel_ranges(exact, feeds, Net)
+    after = channel_ranges(equalized(exact, images(3)), feeds, Net)
     for name in between:
         assert (before[name][0] > 0).any()
         np.testing.assert_allclose(after[name][0], 0, atol=1e-4 * after[name][1].max())
@@ -98,7 +132,7 @@ def test_uneven_channels_lose_less_in_8_bits(function):
 
     def cosine(network):
         feeds = [{"x": x} for x in images(4)]
-        found = calibrate_network(network, feeds, Runner(None))
+        found = calibrate_network(network, feeds, Net)
         net = Net(quantize_network(network, found))
         pairs = [(exact(x).ravel(), net(x).ravel()) for x in images(4, seed=1)]
         return np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])

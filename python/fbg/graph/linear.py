@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from fbg.arrays import Floats
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.matmul.weights import PackedWeight
-
-__all__ = ["Linear"]
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -34,6 +28,12 @@ class Linear:
     def dtype(self) -> str:
         """The dtype of the packed weight, or "unpacked"."""
         return "unpacked" if isinstance(self.weight, UnpackedWeight) else self.weight.dtype
+
+    @property
+    def unpacked(self) -> UnpackedWeight:
+        """The weight of a layer that is known to be unpacked."""
+        assert isinstance(self.weight, UnpackedWeight), f"{self.name} is already packed"
+        return self.weight
 
     @property
     def packed(self) -> PackedWeight:

@@ -5,7 +5,7 @@ and o are the scale and the offset of the group to which a row belongs; symmetri
 Three steps reduce it, the last two in turn:
 
     1. scales and offsets that fit the weights of each group best, each weighted by its diagonal
-       element of H; then GPTQ (rounding.py)
+       element of H; then GPTQ (gptq.py)
     2. descent: each q in turn becomes the integer that is best while all others stay
     3. the scales and offsets of all groups of a column that are best for its integers, from a
        linear system
@@ -13,16 +13,12 @@ Three steps reduce it, the last two in turn:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
-from fbg.compression.rounding import damped_gram, descend, round_to_gram
+from fbg.arrays import Floats
+from fbg.graph.passes.gptq import damped_gram, descend, round_to_gram
 
-__all__ = ["Int4Rounded", "round_int4"]
-
-Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.float16]
 
 LOWEST, HIGHEST = -8, 7
@@ -37,22 +33,11 @@ COLUMNS = 256  # whose systems of equations are in memory at a time
 STIFFNESS = 0.01  # of the mean curvature keeps refitted scales near those before
 
 
-class Int4Rounded(NamedTuple):
-    """Weights (K, N) that stand for ``q * scale + offset``, of the groups along K."""
-
-    q: npt.NDArray[np.int8]  # (K, N), in [-8, 7]
-    scale: Halves  # (ceil(K / group), N)
-    offset: Halves | None  # the same, or None: symmetric
-
-    def dequantize(self, group: int) -> Floats:
-        values = self.q * _of_rows(self.scale.astype(np.float32), group, len(self.q))
-        if self.offset is not None:
-            values += _of_rows(self.offset.astype(np.float32), group, len(self.q))
-        return values
-
-
-def round_int4(weight: Floats, gram: Floats, group: int, *, symmetric: bool = True) -> Int4Rounded:
-    """Round a matrix (K, N) so that errors cancel on data.
+def round_int4(
+    weight: Floats, gram: Floats, group: int, *, symmetric: bool = True
+) -> tuple[npt.NDArray[np.int8], Halves, Halves | None]:
+    """Return integers in [-8, 7], (K, N), and the scales and offsets of the groups along K,
+    (ceil(K / group), N): a matrix (K, N) rounded so that errors cancel on data.
 
     weight: (K, N). gram: (K, K), the Gram matrix of the data. group: rows with a common scale.
     symmetric: whether there are no offsets.
@@ -65,28 +50,25 @@ def round_int4(weight: Floats, gram: Floats, group: int, *, symmetric: bool = Tr
         scale = _search_scales(weight, importance, group)
     else:
         scale, offset = _search_ranges(weight, importance, group)
-    centered, steps = _centered(weight, offset, group), _of_rows(scale, group, depth)
+    centered, steps = _centered(weight, offset, group), of_rows(scale, group, depth)
     q = round_to_gram(centered, steps, gram, LOWEST, HIGHEST).astype(np.float32)
     for _ in range(REFITS):
         for _ in range(SWEEPS):
             descend(centered, q, steps, damped, LOWEST, HIGHEST)
         scale, offset = _refit(weight, q, scale, offset, damped, group)
-        centered, steps = _centered(weight, offset, group), _of_rows(scale, group, depth)
+        centered, steps = _centered(weight, offset, group), of_rows(scale, group, depth)
     descend(centered, q, steps, damped, LOWEST, HIGHEST)
-    return Int4Rounded(
-        q.astype(np.int8),
-        scale.astype(np.float16),
-        None if offset is None else offset.astype(np.float16),
-    )
+    halves = None if offset is None else offset.astype(np.float16)
+    return q.astype(np.int8), scale.astype(np.float16), halves
 
 
-def _of_rows(of_groups: Floats, group: int, depth: int) -> Floats:
+def of_rows(of_groups: Floats, group: int, depth: int) -> Floats:
     """Repeat what belongs to groups for each of their rows."""
     return of_groups.repeat(group, axis=0)[:depth]
 
 
 def _centered(weight: Floats, offset: Floats | None, group: int) -> Floats:
-    return weight if offset is None else weight - _of_rows(offset, group, len(weight))
+    return weight if offset is None else weight - of_rows(offset, group, len(weight))
 
 
 def _search_scales(weight: Floats, importance: Floats, group: int) -> Floats:

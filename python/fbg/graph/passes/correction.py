@@ -1,6 +1,8 @@
-"""Weights that make up for errors of earlier layers, and what has to be observed to find them.
+"""Biases and weights that make up for what rounding changes.
 
-A layer that was rounded changes what the layers behind it read: x~ instead of x. The weights
+Rounding weights w to q changes results by x (w - q), the mean of which a bias makes up for (Nagel
+et al., 2019, arXiv:1906.04721, section 4.2). Besides, a layer that was rounded changes what the
+layers behind it read: x~ instead of x. The weights
 
     w~ = w + (X~^T X~ + ridge)^-1 X~^T r        r = (x - x~) w + e
 
@@ -13,12 +15,17 @@ which makes up for them.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["Pairs"]
+from fbg.arrays import Doubles, Floats
 
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
+
+def mean_outputs(weight: Doubles, mean: Doubles) -> Doubles:
+    """Return (groups * N,): the mean of x w, given that of each channel of x, (groups * K,).
+
+    weight: (groups, N, K).
+    """
+    outputs: Doubles = np.einsum("gnk,gk->gn", weight, mean.reshape(len(weight), -1)).reshape(-1)
+    return outputs
 
 
 class Pairs:
@@ -41,8 +48,8 @@ class Pairs:
         self._error_sums: Doubles = np.zeros(k)  # of x - x~
         self._residual_sums: Doubles = np.zeros(n)  # of e
 
-    def add(self, exact: Floats, rounded: Floats, residual_error: Floats | None) -> None:
-        """Add rows: exact and rounded (M, K), residual_error e (M, N) or None for zeros."""
+    def update(self, exact: Floats, rounded: Floats, residual_error: Floats | None) -> None:
+        """Take in rows: exact and rounded (M, K), residual_error e (M, N) or None for zeros."""
         error: Floats = exact - rounded
         if self.rows == 0:
             self._shift = rounded.mean(axis=0, dtype=np.float64).astype(np.float32)

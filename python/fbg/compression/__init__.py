@@ -1,1 +1,0 @@
-"""Weights in fewer bits: precision by layer, smoothing, GPTQ rounding."""

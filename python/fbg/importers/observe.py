@@ -1,0 +1,137 @@
+"""What feeds show of the tensors of a network in float32: ranges, means, and how coarse 8 bits are.
+
+Tensors whose range fills of padding or masks would take stay in float32 (fills.py), and so does
+what is passed on within a step (integer_tensors.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from fbg.arrays import Array
+from fbg.importers.description import Network, TensorType
+from fbg.importers.fills import Magnitudes, padded_for_maxima
+from fbg.importers.integer_tensors import FusedSteps, integer_tensors
+from fbg.importers.onnx.inference import Inferred, infer
+from fbg.importers.passes import watching
+from fbg.importers.products import MOVES
+from fbg.quantization import HistogramObserver
+
+Parameters = tuple[Any, Any]  # scale, zero point
+
+
+class Prepared(Protocol):
+    """A network that runs, as `Net` does."""
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]: ...
+    def fused_steps(self, feeds: Mapping[str, Array]) -> FusedSteps: ...
+
+
+Prepare = Callable[[Network], Prepared]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What feeds have shown.
+
+    parameters: scale and zero point of tensors. coarseness: their step, as a multiple of the
+    median magnitude. means: of the channels of tensors that are convolved. readers: the products
+    that read the integers of a tensor, None for everyone. feed, outputs: the first feed, and what
+    the network in float32 makes of it. inferred: for that feed.
+    """
+
+    parameters: Mapping[str, Parameters]
+    coarseness: Mapping[str, float]
+    means: Mapping[str, Array]
+    readers: Mapping[str, frozenset[str] | None]
+    feed: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    inferred: Inferred
+
+
+@dataclass
+class _Seen:
+    """What feeds have shown of a tensor.
+
+    data: the tensor that has its data, and no fills. means: over all pixels, of each channel; one
+    for each feed. They are taken if it is convolved.
+    """
+
+    data: str
+    is_convolved: bool
+    observer: HistogramObserver = field(default_factory=lambda: HistogramObserver("mse"))
+    magnitudes: Magnitudes = field(default_factory=Magnitudes)
+    means: list[Array] = field(default_factory=list)
+
+    def update(self, values: Array) -> None:
+        """Take in what a feed has made of the tensor; without a range if it has none."""
+        self.magnitudes.update(values)
+        if np.isinf(values).any() and not np.isnan(values).any():
+            return
+        self.observer.update(values)
+        if self.is_convolved:
+            pixels = (0, *range(2, values.ndim))
+            self.means.append(values.mean(axis=pixels, dtype=np.float64))
+
+
+def calibrate_network(
+    network: Network, feeds: Iterable[Mapping[str, Array]], prepare: Prepare
+) -> Calibration:
+    """Return the ranges of the tensors of a network.
+
+    feeds: what a run takes, at least one. prepare: makes the networks that run. Raises ValueError
+    where there is no feed, or a value is NaN.
+    """
+    feeds = iter(feeds)
+    first = next(feeds, None)
+    if first is None:
+        raise ValueError("calibrate: must hold at least one feed")
+    types = {name: TensorType(array.dtype, array.shape) for name, array in first.items()}
+    inferred = infer(network, types, {})
+    chosen = integer_tensors(network, inferred, prepare(network).fused_steps(first))
+    convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
+    data = padded_for_maxima(inferred.nodes, inferred.constants)
+    floats = [name for name, array in first.items() if array.dtype == np.float32]
+    names = dict.fromkeys([*chosen, *floats])
+    seen = {name: _Seen(data.get(name, name), name in convolved) for name in names}
+    watched = prepare(watching(network, [tensor.data for tensor in seen.values()]))
+    outputs: dict[str, Array] = {}
+    for n, feed in enumerate(itertools.chain([first], feeds)):
+        values = {**watched.run(feed), **feed}
+        outputs = outputs or {name: values[name] for name in network.outputs}
+        for tensor in seen.values():
+            try:
+                tensor.update(values[tensor.data])
+            except ValueError as error:
+                raise ValueError(f"calibrate[{n}]: tensor '{tensor.data}': {error}") from error
+    usable = {name: seen[name] for name in chosen if not seen[name].magnitudes.have_fills}
+    parameters = {name: tensor.observer.qparams() for name, tensor in usable.items()}
+    parameters = _shared(network, parameters)
+    coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
+    means = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
+    return Calibration(parameters, coarseness, means, chosen, first, outputs, inferred)
+
+
+def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
+    """Give tensors one scale where elements only move from one to the other.
+
+    What is joined takes the scale of the result; what is chosen or moved keeps that of its source.
+    """
+    for node in reversed(network.nodes):
+        if node.op == "Concat" and node.outputs[0] in parameters:
+            for name in node.inputs:
+                if name in parameters:
+                    parameters[name] = parameters[node.outputs[0]]
+    sources: dict[str, str] = {}  # of tensors that moves have made of others
+    for node in network.nodes:
+        if node.op in MOVES:
+            source = sources.get(node.inputs[0], node.inputs[0])
+            sources[node.outputs[0]] = source
+            if source in parameters and node.outputs[0] in parameters:
+                parameters[node.outputs[0]] = parameters[source]
+    return parameters

@@ -1,0 +1,152 @@
+"""Static int8 quantization of a float32 network: from what feeds have shown, to a network with
+QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or joined.
+
+    weights       int8, symmetric, one scale for each output channel
+    biases        of convolutions: corrected by what rounding the weights adds on average
+    activations   uint8, one scale and zero point for a tensor, chosen by an observer
+
+What computes the network then finds the integers (ops/quantized.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from fbg.arrays import Array
+from fbg.graph.passes.correction import mean_outputs
+from fbg.graph.passes.rounding import round_to_nearest
+from fbg.importers.description import Network, Node
+from fbg.importers.observe import Calibration
+from fbg.importers.passes import conv_bias, with_inputs
+from fbg.importers.products import PRODUCTS, Operands, by_group, is_product, output_axis
+
+
+def products(network: Network) -> list[str]:
+    """Return the names of the nodes with constant weights that could multiply integers, and do not.
+
+    Their weights are in float32, or stand for integers while what they are multiplied by does not.
+    """
+    operands = Operands(network)
+    return [
+        node.name
+        for node in network.nodes
+        if _has_float_weights(node, network.constants)
+        or (operands.weights_are_integers(node) and not operands.x_is_integers(node))
+    ]
+
+
+def quantize_network(
+    network: Network, calibration: Calibration, kept: Collection[str] = ()
+) -> Network:
+    """Return the network with quantized weights and activations.
+
+    kept: names of products that stay in float32. If there are any, only tensors that the others
+    read are rounded.
+    """
+    parameters = calibration.parameters
+    if kept:
+        read = _read_by_products(network, kept)
+        parameters = {name: value for name, value in parameters.items() if name in read}
+    constants = dict(network.constants)
+    version = max(network.versions.get("", 13), 13)
+    renamed: dict[str, str] = {}
+    nodes: list[Node] = []
+
+    def follow(names: Collection[str]) -> None:
+        for name in names:
+            if name in parameters:
+                nodes.extend(_round_trip(name, parameters[name], constants, version))
+                renamed[name] = f"{name}.dequantized"
+
+    def reads(node: Node, name: str) -> str:
+        readers = calibration.readers.get(name)
+        return renamed.get(name, name) if readers is None or node.name in readers else name
+
+    follow(network.inputs)
+    for node in network.nodes:
+        if node.name not in kept:
+            inputs = [reads(node, name) for name in node.inputs]
+            if _has_float_weights(node, constants) and node.inputs[0] in parameters:
+                inputs[1] = _quantized_weights(node, constants, nodes, version)
+                mean = calibration.means.get(node.inputs[0])
+                if node.op == "Conv" and mean is not None:
+                    inputs[2:] = [_corrected_bias(node, constants, mean)]
+            nodes.append(with_inputs(node, tuple(inputs)))
+        else:
+            nodes.append(node)
+        follow(node.outputs)
+    used = {name for node in nodes for name in node.reads} | network.outputs.keys()
+    constants = {name: value for name, value in constants.items() if name in used}
+    return replace(network, constants=constants, nodes=nodes)
+
+
+def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
+    """Return what products other than `kept` read, directly or through nodes of a single input."""
+    multiplying = set(products(network)).difference(kept)
+    read: set[str] = set()
+    for node in reversed(network.nodes):
+        varying = [name for name in node.reads if name not in network.constants]
+        passes = len(varying) == 1 and any(name in read for name in node.outputs)
+        if node.name in multiplying or (passes and node.op not in PRODUCTS):
+            read.update(varying[:1])
+    return read
+
+
+def _has_float_weights(node: Node, constants: Mapping[str, Array]) -> bool:
+    """Whether a node is a product with float32 weights that can be rounded."""
+    w = constants.get(node.inputs[1]) if is_product(node) else None
+    return w is not None and w.dtype == np.float32 and (node.op == "Conv" or w.ndim == 2)
+
+
+def _quantized_weights(
+    node: Node, constants: dict[str, Array], nodes: list[Node], version: int
+) -> str:
+    """Add the integers of the weights of a node, and return the name of what they stand for."""
+    name, axis = node.inputs[1], output_axis(node)
+    q, scale = f"{name}.quantized_{axis}", f"{name}.scale_{axis}"
+    result = f"{name}.dequantized_{axis}"
+    if q not in constants:
+        constants[q], constants[scale] = round_to_nearest(constants[name], axis)
+        nodes.append(_linear("DequantizeLinear", result, (q, scale), result, version, axis=axis))
+    return result
+
+
+def _corrected_bias(node: Node, constants: dict[str, Array], mean: Array) -> str:
+    """Return the bias plus the mean of (w - quantized w) x: what rounding the weights has taken.
+
+    mean: of each channel of x. Pixels of the padding count as all others.
+    """
+    if len(node.inputs) > 2 and node.inputs[2] and node.inputs[2] not in constants:
+        return node.inputs[2]
+    name, result = node.inputs[1], f"{node.name}.corrected_bias"
+    w, scale = constants[name].astype(np.float64), constants[f"{name}.scale_0"]
+    error = w - constants[f"{name}.quantized_0"] * scale.reshape(-1, *[1] * (w.ndim - 1))
+    lost = mean_outputs(by_group(error, mean.size).sum(axis=3), mean)
+    constants[result] = (conv_bias(node, constants) + lost).astype(np.float32)
+    return result
+
+
+def _round_trip(
+    name: str, values: tuple[Any, Any], constants: dict[str, Array], version: int
+) -> list[Node]:
+    """Return the nodes that quantize a tensor and stand for it afterwards."""
+    parameters = (f"{name}.scale", f"{name}.zero_point")
+    constants[parameters[0]] = np.asarray(values[0], np.float32)
+    constants[parameters[1]] = np.asarray(values[1], np.uint8)
+    q, real = f"{name}.quantized", f"{name}.dequantized"
+    return [
+        _linear("QuantizeLinear", q, (name, *parameters), q, version),
+        _linear("DequantizeLinear", real, (q, *parameters), real, version),
+    ]
+
+
+def _linear(
+    op: str, name: str, inputs: tuple[str, ...], output: str, version: int, **attributes: int
+) -> Node:
+    source = helper.make_node(op, inputs, [output], name, **attributes)
+    return Node(op, "", name, inputs, (output,), attributes, version, (), source)

@@ -1,0 +1,245 @@
+"""From the network of a checkpoint to one that runs: its linear layers packed in some dtype.
+
+`quantize` packs each layer by itself, for what the network in float32 reads. `quantize_in_turn`
+rounds each layer for what it reads behind layers that are already rounded, so that it makes up for
+their errors (graph/passes/correction.py): the same tokens go through two networks, the exact one
+and the one that is being rounded, and what a layer reads and the residual that it is added to are
+compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from fbg.arrays import Floats, Indices
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
+from fbg.graph.ops import Value
+from fbg.graph.passes.correction import Pairs
+from fbg.graph.passes.migration import SmoothingGroup, smooth
+from fbg.graph.passes.moments import Moments
+from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
+from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
+from fbg.model.observe import PartRunner, batches_of, part_graph, products_of
+from fbg.networks.transformer import Transformer, linears, replace_linears
+from fbg.progress import Progress, unheard
+from fbg.runtime.batches import PackedBatch
+
+# What all linear layers of a block read is in memory for these: 400 MB where a token has 768
+# hidden states and 3072 wide ones.
+MOST_TOKENS = 16384
+# Of the correction of weights, times the mean of the Gram matrix's diagonal. The errors of int8 are
+# mostly those of activations, of which little can be corrected.
+RIDGE, RIDGES = 0.5, {"int8": 30.0}
+# Sequences of synthetic tokens, times weights; and the limits of their number. More than 200 bring
+# int8 hardly anything.
+BUDGET = 7e9
+FEWEST_SEQUENCES, MOST_SEQUENCES, MOST_INT8_SEQUENCES = 40, 640, 200
+
+
+def quantize(
+    transformer: Transformer,
+    dtype: str,
+    higher: Mapping[str, str],
+    num_threads: int,
+    moments: Mapping[str, Moments] | None = None,
+    progress: Progress = unheard,
+) -> Transformer:
+    """Return a network of unpacked weights packed in `dtype`; raises ModelError.
+
+    higher: the dtypes of the linear layers that do not have `dtype`.
+    moments: what `observe` returned; with it, int8 weights are smoothed.
+    progress: as for `pack_linears`.
+    """
+    unpacked = linears(transformer)
+    dtypes = {name: higher.get(name, dtype) for name in unpacked}
+    groups = [] if moments is None else transformer.smoothing_groups()
+    packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress)
+    return replace(replace_linears(transformer, packed), dtype=dtype)
+
+
+def pack_linears(
+    unpacked: Mapping[str, Linear],
+    dtypes: Mapping[str, str],
+    num_threads: int,
+    groups: Iterable[SmoothingGroup],
+    moments: Mapping[str, Moments],
+    progress: Progress = unheard,
+) -> dict[str, Linear]:
+    """Pack linear layers, each once, in the dtype that `dtypes` has for its name.
+
+    groups, moments: the smoothing groups of the layers and what these read. int8 layers of these
+        groups are smoothed, and rounded by GPTQ where there are Gram matrices. Without groups,
+        weights are rounded to the nearest integer.
+    progress: called with "quantizing", or "packing" if no layer is quantized, and how many layers
+        of how many are packed.
+
+    Raises ModelError for weights that a dtype cannot represent.
+    """
+    stage = "packing" if set(QUANTIZED).isdisjoint(dtypes.values()) else "quantizing"
+    packed = {}
+    for name, linear in smooth(unpacked, groups, dtypes, moments, num_threads).items():
+        factors, rounded = linear.unpacked.factors, None
+        gram = None if factors is None else moments[name].gram
+        if factors is not None and gram is not None:
+            inverse, weight = np.float32(1) / factors, linear.unpacked.read()
+            # It may overflow.
+            with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+                gram = gram * inverse[:, None] * inverse
+                rounded = round_by_gram(weight, gram, dtypes[name])
+        packed[name] = _packed(linear, dtypes[name], num_threads, rounded)
+        progress(stage, len(packed), len(unpacked))
+    return packed
+
+
+def _packed(linear: Linear, dtype: str, num_threads: int, rounded: RoundedWeight | None) -> Linear:
+    """Pack a layer. rounded: its weight in integers; None: to be rounded to the nearest."""
+    if rounded is not None:
+        return replace(linear, weight=rounded.pack())
+    return replace(linear, weight=linear.unpacked.pack(dtype, num_threads))
+
+
+def is_sequential(transformer: Transformer, dtype: str, calibrated: bool) -> bool:
+    """Whether `quantize_in_turn` is for a network and a dtype: layers have to run once each. int8
+    is calibrated on request, and otherwise only smoothed, which takes less time.
+    """
+    distinct = {id(layer) for layer in transformer.layers}
+    if len(distinct) < len(transformer.layers) or not linears(transformer):
+        return False
+    return dtype in QUANTIZED and (dtype != "int8" or calibrated)
+
+
+def sequences_within_budget(transformer: Transformer, dtype: str) -> int:
+    """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
+    weights = sum(int(np.prod(linear.weight.shape)) for linear in linears(transformer).values())
+    most = MOST_INT8_SEQUENCES if dtype == "int8" else MOST_SEQUENCES
+    return int(np.clip(BUDGET / max(weights, 1), FEWEST_SEQUENCES, most))
+
+
+def quantize_in_turn(
+    transformer: Transformer,
+    dtype: str,
+    higher: Mapping[str, str],
+    sequences: Sequence[Indices],
+    num_threads: int,
+    progress: Progress = unheard,
+) -> Transformer:
+    """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
+
+    higher: the dtypes of the linear layers that do not have `dtype`.
+    sequences: of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
+    progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
+        through a layer, counted once for each layer, and how many layers of how many are packed.
+    """
+    dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
+    tokens = np.cumsum([sequence.size for sequence in sequences])
+    kept = sequences[: max(int(np.searchsorted(tokens, MOST_TOKENS, side="right")), 1)]
+    (runs,) = batches_of(kept, transformer.config, int(tokens[-1]) + 1)
+    runner = PartRunner(transformer.config, num_threads)
+    work = _InTurn(transformer, dtypes, runs, runner, num_threads, progress)
+    for index in range(len(transformer.layers) + 1):
+        work.advance(index)
+    return replace(replace_linears(transformer, work.packed), dtype=dtype)
+
+
+@dataclass
+class _InTurn:
+    """Two networks, the hidden states of both in each run, and the layers that are packed so far.
+
+    observed: tokens, once for each part of the network.
+    """
+
+    transformer: Transformer
+    dtypes: Mapping[str, str]
+    runs: Sequence[PackedBatch]
+    runner: PartRunner
+    num_threads: int
+    progress: Progress
+    packed: dict[str, Linear] = field(default_factory=dict)
+    exact: list[Floats] | None = None
+    rounded: list[Floats] | None = None
+    observed: int = 0
+
+    def advance(self, index: int) -> None:
+        """Pack the linear layers of a part, and send the tokens through it."""
+        graph = part_graph(self.transformer, index)
+        products, result = products_of(graph), graph.outputs[0]
+        exact = self.observe(graph, products)
+        moments = {name: Moments.empty(op.x.columns) for name, op in products.items()}
+        for values in exact:
+            for name, op in products.items():
+                moments[name].update(values[op.x], self.num_threads)
+        layers = {name: op.layer for name, op in products.items()}
+        groups = [g for g in self.transformer.smoothing_groups() if g.readers[0] in layers]
+        smoothed = smooth(layers, groups, self.dtypes, moments, self.num_threads)
+        for name, layer in smoothed.items():
+            dtype, rounded = self.dtypes[name], None
+            if dtype in QUANTIZED:
+                pairs = self.compare(graph, products[name], layer, exact)
+                rounded = _corrected(pairs, dtype, layer.bias is not None)
+                if rounded is not None and layer.bias is not None:
+                    layer = replace(
+                        layer, bias=layer.bias + pairs.bias_change(rounded.dequantize())
+                    )
+            self.packed[name] = _packed(layer, dtype, self.num_threads, rounded)
+            self.progress("quantizing", len(self.packed), len(self.dtypes))
+        runs = self.runner.run(graph, result, self.runs, self.rounded, packed=self.packed)
+        self.rounded = [values[result] for values in runs]
+        self.runner.forget(products)
+
+    def observe(
+        self, graph: Graph, products: Mapping[str, ops.Linear]
+    ) -> Sequence[Mapping[Value, Floats]]:
+        """Send the tokens through a part of the exact network; return what products read in each
+        run, and their residuals.
+        """
+        watched = [v for op in products.values() for v in (op.residual, op.x) if v is not None]
+        result, exact, after = graph.outputs[0], [], []
+        total = sum(run.tokens for run in self.runs) * (len(self.transformer.layers) + 1)
+        for values in self.runner.run(graph, result, self.runs, self.exact, watched):
+            exact.append({value: values[value].copy() for value in set(watched)})
+            after.append(values[result])
+            self.observed += len(values[result])
+            self.progress("observing", self.observed, total)
+        self.exact = after
+        return exact
+
+    def compare(
+        self,
+        graph: Graph,
+        op: ops.Linear,
+        smoothed: Linear,
+        exact: Sequence[Mapping[Value, Floats]],
+    ) -> Pairs:
+        """Return sums over what a layer reads in both networks, divided by its factors."""
+        weight, residual, one = smoothed.unpacked, op.residual, np.float32(1)
+        inverse = one if weight.factors is None else one / weight.factors
+        # Where no input is divided, an earlier layer that is already packed does it.
+        scale = one if smoothed.channel_scale is None else smoothed.channel_scale
+        divisor = one if weight.divisor is None else weight.divisor
+        pairs = Pairs(weight.read())
+        watched = [op.x] if residual is None else [op.x, residual]
+        runs = self.runner.run(graph, op.x, self.runs, self.rounded, watched, self.packed)
+        for wanted, got in zip(exact, runs, strict=True):
+            error = None
+            if residual is not None:
+                error = (wanted[residual] - got[residual]) / divisor
+            pairs.update(wanted[op.x] * inverse, got[op.x] * scale, error)
+        return pairs
+
+
+def _corrected(pairs: Pairs, dtype: str, has_bias: bool) -> RoundedWeight | None:
+    """Return the weight that makes up for earlier errors, rounded; None if it cannot be found."""
+    if not pairs.is_finite:
+        return None
+    target = pairs.corrected(has_bias, RIDGES.get(dtype, RIDGE))
+    if np.abs(target).max(initial=0) > WEIGHT_LIMITS[dtype]:
+        return None
+    with contextlib.suppress(np.linalg.LinAlgError):  # of values too far apart
+        return round_by_gram(target, pairs.gram_of(has_bias), dtype)
+    return None
