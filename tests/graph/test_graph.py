@@ -14,8 +14,11 @@ from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.lower_rows import lower_rows
-from fbg.graph.ops import Op, Value
+from fbg.graph.op import Op, Value
+from fbg.importers.net import Net
+from fbg.importers.onnx.read import read_model
 from helpers.minilm import minilm_directory
+from helpers.small_cnns import whole_mobilenet_v2
 
 HEADS = ops.Heads(2, 2, 4)
 
@@ -173,3 +176,13 @@ def test_the_page_shows_the_program_of_minilm() -> None:
     first, last = f"embeddings:{shown}".split("\n…\n")
     program = str(fbg.load(minilm_directory(), dtype="int8").graph)
     assert program.startswith(f"{first}\nlayers.1:") and program.endswith(f"\n{last}")
+
+
+def test_the_page_shows_the_program_of_mobilenet() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
+    shown = page.partition("```text\n%0: float32[1, 3, 224, 224]")[2].partition("\n```")[0]
+    first, last = f"%0: float32[1, 3, 224, 224]{shown}".split("\n…\n")
+    model, shape = whole_mobilenet_v2()
+    net = Net(read_model(model, "mobilenet_v2.onnx", None), shapes={"x": shape}, backends=("fbg",))
+    program = str(net.graph)
+    assert program.startswith(f"{first}\n") and program.endswith(f"\n{last}")

@@ -129,16 +129,35 @@ def mobilenet_v1():
 def mobilenet_v2():
     net = Layers(1, 3, 16, 18)
     net.conv(8, stride=2, act="relu6")
-    for outputs, stride in [(12, 2), (12, 1), (12, 1)]:
-        x, kept = net.x, outputs == net.shape[1]
-        net.conv(4 * net.shape[1], 1, act="relu6")
+    _inverted_residuals(net, [(4, 12, 2), (4, 12, 1), (4, 12, 1)])
+    net.conv(40, 1, act="relu6")
+    net.classify()
+    return net.model()
+
+
+def whole_mobilenet_v2():
+    """MobileNetV2 of width 1 (arXiv:1801.04381, table 2), with random weights."""
+    net = Layers(1, 3, 224, 224)
+    net.conv(32, stride=2, act="relu6")
+    table = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2)]
+    table += [(6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    for factor, outputs, count, stride in table:
+        strides = [stride, *[1] * (count - 1)]
+        _inverted_residuals(net, [(factor, outputs, stride) for stride in strides])
+    net.conv(1280, 1, act="relu6")
+    net.classify(1000)
+    return net.model()
+
+
+def _inverted_residuals(net, blocks):
+    for factor, outputs, stride in blocks:
+        x, kept = net.x, outputs == net.shape[1] and stride == 1
+        if factor != 1:
+            net.conv(factor * net.shape[1], 1, act="relu6")
         net.conv(net.shape[1], 3, stride, groups=net.shape[1], act="relu6")
         net.conv(outputs, 1)
         if kept:
             net.add(x)
-    net.conv(40, 1, act="relu6")
-    net.classify()
-    return net.model()
 
 
 def _gated_blocks(net, blocks, act, inner, gate):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 import fbg
-from fbg.importers.ops.epilogue import (
+from fbg.graph.epilogue import (
     Activation,
     Epilogue,
     Quantization,

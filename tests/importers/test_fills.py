@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from fbg.importers.backends import native
+from fbg.graph.graph import Graph
+from fbg.graph.lower_tensors import TensorLowering
+from fbg.graph.tensor_ops import Dequantize, TensorInput
 from fbg.importers.fills import Magnitudes
 from fbg.importers.ops.registry import OPS
-from fbg.importers.ops.value import Quantized, Value
 from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
 
 HUGE = float(np.finfo(np.float32).max)
@@ -77,14 +78,14 @@ def test_crops_beyond_quantized_tensors_have_any_fill(fill, mode):
 
 
 def test_numbers_are_held_bit_for_bit_or_not_at_all():
-    integers = Value((1,), np.dtype(np.uint8), (0,), buffer=0)
-    q = Quantized(integers, float(np.float32(0.1)), 3)
+    integers = Graph().add(TensorInput("x", (1,), "uint8"))
+    q = Dequantize(integers, float(np.float32(0.1)), 3)
     numbers = (np.arange(256, dtype=np.float32) - 3) * np.float32(0.1)
     assert [q.integer_of(number) for number in numbers] == list(range(256))
     for number in (-0.0, np.float32(0.15), -0.4, 25.3, 1e30, 1e300, -np.inf, np.inf, np.nan):
         assert q.integer_of(number) is None
     for scale in (0.0, np.inf, np.nan):
-        assert Quantized(integers, scale, 3).integer_of(1.0) is None
+        assert Dequantize(integers, scale, 3).integer_of(1.0) is None
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1, 1e-30])
@@ -110,11 +111,12 @@ def test_an_op_that_cannot_be_built_runs_elsewhere(error, monkeypatch):
     assert [step.backend for step in net.plan().steps] == ["onnxruntime"]
 
 
-def test_what_fails_only_when_an_output_needs_it_runs_elsewhere(monkeypatch):
+@pytest.mark.parametrize("where", ["lower", "buffer"])
+def test_what_fails_only_when_it_is_lowered_runs_elsewhere(where, monkeypatch):
     def fail(*_):
         raise OverflowError("too large")
 
-    monkeypatch.setattr(native._PreparedPlan, "_output", fail)
+    monkeypatch.setattr(TensorLowering, where, fail)
     feed = {"x": np.float32([[-1, 2]])}
     nodes = [node("Abs", ["x"], "a"), node("Neg", ["a"], "y")]
     net = make_net(nodes, feed, ["y"])

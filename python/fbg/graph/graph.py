@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from fbg.graph.ops import Op, Value
-
-__all__ = ["Graph"]
+from fbg.graph.op import Op, Value
 
 
 class Graph:
@@ -47,17 +44,20 @@ class Graph:
         finally:
             self._scope = outer
 
-    def add(self, op: Op) -> Value:
-        """Add an op and return its value. Raises ValueError for one that does not fit."""
+    def add(self, op: Op, nodes: tuple[str, ...] = ()) -> Value:
+        """Add an op and return its value. Raises ValueError for one that does not fit.
+
+        nodes: see `Value`.
+        """
         self._require_known(op.inputs, op.kind)
         name = self._scope + op.label
         self._names[name] += 1
         if self._names[name] > 1:
             name = f"{name}_{self._names[name]}"
-        return self._append(name, op)
+        return self.append(Value(name, op.infer(), op, op.element_type(), nodes))
 
-    def _append(self, name: str, op: Op) -> Value:
-        value = Value(name, op.infer(), op)
+    def append(self, value: Value) -> Value:
+        """Add a value as it is, which another graph may have, and return it."""
         self.values.append(value)
         self._known.add(value)
         return value
@@ -81,9 +81,8 @@ class Graph:
         graph = Graph()
         new: dict[Value, Value] = {}
         for value in self.values:
-            op = change(value.op)
-            reads = {field: new[x] for field, x in op.reads.items()}
-            new[value] = graph._append(value.name, dataclasses.replace(op, **reads))
+            op = change(value.op).reading(new)
+            new[value] = graph.append(value.with_op(op))
         graph.outputs = [new[value] for value in self.outputs]
         return graph
 
@@ -95,23 +94,44 @@ class Graph:
                 wanted.update(value.op.inputs)
         return [value for value in self.values if value in wanted]
 
+    def live(self) -> list[Value]:
+        """Return the values that the outputs need, and all that a run brings, in order."""
+        brought = [value for value in self.values if value.op.is_brought]
+        return self.needed([*brought, *self.outputs])
+
+    def late(self) -> list[Value]:
+        """Return the same values, each as late as possible: when what reads it first comes next."""
+        live = self.live()
+        read = [x for value in live for x in value.op.inputs]
+        return list(dict.fromkeys([*(v for v in live if v.op.is_brought), *read, *self.outputs]))
+
+    def uses(self) -> Counter[Value]:
+        """Return how often each value is read, by ops or as an output."""
+        uses = Counter(x for value in self.values for x in value.op.inputs)
+        uses.update(self.outputs)
+        return uses
+
     def _require_known(self, values: Iterable[Value], what: str) -> None:
         for value in values:
             if value not in self._known:
                 raise ValueError(f"{what}: {value.name} is not a value of this graph")
 
     def __str__(self) -> str:
-        numbers = {value: f"%{n}" for n, value in enumerate(self.values)}
-        lines, scope = [], ""
+        numbers: dict[Value, str] = {}
+        shown: list[Value] = []
         for value in self.values:
+            numbers[value] = value.op.literal() or f"%{len(shown)}"
+            shown += [value] * (value.op.literal() is None)
+        lines, scope = [], ""
+        for value in shown:
             own = value.name.rpartition(".")[0]
             if own != scope:
                 lines += [f"{own}:"] if own else []
                 scope = own
-            arguments = value.op.describe(numbers)
             shape = ", ".join(map(str, value.shape))
-            text = f"{numbers[value]}: {value.dtype}[{shape}] = {value.op.kind}"
-            lines.append(f"{'  ' * bool(own)}{text}({', '.join(arguments)})")
+            text = f"{numbers[value]}: {value.dtype}[{shape}] = {value.op.expression(numbers)}"
+            nodes = f"  # {', '.join(value.nodes)}" if value.nodes else ""
+            lines.append(f"{'  ' * bool(own)}{text}{nodes}")
         if self.outputs:
             lines.append("return " + ", ".join(numbers[value] for value in self.outputs))
         return "\n".join(lines)

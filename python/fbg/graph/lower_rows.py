@@ -10,7 +10,7 @@ from fbg import _fbg
 from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear as Layer
-from fbg.graph.ops import Op, Value
+from fbg.graph.op import Op, Value
 
 __all__ = ["Lowered", "lower_rows"]
 

@@ -8,45 +8,16 @@ which become numbers when a plan is made.
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.graph.linear import Linear as Layer
-from fbg.locks import cached_property
-
-__all__ = [
-    "SEQUENCES",
-    "TOKENS",
-    "Add",
-    "Attention",
-    "Embed",
-    "Heads",
-    "Input",
-    "LayerNorm",
-    "Linear",
-    "Norm",
-    "NormHeads",
-    "NormKind",
-    "Normalize",
-    "Op",
-    "Pool",
-    "Relative",
-    "RmsNorm",
-    "Rotate",
-    "Shape",
-    "Tanh",
-    "Unfold",
-    "Value",
-]
+from fbg.graph.op import Op, Shape, Value, described
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int32]
-Shape = tuple[int | str, ...]
 
 TOKENS, SEQUENCES = "tokens", "sequences"  # rows of a value
 
@@ -55,83 +26,12 @@ GATES = ("gelu", "gelu_tanh", "silu", "relu")
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
-    """The result of an op of a graph. name: unique in the graph; it begins with its scope."""
-
-    name: str
-    shape: Shape
-    op: Op
-    dtype: str = "float32"
-
-    @property
-    def columns(self) -> int:
-        """The last dimension, which is always a number."""
-        columns = self.shape[-1]
-        assert isinstance(columns, int)
-        return columns
-
-
-@dataclass(frozen=True, eq=False)
-class Op(ABC):
-    """An op. Its fields that hold values are what it reads."""
-
-    @property
-    @abstractmethod
-    def kind(self) -> str:
-        """What the op is called when a graph is printed, and in the names of values."""
-
-    @abstractmethod
-    def infer(self) -> Shape:
-        """Return the shape of the result; raises ValueError for fields that do not fit."""
-
-    @cached_property
-    def reads(self) -> dict[str, Value]:
-        """The values that the op reads, by the names of its fields."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, Value)}
-
-    @cached_property
-    def inputs(self) -> tuple[Value, ...]:
-        """The values that the op reads, in the order of its fields."""
-        return tuple(self.reads.values())
-
-    @property
-    def label(self) -> str:
-        """The last part of the name of its value."""
-        return self.kind
-
-    def describe(self, numbers: Mapping[Value, str]) -> list[str]:
-        """Return the fields as they are printed; those that are not used are left out.
-
-        numbers: what values are called.
-        """
-        shown: list[str] = []
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, Value):
-                shown.append(f"{each.name}={numbers[value]}" if shown else numbers[value])
-            elif not (isinstance(value, str | int) and value == each.default):
-                shown += _described(each.name, value)
-        return shown
-
-    def error(self, name: str, must: str, got: Any) -> ValueError:
-        """Return the error of a field that does not fit."""
-        return ValueError(f"{self.kind}: {name} must {must}, got {got}")
-
-    def require_columns(self, name: str, value: Value, columns: int) -> None:
-        if value.columns != columns:
-            raise self.error(name, f"have {columns} columns", value.columns)
-
-    def require_rows(self, name: str, value: Value, rows: str) -> None:
-        if value.shape[0] != rows:
-            raise self.error(name, f"have a row for each of the {rows}", list(value.shape))
-
-
-@dataclass(frozen=True, eq=False)
 class Input(Op):
     """Rows that the caller computes: hidden states between two parts of a network."""
 
     columns: int
     kind = "input"
+    is_brought = True
 
     def infer(self) -> Shape:
         if self.columns < 1:
@@ -381,23 +281,26 @@ def _either(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _described(name: str, value: Any) -> list[str]:
-    """Return a field that is not a value as it is printed."""
-    if value is None or value is False:
-        return []
-    if isinstance(value, np.ndarray):
-        return [f"{name} {list(value.shape)}"]
-    if isinstance(value, LayerNorm | RmsNorm):
-        return [f"eps={value.eps:g}"]
-    if isinstance(value, Layer):
-        last = value.name.rpartition(".")[2]
-        shown = f"{last} {value.dtype} {list(value.weight.shape)}"
-        return [shown, "bias"] if value.bias is not None else [shown]
-    if isinstance(value, Heads):
-        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-        if value.kv_heads == value.heads:
-            del fields["kv_heads"]
-        return [part for field, own in fields.items() for part in _described(field, own)]
-    if value is True or isinstance(value, Relative):
-        return [name]
-    return [f"{name}={value}"]
+@described.register
+def _(value: Layer, name: str) -> list[str]:
+    shown = f"{value.name.rpartition('.')[2]} {value.dtype} {list(value.weight.shape)}"
+    return [shown, "bias"] if value.bias is not None else [shown]
+
+
+@described.register(LayerNorm)
+@described.register(RmsNorm)
+def _(value: NormKind, name: str) -> list[str]:
+    return [f"eps={value.eps:g}"]
+
+
+@described.register
+def _(value: Heads, name: str) -> list[str]:
+    fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if value.kv_heads == value.heads:
+        del fields["kv_heads"]
+    return [part for field, own in fields.items() for part in described(own, field)]
+
+
+@described.register
+def _(value: Relative, name: str) -> list[str]:
+    return [name]

@@ -30,7 +30,7 @@ _ENDING = _ELEMENTWISE | _JOINING  # whose steps read integers and can end with 
 
 @dataclass(frozen=True)
 class FusedSteps:
-    """What computes a network: its nodes after fusing, and the names of those of each step."""
+    """What computes a network: its nodes, and the names of those of each step."""
 
     nodes: Sequence[Node]
     steps: Sequence[tuple[str, ...]]
@@ -101,10 +101,10 @@ class _Flow:
     def is_inside(self, name: str) -> bool:
         """Whether a tensor is passed on within a step."""
         writer, readers = self.writers.get(name), self.readers.get(name, [])
-        if writer is None or len(readers) != 1 or readers[0].op in _JOINING:
+        step = None if writer is None else self._step.get(writer.name)
+        if step is None or not readers or any(node.op == "Concat" for node in readers):
             return False
-        step = self._step.get(writer.name)
-        return step is not None and step == self._step.get(readers[0].name)
+        return all(self._step.get(node.name) == step for node in readers)
 
     def source(self, name: str) -> str | None:
         """Return the tensor that has the same elements in other places, if a node moves them."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fbg import _fbg
 from fbg.arrays import Array, as_array, require_flag, require_integer
 from fbg.errors import ModelError, install_line
+from fbg.graph.graph import Graph
 from fbg.graph.passes.precision import choose_dtypes
 from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
@@ -173,6 +174,14 @@ class Net:
                 f"{len(self.network.inputs)} and {len(self.network.outputs)}: use run()"
             )
         return next(iter(self.run({next(iter(self.network.inputs)): x}).values()))
+
+    @property
+    def graph(self) -> Graph:
+        """The ops of the last run, or of the next one if all shapes are fixed, made anew.
+
+        `print(net.graph)` shows them as a program, each with the nodes that it was made from.
+        """
+        return self._current("graph").graph
 
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""

@@ -1,9 +1,8 @@
 """Passes over the description of a network: each a function from a network to a network.
 
-These passes run before types are known; fusions.py has those that need types. What joins the
-pipeline of a convolution needs nothing but an op and its operands, and happens while native
-graphs are built (ops/convolution.py). Nodes in `kept` stay nodes of their own, so that they can be
-placed on another back end.
+These passes run before types are known. What makes one op of several needs types, and is done to
+the graph that is made of the network (`fbg.graph.passes`). Nodes in `kept` stay nodes of their own,
+so that they can be placed on another back end.
 """
 
 from __future__ import annotations

@@ -21,10 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
+from fbg.graph.graph import Graph
+from fbg.graph.op import Value
+from fbg.graph.refusal import Unsupported
+from fbg.graph.tensor_ops import Constant, TensorInput
+from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step
 from fbg.importers.description import Constants, Network, Node, TensorType
-from fbg.importers.fusions import fuse
-from fbg.importers.onnx.inference import Inferred, infer
+from fbg.importers.onnx.inference import infer
 from fbg.progress import counted
 from fbg.tuning.trials import ConvTrial
 
@@ -85,17 +88,16 @@ class Session:
     ) -> None:
         inferred = infer(network, inputs, bound)
         _require_room(network, inferred.types)
-        self._network = network
+        self._network, self._inputs, self._bound = network, inputs, bound
+        self._backends = backends
         self._types = inferred.types
         self._constants = inferred.constants
         self._threads = num_threads
         self._features = features
         self._placement = placement
-        self._ops = [
-            Op(node, inferred.types, inferred.constants) for node in self._fused(inferred, backends)
-        ]
+        self._ops = [Op(node, inferred.types, inferred.constants) for node in inferred.nodes]
         self._refused: dict[tuple[str, str], str] = {}
-        self._parts = self._prepare(backends)
+        self._parts = self._prepare()
         self._forget(inferred.constants)
         self._warn()
 
@@ -105,17 +107,11 @@ class Session:
             if name not in self._network.outputs:
                 del constants[name]
 
-    def _fused(self, inferred: Inferred, backends: Sequence[BackEnd]) -> list[Node]:
-        """Return the nodes; subgraphs become one where fbg comes first and nodes may be chosen."""
-        if self._placement or backends[0].name != "fbg":
-            return inferred.nodes
-        return fuse(inferred.nodes, inferred.types, inferred.constants, self._network.outputs)
-
     # Placing -----------------------------------------------------------------------------------
 
-    def _prepare(self, backends: Sequence[BackEnd]) -> list[_Placed]:
+    def _prepare(self) -> list[_Placed]:
         kept: dict[tuple[str, ...], _Placed] = {}
-        chosen = [self._choose(op, backends) for op in self._ops]
+        chosen = [self._choose(op) for op in self._ops]
         many = MANY_REFUSED
         while True:
             parts = self._divide(chosen)
@@ -133,43 +129,41 @@ class Session:
                 places = [i for i, op in enumerate(self._ops) if op.node.name == refused.op]
                 if not places:
                     raise ModelError(f"{self._network.origin}: {refused.reason}") from refused
-                self._refuse(places[0], refused.reason, chosen, backends)
+                self._refuse(places[0], refused.reason, chosen)
                 if len(self._refused) >= many:
-                    self._refuse_alone(chosen, backends)
+                    self._refuse_alone(chosen)
                     many = 2 * len(self._refused)
 
-    def _refuse(
-        self, at: int, reason: str, chosen: list[BackEnd], backends: Sequence[BackEnd]
-    ) -> None:
+    def _refuse(self, at: int, reason: str, chosen: list[BackEnd]) -> None:
         """Place an op on the next back end."""
         self._refused[self._ops[at].node.name, chosen[at].name] = reason
-        chosen[at] = self._choose(self._ops[at], backends)
+        chosen[at] = self._choose(self._ops[at])
 
-    def _refuse_alone(self, chosen: list[BackEnd], backends: Sequence[BackEnd]) -> None:
+    def _refuse_alone(self, chosen: list[BackEnd]) -> None:
         """Place all ops elsewhere that are refused by themselves, without a new plan for each."""
-        kinds = {
-            op.node.op for op in self._ops if (op.node.name, backends[0].name) in self._refused
-        }
+        first = self._backends[0]
+        refused = (op for op in self._ops if (op.node.name, first.name) in self._refused)
+        kinds = {op.node.op for op in refused}
         _, readers = self._order()
         for i, op in enumerate(self._ops):
-            if op.node.op in kinds and chosen[i] is backends[0]:
+            if op.node.op in kinds and chosen[i] is first:
                 try:
-                    backends[0].prepare(self._part([i], readers))
+                    first.prepare(self._part([i], readers))
                 except Unsupported as refused:
-                    self._refuse(i, refused.reason, chosen, backends)
+                    self._refuse(i, refused.reason, chosen)
 
-    def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
+    def _choose(self, op: Op) -> BackEnd:
         """Return the first back end if it computes an op, or else the cheapest one that does."""
         wanted = self._placement.get(op.node.name)
         able: list[BackEnd] = []
-        for backend in backends:
+        for backend in self._backends:
             possible = (op.node.name, backend.name) not in self._refused
             if possible and wanted in (None, backend.name) and backend.supports(op):
                 able.append(backend)
-                if backend is backends[0]:  # asking the others, which is slow, is spared
+                if backend is self._backends[0]:  # asking the others, which is slow, is spared
                     break
         if not able:
-            names = [wanted] if wanted else [backend.name for backend in backends]
+            names = [wanted] if wanted else [backend.name for backend in self._backends]
             reasons = [r for (node, _), r in self._refused.items() if node == op.node.name]
             types = ", ".join(str(op.types.get(name, "unknown")) for name in op.node.inputs if name)
             why = f": {'; '.join(reasons)}" if reasons else ""
@@ -248,6 +242,30 @@ class Session:
                 stacklevel=4,
             )
 
+    @property
+    def graph(self) -> Graph:
+        """The ops that a run computes, back end by back end, made anew."""
+        inferred = infer(self._network, self._inputs, self._bound)
+        ops = {node.name: Op(node, inferred.types, inferred.constants) for node in inferred.nodes}
+        graph, values = Graph(), dict[str, Value]()
+        for name, kind in self._inputs.items():
+            values[name] = graph.add(TensorInput(name, kind.fixed or (), str(kind.dtype)))
+        for placed in self._parts:
+            part = replace(placed.part, ops=tuple(ops[op.node.name] for op in placed.part.ops))
+            own = placed.backend.graph(part)
+            given = (values[name] for name in part.inputs)
+            brought = (value for value in own.values if value.op.is_brought)
+            new = dict(zip(brought, given, strict=True))
+            for value in own.live():
+                if value not in new:
+                    new[value] = graph.append(value.with_op(value.op.reading(new)))
+            values.update(zip(part.outputs, (new[value] for value in own.outputs), strict=True))
+        for name in self._network.outputs:
+            if name not in values:
+                values[name] = graph.add(Constant(inferred.constants[name]))
+            graph.output(values[name])
+        return graph
+
     # Running -----------------------------------------------------------------------------------
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -302,7 +320,7 @@ class Session:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes after fusing, in an order in which they can run."""
+        """The nodes that are computed, in an order in which they can run."""
         return [op.node for op in self._ops]
 
     def steps(self) -> list[PlacedStep]:

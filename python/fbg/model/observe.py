@@ -22,7 +22,7 @@ from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.lower_rows import lower_rows
-from fbg.graph.ops import Value
+from fbg.graph.op import Value
 from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig

@@ -19,7 +19,7 @@ from fbg.arrays import Floats, Indices
 from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.ops import Value
+from fbg.graph.op import Value
 from fbg.graph.passes.correction import Pairs
 from fbg.graph.passes.migration import SmoothingGroup, smooth
 from fbg.graph.passes.moments import Moments

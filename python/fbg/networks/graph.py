@@ -5,7 +5,8 @@ from __future__ import annotations
 from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.ops import NormKind, Value
+from fbg.graph.op import Value
+from fbg.graph.ops import NormKind
 
 
 def add_activated(graph: Graph, x: Value, layer: Linear, activation: str) -> Value:

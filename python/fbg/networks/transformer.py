@@ -21,7 +21,8 @@ from fbg.arrays import Floats
 from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.ops import NormKind, RmsNorm, Value
+from fbg.graph.op import Value
+from fbg.graph.ops import NormKind, RmsNorm
 from fbg.graph.passes.migration import SmoothingGroup
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fbg.arrays import Doubles
 from fbg.graph import ops
 from fbg.graph.lower_rows import lower_rows
-from fbg.graph.ops import Op, Value
+from fbg.graph.op import Op, Value
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import pack_padded
 from fbg.runtime.runner import Runner

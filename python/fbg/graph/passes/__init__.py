@@ -1,1 +1,1 @@
-"""Passes over products, of encoders and of networks from ONNX files: how they are quantized."""
+"""Passes over graphs: how ops become fewer, and how products are quantized."""

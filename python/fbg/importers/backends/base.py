@@ -15,20 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from fbg.graph.graph import Graph
+from fbg.graph.refusal import Unsupported
 from fbg.importers.description import Constants, Node, TensorType
 
-__all__ = ["BackEnd", "Op", "Part", "PreparedPart", "Step", "Unsupported"]
-
 Array = npt.NDArray[Any]
-
-
-class Unsupported(Exception):
-    """A back end cannot compute an op after all; `op` is the name of its node."""
-
-    def __init__(self, op: str, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -156,6 +147,10 @@ class BackEnd(Protocol):
 
     def cost(self, op: Op) -> float:
         """Return the modelled seconds of an op that it supports."""
+        ...
+
+    def graph(self, part: Part) -> Graph:
+        """Return the ops that it computes for a part, in a graph with the same outputs."""
         ...
 
     def prepare(self, part: Part) -> PreparedPart:

@@ -10,11 +10,12 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fbg.errors import ModelError
+from fbg.graph.graph import Graph
+from fbg.graph.op import Shape, Value
+from fbg.graph.tensor_ops import Constant, Foreign, TensorInput
 from fbg.importers.backends.base import Op, Part
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
-
-__all__ = ["failure", "modelled_seconds", "part_model", "written"]
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +38,32 @@ def part_model(part: Part) -> onnx.ModelProto:
             _add_constant(graph, name, known[name])
     graph.node.extend(node_proto(op.node) for op in part.ops)
     return model
+
+
+def foreign_graph(part: Part, backend: str) -> Graph:
+    """Return the nodes of a part as a graph of ops that a back end computes."""
+    graph, values = Graph(), dict[str, Value]()
+    known, types = part.ops[0].constants, part.ops[0].types
+    for name in part.inputs:
+        values[name] = graph.add(TensorInput(name, *_printed(types.get(name))))
+    for op in part.ops:
+        for name in op.node.reads:
+            if name not in values:
+                values[name] = graph.add(Constant(known[name]))
+        read = tuple(values[name] for name in op.node.reads)
+        for name in filter(None, op.node.outputs):
+            kind = Foreign(read, op.node.op, backend, *_printed(types.get(name)))
+            values[name] = graph.add(kind, (op.node.name,))
+    for name in part.outputs:
+        graph.output(values[name])
+    return graph
+
+
+def _printed(kind: TensorType | None) -> tuple[Shape, str]:
+    """Return a shape, as far as it is known, and the name of the type of elements."""
+    if kind is None or kind.shape is None:
+        return ("…",), "unknown" if kind is None else str(kind.dtype)
+    return tuple("?" if size is None else size for size in kind.shape), str(kind.dtype)
 
 
 def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:

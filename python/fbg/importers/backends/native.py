@@ -1,22 +1,30 @@
 """fbg itself as a back end: consecutive ops become one native plan, with a single entry.
 
-An op that cannot be built is refused, and another back end computes it. `_refusing` decides which
-exceptions mean that; what is deferred until an output needs it is refused with the output.
+What they are in ops of tensors is said by the functions in `fbg.importers.ops`; passes make fewer
+ops of these, which are lowered. An op that fails on the way is refused, and another back end
+computes it: `refusing` decides which exceptions mean that.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.errors import ModelError
-from fbg.importers.backends.base import Op, Part, Step, Unsupported
+from fbg.graph import lower_products  # noqa: F401  which registers its ops
+from fbg.graph.graph import Graph
+from fbg.graph.layout import natural
+from fbg.graph.lower_tensors import TensorLowering
+from fbg.graph.move_ops import Gather, input_behind
+from fbg.graph.op import Value
+from fbg.graph.packed_weights import PackedWeights, Packer
+from fbg.graph.passes.fuse import fuse
+from fbg.graph.refusal import refusing
+from fbg.graph.tensor_ops import shape_of
+from fbg.importers.backends.base import Op, Part, Step
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
     conv_ops,
@@ -28,28 +36,10 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     reductions,
     resize,
 )
-from fbg.importers.ops.builder import Builder, natural
-from fbg.importers.ops.packed_weights import PackedWeights, Packer
+from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import OPS
 
-__all__ = ["Native"]
-
 Array = npt.NDArray[Any]
-
-# What the functions that build ops raise for shapes and constants that they do not understand. All
-# other exceptions, such as AssertionError and AttributeError, are mistakes in these functions.
-_REFUSALS = (Unsupported, ArithmeticError, LookupError, TypeError, ValueError)
-
-
-@contextmanager
-def _refusing(op: str) -> Iterator[None]:
-    """Raise Unsupported for the op if building it fails."""
-    try:
-        yield
-    except ModelError as error:
-        raise ModelError(f"node '{op}': {error}") from error
-    except _REFUSALS as error:
-        raise Unsupported(op, str(error) or type(error).__name__) from error
 
 
 class Native:
@@ -82,54 +72,57 @@ class Native:
         """Return what the model says."""
         return modelled_seconds(op)
 
+    def graph(self, part: Part) -> Graph:
+        """Return the ops that a plan of the part is made from."""
+        return _part_graph(part, _packer(part, self.weights))
+
     def prepare(self, part: Part) -> _PreparedPlan:
         """Build the graph of a part and plan it."""
         return _PreparedPlan(part, self.weights)
+
+
+def _part_graph(part: Part, packer: Packer) -> Graph:
+    """Return the ops of a part, fused; its outputs are those of the part, in their order."""
+    types = part.ops[0].types
+    builder = Builder(part.ops[0].constants, packer)
+    for name in part.inputs:
+        builder.add_input(name, types[name].fixed or (), types[name].dtype)
+    for op in part.ops:
+        builder.node = op.node.name
+        with refusing(op.node.name):
+            OPS[op.node.domain, op.node.op].build(builder, op)
+    for name in part.outputs:
+        builder.graph.output(builder.value(name))
+    return fuse(builder.graph, packer)
+
+
+def _packer(part: Part, weights: PackedWeights) -> Packer:
+    types, constants = part.ops[0].types, part.ops[0].constants
+    names = {name for op in part.ops for name in op.node.reads if name in constants}
+    return Packer(weights, sum(types[name].nbytes for name in names))
 
 
 class _PreparedPlan:
     """trials: how to time each of the convolutions."""
 
     def __init__(self, part: Part, weights: PackedWeights) -> None:
-        uses = Counter(name for op in part.ops for name in op.node.reads)
-        uses.update(part.outputs)
-        constants = part.ops[0].constants
-        types = part.ops[0].types
-        packer = Packer(weights, sum(types[name].nbytes for name in uses if name in constants))
-        builder = Builder(constants, uses, part.features, packer=packer)
-        builder.node = part.ops[0].node.name
-        for name in part.inputs:
-            builder.add_input(name, types[name].fixed or (), types[name].dtype)
-        for op in part.ops:
-            builder.node = op.node.name
-            with _refusing(op.node.name):
-                OPS[op.node.domain, op.node.op].build(builder, op)
+        packer = _packer(part, weights)
+        graph = _part_graph(part, packer)
+        lowering = TensorLowering(packer, part.features)
+        for value in graph.late():
+            with refusing(value.owner if value.nodes else part.ops[0].node.name):
+                lowering.lower(value)
         self._threads = part.num_threads
         self._inputs = part.inputs
-        writers = {name: op.node.name for op in part.ops for name in op.node.outputs}
         outputs: list[int] = []
-        for name in part.outputs:
-            builder.node = f"output {name}"
-            with _refusing(writers[name]):
-                outputs.append(self._output(builder, name, outputs))
-        self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads, features=part.features)
-        # The builder is not kept: it holds what has been made of constants on the way.
-        self._owners, self._indices, self.trials = builder.owners, builder.indices, builder.trials
+        for value in graph.outputs:
+            with refusing(value.owner):
+                outputs.append(_output(lowering, value, outputs))
+        self._plan = _fbg.Plan(lowering.native, 1, 1, 1, part.num_threads, features=part.features)
+        # The graph is not kept: it holds what has been made of constants on the way.
+        self._owners, self.trials = lowering.owners, lowering.trials
+        self._indices = _indexed(graph)
         self._weights = packer.kept
-
-    def _output(self, builder: Builder, name: str, taken: list[int]) -> int:
-        """Return a buffer of the graph that is an output and nothing else."""
-        value = builder.value(name)
-        ordered = builder.in_order(value, natural(len(value.shape)))
-        buffer = builder.buffer(ordered)
-        if buffer in taken or buffer in builder.given:
-            size = ordered.size
-            item = ordered.dtype.itemsize
-            axes: list[tuple[int, int, int, list[int]]] = [(size, 1, 1, [])]
-            buffer = _fbg.tensor_arrange(builder.graph, [buffer], size, item, [(0, 0, 0, axes)])
-            builder.append(buffer)
-        builder.graph.output(buffer)
-        return buffer
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
         given = self._given(inputs)
@@ -170,3 +163,25 @@ class _PreparedPlan:
     def arena_bytes(self) -> int:
         """Bytes of one arena."""
         return int(self._plan.arena_bytes)
+
+
+def _output(lowering: TensorLowering, value: Value, taken: Sequence[int]) -> int:
+    """Return a buffer of the native graph that is an output and nothing else."""
+    lowering.nodes = value.nodes
+    stored = lowering.in_order(lowering.stored(value), natural(len(value.shape)))
+    buffer = lowering.buffer(stored)
+    if buffer in taken or buffer in lowering.given:
+        buffer = lowering.copied(stored)
+    lowering.native.output(buffer)
+    return buffer
+
+
+def _indexed(graph: Graph) -> dict[str, int]:
+    """Return the inputs that index rows of a table, and how many of those there are."""
+    found: dict[str, int] = {}
+    for value in graph.values:
+        op = value.op
+        if isinstance(op, Gather) and (name := input_behind(op.indices)) is not None:
+            rows = shape_of(op.x)[op.axis]
+            found[name] = min(rows, found.get(name, rows))
+    return found

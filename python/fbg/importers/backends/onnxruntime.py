@@ -21,12 +21,18 @@ import numpy.typing as npt
 import onnx
 
 from fbg import _fbg
-from fbg.importers.backends.base import Op, Part, Step, Unsupported
-from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
+from fbg.graph.graph import Graph
+from fbg.graph.refusal import Unsupported
+from fbg.importers.backends.base import Op, Part, Step
+from fbg.importers.backends.foreign import (
+    failure,
+    foreign_graph,
+    modelled_seconds,
+    part_model,
+    written,
+)
 from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
-
-__all__ = ["OnnxRuntime", "alone", "open_session", "session_model"]
 
 Array = npt.NDArray[Any]
 
@@ -160,6 +166,10 @@ class OnnxRuntime:
     def cost(self, op: Op) -> float:
         """Return a little more than the model: tensors change hands."""
         return 1.5 * modelled_seconds(op) + 5e-6
+
+    def graph(self, part: Part) -> Graph:
+        """Return an op for each output of its nodes."""
+        return foreign_graph(part, self.name)
 
     def prepare(self, part: Part) -> _PreparedSession:
         """Return an inner session for the part."""

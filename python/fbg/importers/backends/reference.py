@@ -10,10 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from onnx.reference import ReferenceEvaluator
 
+from fbg.graph.graph import Graph
 from fbg.importers.backends.base import Op, Part, Step
-from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
-
-__all__ = ["Reference"]
+from fbg.importers.backends.foreign import (
+    failure,
+    foreign_graph,
+    modelled_seconds,
+    part_model,
+    written,
+)
 
 Array = npt.NDArray[Any]
 
@@ -39,6 +44,10 @@ class Reference:
     def cost(self, op: Op) -> float:
         """Return 50 times what a kernel would take."""
         return 50 * modelled_seconds(op)
+
+    def graph(self, part: Part) -> Graph:
+        """Return an op for each output of its nodes."""
+        return foreign_graph(part, self.name)
 
     def prepare(self, part: Part) -> _PreparedReference:
         """Return the evaluator of a part."""

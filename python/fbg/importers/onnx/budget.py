@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Budget"]
-
 # For each byte that is given, and beside that for small files.
 _BYTES, _SLACK_BYTES = 8, 2**26
 _STEPS, _SLACK_STEPS = 32, 2**27

@@ -13,8 +13,6 @@ from onnx.onnx_cpp2py_export.checker import CheckerContext
 
 from fbg.errors import ModelError
 
-__all__ = ["GRAPHS", "require_valid_node"]
-
 # Names of attributes that count the axes of a tensor, and how many axes a tensor may have.
 _AXIS_NAMES = frozenset({"axis", "axes", "perm", "batch_axis", "time_axis", "batch_dims"})
 _MOST_AXES = 64

@@ -10,8 +10,6 @@ import onnx
 
 from fbg.errors import ModelError
 
-__all__ = ["require_few_fields"]
-
 MOST, BYTES_EACH = 2**19, 128  # fields of any file, and bytes of it for each further one
 
 _MESSAGES = onnx.ModelProto.DESCRIPTOR.file.message_types_by_name

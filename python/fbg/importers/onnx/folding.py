@@ -19,10 +19,9 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from fbg.errors import ModelError
-from fbg.importers.description import Node, QuantizedWeights, TensorType
+from fbg.graph.quantized_weights import QuantizedWeights
+from fbg.importers.description import Node, TensorType
 from fbg.importers.onnx.budget import Budget
-
-__all__ = ["Folding", "node_proto"]
 
 Array = npt.NDArray[Any]
 Types = Mapping[str, TensorType]

@@ -16,8 +16,6 @@ from fbg.importers.backends.base import Op
 from fbg.importers.backends.onnxruntime import alone, open_session, session_model
 from fbg.importers.description import Constants, Node, TensorType
 
-__all__ = ["foreign_types"]
-
 _ELEMENTS = frozenset(onnx.TensorProto.DataType.keys())
 
 

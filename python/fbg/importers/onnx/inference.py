@@ -24,8 +24,6 @@ from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
-__all__ = ["Inferred", "infer"]
-
 Array = npt.NDArray[Any]
 MOST_SHAPE_ELEMENTS = 2**12  # of a tensor whose values inference may look at
 

@@ -17,8 +17,6 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from fbg.errors import ModelError
 from fbg.importers.onnx.budget import Budget
 
-__all__ = ["inline_functions"]
-
 MOST_DEPTH = 50  # of functions that call each other
 
 Key = tuple[str, str, str]

@@ -24,8 +24,6 @@ from fbg.importers.onnx.inlining import inline_functions
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
 
-__all__ = ["OLDEST_OPSET", "read_model", "read_network"]
-
 Array = npt.NDArray[Any]
 OLDEST_OPSET = 6
 MOST_BYTES = 2**31 - 1  # of a message of protobuf

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from fbg.graph.window_ops import Geometry
 from fbg.importers.description import Node, TensorType
 from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.resized_axes import parameters, resized_axes
-from fbg.importers.ops.windows import Geometry, conv_windows, pool_windows, transposed_windows
-
-__all__ = ["SHAPED", "output_shape"]
+from fbg.importers.ops.windows import conv_windows, pool_windows, transposed_windows
 
 Array = npt.NDArray[Any]
 Shape = tuple[int | str | None, ...]

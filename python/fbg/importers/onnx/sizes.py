@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import onnx
 
-__all__ = ["shape_of"]
-
 # What exporters write where a run decides, beside an empty dimension: names of no size at all, so
 # that two of them say nothing about each other.
 UNKNOWN_VALUE = -1

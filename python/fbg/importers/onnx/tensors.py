@@ -23,8 +23,6 @@ from fbg.checkpoints.mapped_file import MappedFile
 from fbg.errors import ModelError
 from fbg.importers.onnx.budget import Budget
 
-__all__ = ["Tensors"]
-
 Array = npt.NDArray[Any]
 MOST_BYTES = 2**40
 MOST_AXES = 64

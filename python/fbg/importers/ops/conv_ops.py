@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.builder import Builder, channels_last
-from fbg.importers.ops.convolution import requantize_conv
-from fbg.importers.ops.packed_weights import Weights
+from fbg.graph.epilogue import Quantization
+from fbg.graph.op import Value
+from fbg.graph.product_ops import Conv
+from fbg.graph.quantized_weights import QuantizedWeights
+from fbg.graph.refusal import Unsupported
+from fbg.graph.tensor_ops import Constant, shape_of
+from fbg.graph.window_ops import Geometry
+from fbg.importers.backends.base import Op
+from fbg.importers.ops.builder import Builder, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
-from fbg.importers.ops.value import OpenConv, Value
-from fbg.importers.ops.windows import Geometry, conv_windows, three, transposed_windows
-
-__all__ = ["open_conv"]
+from fbg.importers.ops.windows import conv_windows, transposed_windows
 
 # The outputs between two inputs of a transposed convolution are convolutions of their own, and the
 # zeros of long dilations are copied for each of them.
@@ -42,63 +44,31 @@ def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, 
     }
 
 
-def open_conv(
-    builder: Builder, node: Op, x: Value, w: Weights, options: dict[str, Any], **more: Any
-) -> Value:
-    """Return a convolution of x (N, C, *spatial), whose result has the shape of the output."""
-    rank = len(x.shape)
-    order = channels_last(rank)
-    conv = OpenConv(
-        x=builder.in_order(x, order),
-        batch=x.shape[0],
-        spatial=three(x.shape[2:], 1),
-        w=w,
-        options=options,
-        **more,
-    )
-    builder.buffer(conv.x)
-    conv.check(node.node.name, (x.shape[0], *x.shape[2:], x.shape[1]), builder.packer)
-    dtype = np.int32 if conv.result == "int32" else np.float32
-    return Value(node.output_shape(), np.dtype(dtype), order, conv=conv)
-
-
 @op("Conv", constants=(1, 2))
 def build_conv(builder: Builder, node: Op) -> None:
-    """float32, or integers where x and w are quantized."""
+    """float32; integers take the place of weights that they stand for where x is quantized."""
     x, w = builder.input(node, 0), builder.input(node, 1)
-    floats = w.as_weights()
-    if floats is None:
+    weights = weights_of(w)
+    if weights is None:
         raise Unsupported(node.node.name, "weights that vary")
-    options = _options(node, x.shape, w.shape)
+    options = _options(node, shape_of(x), weights.shape)
     bias = builder.constant_input(node, 2)
     if bias is not None:
         bias = np.ascontiguousarray(bias, np.float32)
-    q, source = x.quantized, w.weights
-    if q is not None and source is not None and source.scaled_along(0):
-        weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
-        conv = open_conv(
-            builder,
-            node,
-            q.integers,
-            weights.integers,
-            options,
-            w_scale=weights.scale,
-            w_zero_point=weights.zero_point,
-            x_scale=q.scale,
-            x_zero_point=q.zero_point,
-            bias=bias,
-        )
-    else:
-        conv = open_conv(builder, node, x, floats, options, bias=bias)
-    builder.set_output(node, conv)
+    assert isinstance(w.op, Constant)
+    source, alternative = w.op.source, None
+    if isinstance(source, QuantizedWeights) and source.scaled_along(0):
+        alternative = integer_weights(builder, source.integers, source.scale, source.zero_point)
+    conv = Conv(x, weights, node.output_shape(), options, bias=bias, alternative=alternative)
+    builder.set_output(node, builder.add(conv))
 
 
 @op("ConvTranspose", constants=(1, 2))
 def build_conv_transpose(builder: Builder, node: Op) -> None:
     """float32; the size of the output decides the padding."""
-    x, w = builder.input(node, 0), builder.input(node, 1).as_weights()
+    x, w = builder.input(node, 0), weights_of(builder.input(node, 1))
     assert w is not None
-    g = transposed_windows(node.node, x.shape[2:], w.shape[2:])
+    g = transposed_windows(node.node, shape_of(x)[2:], w.shape[2:])
     for name, steps in (("strides", g.stride), ("dilations", g.dilation)):
         if math.prod(steps) > MOST_STEPS:
             raise Unsupported(node.node.name, f"{name} {steps}")
@@ -108,7 +78,8 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
         "output_padding": tuple(max(e - a, 0) for a, e in zip(g.after, g.extra, strict=True)),
     }
     bias = builder.constant_input(node, 2)
-    builder.set_output(node, open_conv(builder, node, x, w, options, bias=bias))
+    conv = Conv(x, w, node.output_shape(), options, bias=bias)
+    builder.set_output(node, builder.add(conv))
 
 
 def _integer_conv(
@@ -119,17 +90,17 @@ def _integer_conv(
     assert w is not None
     weights = integer_weights(builder, w, scale, zero_point)
     x = builder.input(node, 0)
-    return open_conv(
-        builder,
-        node,
+    conv = Conv(
         x,
         weights.integers,
-        _options(node, x.shape, w.shape),
+        node.output_shape(),
+        _options(node, shape_of(x), w.shape),
         w_scale=weights.scale,
         w_zero_point=weights.zero_point,
         x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
         **more,
     )
+    return builder.add(conv)
 
 
 @op("ConvInteger", types=BYTES, constants=(1, 2, 3))
@@ -145,6 +116,9 @@ def build_conv_integer(builder: Builder, node: Op) -> None:
 def build_qlinear_conv(builder: Builder, node: Op) -> None:
     """Integers to integers: sums, int32 bias, requantization."""
     bias = builder.constant_input(node, 8)
+    scale = float(scalar_parameter(builder, node, 6, 1.0))
+    zero_point = int(scalar_parameter(builder, node, 7, 0))
+    dtype = str(node.types[node.node.outputs[0]].dtype)
     conv = _integer_conv(
         builder,
         node,
@@ -154,10 +128,6 @@ def build_qlinear_conv(builder: Builder, node: Op) -> None:
         x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
         bias=None if bias is None else np.ascontiguousarray(bias, np.int32),
         result="sums",
+        post=(Quantization(scale, zero_point, dtype),),
     )
-    scale = float(scalar_parameter(builder, node, 6, 1.0))
-    zero_point = int(scalar_parameter(builder, node, 7, 0))
-    dtype = str(node.types[node.node.outputs[0]].dtype)
-    result = requantize_conv(conv, scale, zero_point, dtype)
-    assert result is not None
-    builder.set_output(node, result)
+    builder.set_output(node, conv)

@@ -6,21 +6,24 @@ A product with constant weights is a convolution with a kernel of size 1 over th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.description import QuantizedWeights
-from fbg.importers.ops.builder import AxisMap, Builder, natural
-from fbg.importers.ops.convolution import requantize_conv
-from fbg.importers.ops.elementwise import combine
-from fbg.importers.ops.packed_weights import Weights
+from fbg.graph.epilogue import Quantization
+from fbg.graph.move_ops import AxisMap, Concat, Move
+from fbg.graph.op import Value
+from fbg.graph.packed_weights import Weights
+from fbg.graph.product_ops import IntegerWeights, Linear, MatMul
+from fbg.graph.quantized_weights import QuantizedWeights
+from fbg.graph.refusal import Unsupported
+from fbg.graph.tensor_ops import Constant, Sizes, shape_of
+from fbg.importers.backends.base import Op
+from fbg.importers.ops.builder import Builder, constant_of, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
-from fbg.importers.ops.stacked import varying_product
-from fbg.importers.ops.value import OpenConv, Value
 
 
 def _kernel(w: Weights) -> Weights:
@@ -28,110 +31,80 @@ def _kernel(w: Weights) -> Weights:
     return w.then("kernel", lambda matrix: matrix.T[:, :, None], (*w.shape[::-1], 1))
 
 
-def _product(builder: Builder, node: Op, x: Value, w: Weights, **more: Any) -> Value:
+def _product(builder: Builder, x: Value, w: Weights, **more: Any) -> Value:
     """Return x (…, K) times w (K, N)."""
-    if len(w.shape) != 2 or len(x.shape) < 1 or w.shape[0] != x.shape[-1]:
-        raise Unsupported(node.node.name, f"weights of shape {w.shape}")
-    rows = math.prod(x.shape[:-1])
-    conv = OpenConv(
-        x=builder.in_order(x, natural(len(x.shape))),
-        batch=1,
-        spatial=(1, 1, rows),
-        w=_kernel(w),
-        options={},
-        algorithm="" if w.dtype == np.int8 else "pointwise",
-        **more,
-    )
-    builder.buffer(conv.x)
-    conv.check(node.node.name, (1, rows, x.shape[-1]), builder.packer)
-    shape = (*x.shape[:-1], w.shape[1])
-    dtype = np.int32 if conv.result == "int32" else np.float32
-    return Value(shape, np.dtype(dtype), natural(len(shape)), conv=conv)
+    rows = shape_of(x)
+    if len(w.shape) != 2 or len(rows) < 1 or w.shape[0] != rows[-1]:
+        raise Unsupported(builder.node, f"weights of shape {w.shape}")
+    algorithm = "" if w.dtype == np.int8 else "pointwise"
+    shape = (*rows[:-1], w.shape[1])
+    return builder.add(Linear(x, _kernel(w), shape, algorithm=algorithm, **more))
 
 
-def _quantized_product(
-    builder: Builder, node: Op, x: Value, source: QuantizedWeights | None
-) -> Value | None:
-    """Return the product of integers that stand for x and weights, where both are quantized."""
-    q = x.quantized
-    if q is None or source is None or len(source.shape) != 2 or not source.scaled_along(1):
+def _alternative(builder: Builder, source: QuantizedWeights | None) -> IntegerWeights | None:
+    """Return the integers that stand for weights (K, N), if these can take their place."""
+    if source is None or len(source.shape) != 2 or not source.scaled_along(1):
         return None
-    weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
-    return _product(
-        builder,
-        node,
-        q.integers,
-        weights.integers,
-        w_scale=weights.scale,
-        w_zero_point=weights.zero_point,
-        x_scale=q.scale,
-        x_zero_point=q.zero_point,
-    )
+    found = integer_weights(builder, source.integers, source.scale, source.zero_point)
+    return replace(found, integers=_kernel(found.integers))
+
+
+def _quantized_source(value: Value) -> QuantizedWeights | None:
+    source = value.op.source if isinstance(value.op, Constant) else None
+    return source if isinstance(source, QuantizedWeights) else None
 
 
 @op("MatMul")
 def build_matmul(builder: Builder, node: Op) -> None:
     """x times constant weights, or two tensors that vary."""
     x, w = builder.input(node, 0), builder.input(node, 1)
-    weights = w.as_weights()
+    weights = weights_of(w)
     if weights is None:
         return builder.set_output(node, _varying(builder, x, w, node.output_shape()))
-    result = _quantized_product(builder, node, x, w.weights)
-    if result is None and len(w.shape) == 2:
-        result = _product(builder, node, x, weights)
-    if result is None:
-        result = _batched(
-            builder, node, x, weights, lambda part, matrix: _product(builder, node, part, matrix)
-        )
-    if result.shape != node.output_shape():
-        result = builder.alias(result, node.output_shape(), natural(len(node.output_shape())))
-    builder.set_output(node, result)
+    if len(weights.shape) == 2:
+        alternative = _alternative(builder, _quantized_source(w))
+        result = _product(builder, x, weights, alternative=alternative)
+    else:
+        result = _batched(builder, x, weights, lambda part, w: _product(builder, part, w))
+    builder.set_output(node, builder.reshaped(result, node.output_shape()))
 
 
-def _varying(builder: Builder, a: Value, b: Value, shape: tuple[int, ...]) -> Value:
+def _varying(builder: Builder, a: Value, b: Value, shape: Sizes) -> Value:
     """Return the product of two tensors as NumPy defines it, vectors included."""
     if len(a.shape) == 1:
-        a = builder.alias(a, (1, *a.shape), (0, 1))
+        a = builder.reshaped(a, (1, *shape_of(a)))
     if len(b.shape) == 1:
-        b = builder.alias(b, (*b.shape, 1), (0, 1))
-    result = varying_product(builder, a, b)
-    if result.shape != shape:
-        ordered = builder.in_order(result, natural(len(result.shape)))
-        result = builder.alias(ordered, shape, natural(len(shape)))
-    return result
+        b = builder.reshaped(b, (*shape_of(b), 1))
+    return builder.reshaped(builder.add(MatMul(a, b)), shape)
 
 
-def _batched(builder: Builder, node: Op, x: Value, w: Weights, product: Any) -> Value:
+def _batched(
+    builder: Builder, x: Value, w: Weights, product: Callable[[Value, Weights], Value]
+) -> Value:
     """Return products of stacks of matrices, one after the other."""
+    rows = shape_of(x)
     if len(w.shape) == 1:
         column = product(x, w.then("column", lambda vector: vector[:, None], (*w.shape, 1)))
-        return builder.alias(column, x.shape[:-1], natural(len(x.shape) - 1))
-    if len(x.shape) == 1:
-        raise Unsupported(node.node.name, "a vector times a stack of matrices")
-    stack = np.broadcast_shapes(x.shape[:-2], w.shape[:-2])
+        return builder.reshaped(column, rows[:-1])
+    if len(rows) == 1:
+        raise Unsupported(builder.node, "a vector times a stack of matrices")
+    stack = np.broadcast_shapes(rows[:-2], w.shape[:-2])
     count = math.prod(stack)
     if count > 64:
-        raise Unsupported(node.node.name, f"{count} products of their own")
-    flat = x.shape[-2:]
+        raise Unsupported(builder.node, f"{count} products of their own")
     source, matrix = (
         np.broadcast_to(np.arange(math.prod(own)).reshape(own), stack).reshape(-1).tolist()
-        for own in (x.shape[:-2], w.shape[:-2])
+        for own in (rows[:-2], w.shape[:-2])
     )
-    ordered = builder.in_order(x, natural(len(x.shape)))
-    rows = builder.alias(ordered, (math.prod(x.shape[:-2]), *flat), natural(3))
+    flat = builder.reshaped(x, (math.prod(rows[:-2]), *rows[-2:]))
     parts = []
-    shape = (count, flat[0], w.shape[-1])
     for i in range(count):
-        axes = [AxisMap(1, 0, start=source[i]), AxisMap(flat[0], 1), AxisMap(flat[1], 2)]
-        one = builder.arrange([(rows, [0, 0, 0], axes)], (1, *flat), natural(3))
-        result = product(builder.alias(one, flat, natural(2)), _matrix(w, matrix[i]))
-        whole = builder.alias(result, (1, *result.shape), natural(3))
-        parts.append(
-            (whole, [i, 0, 0], [AxisMap(1, 0), AxisMap(shape[1], 1), AxisMap(shape[2], 2)])
-        )
-    joined = builder.arrange(parts, shape, natural(3))
-    full = (*stack, *shape[1:])
-    return builder.alias(joined, full, natural(len(full)))
+        axes = (AxisMap(1, 0, start=source[i]), AxisMap(rows[-2], 1), AxisMap(rows[-1], 2))
+        one = builder.reshaped(builder.add(Move(flat, axes)), rows[-2:])
+        result = product(one, _matrix(w, matrix[i]))
+        parts.append(builder.reshaped(result, (1, *shape_of(result))))
+    joined = builder.add(Concat(tuple(parts), 0))
+    return builder.reshaped(joined, (*stack, *shape_of(joined)[1:]))
 
 
 def _matrix(w: Weights, index: int) -> Weights:
@@ -140,42 +113,30 @@ def _matrix(w: Weights, index: int) -> Weights:
     return w.then(("matrix", index), lambda stack: stack.reshape(flat)[index], w.shape[-2:])
 
 
-def _turned(builder: Builder, x: Value) -> Value:
-    """Return the transposed matrix: nothing moves."""
-    return builder.alias(x, x.shape[::-1], (1 - x.order[0], 1 - x.order[1]))
-
-
 @op("Gemm")
 def build_gemm(builder: Builder, node: Op) -> None:
     """alpha A B + beta C."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     if node.attribute("transA", 0):
-        x = _turned(builder, x)
-    weights, source = w.as_weights(), w.weights
-    if weights is None:
-        return builder.set_output(node, _varying_gemm(builder, node, x, w))
+        x = builder.transposed(x, (1, 0))
+    weights, turned = weights_of(w), node.attribute("transB", 0)
     alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
-    if node.attribute("transB", 0):
-        weights = weights.then("transposed", lambda matrix: matrix.T, w.shape[::-1])
-        source = None if source is None else _transposed(source)
-    result = _quantized_product(builder, node, x, source) if alpha == 1.0 else None
-    if result is None:
-        factor = np.float32(alpha)
+    if weights is None:
+        product = MatMul(x, builder.transposed(w, (1, 0)) if turned else w)
+        result = _scaled(builder, builder.add(product), alpha)
+    else:
+        source = _quantized_source(w) if alpha == 1.0 else None
+        if turned:
+            weights = weights.then("transposed", lambda matrix: matrix.T, weights.shape[::-1])
+            source = None if source is None else _transposed(source)
         if alpha != 1.0:
+            factor = np.float32(alpha)
             weights = weights.then(("times", float(factor)), lambda matrix: matrix * factor)
-        result = _product(builder, node, x, weights)
+        result = _product(builder, x, weights, alternative=_alternative(builder, source))
     if node.has_input(2):
-        result = combine(builder, "add", result, _scaled(builder, builder.input(node, 2), beta))
+        bias = _scaled(builder, builder.input(node, 2), beta)
+        result = builder.apply("add", result, bias)
     builder.set_output(node, result)
-
-
-def _varying_gemm(builder: Builder, node: Op, a: Value, b: Value) -> Value:
-    result = varying_product(builder, a, _turned(builder, b) if node.attribute("transB", 0) else b)
-    result = _scaled(builder, result, node.attribute("alpha", 1.0))
-    if node.has_input(2):
-        bias = _scaled(builder, builder.input(node, 2), node.attribute("beta", 1.0))
-        result = combine(builder, "add", result, bias)
-    return result
 
 
 def _transposed(weights: QuantizedWeights) -> QuantizedWeights:
@@ -186,10 +147,9 @@ def _scaled(builder: Builder, x: Value, factor: float) -> Value:
     """Return factor * x."""
     if factor == 1.0:
         return x
-    if (constant := x.constant) is not None:
+    if (constant := constant_of(x)) is not None:
         return builder.made_of(constant, ("times", factor), lambda: constant * np.float32(factor))
-    number = builder.from_constant(np.array(factor, np.float32))
-    return combine(builder, "multiply", x, number)
+    return builder.apply("multiply", x, builder.constant(np.array(factor, np.float32)))
 
 
 @op("MatMulInteger", types=BYTES, constants=(1, 2, 3))
@@ -204,7 +164,6 @@ def build_matmul_integer(builder: Builder, node: Op) -> None:
     def product(part: Value, matrix: Weights) -> Value:
         return _product(
             builder,
-            node,
             part,
             matrix,
             w_scale=weights.scale,
@@ -215,7 +174,7 @@ def build_matmul_integer(builder: Builder, node: Op) -> None:
 
     integers = weights.integers
     stacked = len(integers.shape) != 2
-    result = _batched(builder, node, x, integers, product) if stacked else product(x, integers)
+    result = _batched(builder, x, integers, product) if stacked else product(x, integers)
     builder.set_output(node, result)
 
 
@@ -234,9 +193,8 @@ def build_qlinear_matmul(builder: Builder, node: Op) -> None:
     weights = integer_weights(builder, w, w_scale, w_zero)
 
     def product(part: Value, matrix: Weights) -> Value:
-        sums = _product(
+        return _product(
             builder,
-            node,
             part,
             matrix,
             w_scale=weights.scale,
@@ -244,12 +202,10 @@ def build_qlinear_matmul(builder: Builder, node: Op) -> None:
             x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
             x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
             result="sums",
+            post=(Quantization(scale, zero_point, dtype),),
         )
-        result = requantize_conv(sums, scale, zero_point, dtype)
-        assert result is not None
-        return result
 
     integers = weights.integers
     stacked = len(integers.shape) != 2
-    result = _batched(builder, node, x, integers, product) if stacked else product(x, integers)
+    result = _batched(builder, x, integers, product) if stacked else product(x, integers)
     builder.set_output(node, result)

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.importers.backends.base import Op, Unsupported
+from fbg.graph.packed_weights import Weights
+from fbg.graph.product_ops import IntegerWeights
+from fbg.graph.refusal import Unsupported
+from fbg.graph.tensor_ops import Dequantize, Quantize, shape_of
+from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder
-from fbg.importers.ops.convolution import requantize_conv
-from fbg.importers.ops.packed_weights import Weights
-from fbg.importers.ops.pooling import requantize_pool
 from fbg.importers.ops.registry import BYTES, FLOAT, op
-from fbg.importers.ops.value import Quantized, Value
-
-__all__ = ["IntegerWeights", "integer_weights", "scalar_parameter"]
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class IntegerWeights:
-    """int8 weights with float32 scales and integer zero points, () or one for each channel."""
-
-    integers: Weights
-    scale: Array
-    zero_point: Array
 
 
 def integer_weights(builder: Builder, q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
@@ -74,62 +62,39 @@ def _per_axis(node: Op, parameter: Array, shape: tuple[int, ...]) -> tuple[int, 
 
 @op("DequantizeLinear", types=(*BYTES, "int32"), constants=(1, 2))
 def build_dequantize(builder: Builder, node: Op) -> None:
-    """(q - zero_point) * scale: deferred, so that readers may take the integers."""
+    """(q - zero_point) * scale."""
     x = builder.input(node, 0)
     scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
     assert scale is not None
     if scale.dtype != np.float32:
         raise Unsupported(node.node.name, f"a scale of {scale.dtype}")
-    _, scales = _per_axis(node, scale, x.shape)
+    _, scales = _per_axis(node, scale, shape_of(x))
     none = np.zeros((), np.int32)
     shaped = none if zero_point is None else zero_point.reshape(scales.shape)
-    if scales.ndim == 0 and x.dtype != np.int32:
-        result = Value(
-            x.shape,
-            np.dtype(np.float32),
-            x.order,
-            quantized=Quantized(x, float(scales), int(shaped)),
-        )
+    if scales.ndim == 0 and x.dtype != "int32":
+        result = builder.add(Dequantize(x, float(scales), int(shaped)))
     else:
         zero = builder.made_of(shaped, "float32", lambda: shaped.astype(np.float32))
-        centered = builder.apply("subtract", [x, zero])
         factors = builder.made_of(scales, "scales", lambda: scales)
-        result = builder.apply("multiply", [centered, factors])
+        result = builder.apply("multiply", builder.apply("subtract", x, zero), factors)
     builder.set_output(node, result)
 
 
 @op("QuantizeLinear", types=FLOAT, constants=(1, 2))
 def build_quantize(builder: Builder, node: Op) -> None:
-    """saturate(rint(x / scale) + zero_point): the last stage of whatever computes x."""
+    """saturate(rint(x / scale) + zero_point)."""
     dtype = node.types[node.node.outputs[0]].dtype
     if str(dtype) not in BYTES:
         raise Unsupported(node.node.name, f"to {dtype}")
     x = builder.input(node, 0)
     scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
     assert scale is not None
-    _, scales = _per_axis(node, scale, x.shape)
+    _, scales = _per_axis(node, scale, shape_of(x))
     points = np.zeros((), dtype) if zero_point is None else zero_point.reshape(scales.shape)
-    builder.set_output(node, quantized(builder, x, scales, points, dtype))
-
-
-def quantized(
-    builder: Builder, x: Value, scale: Array, zero_point: Array, dtype: np.dtype[Any]
-) -> Value:
-    """Return integers that stand for x."""
-    if scale.ndim == 0:
-        real, point = float(scale), int(zero_point)
-        q = x.quantized
-        if q is not None and (q.scale, q.zero_point, q.integers.dtype) == (real, point, dtype):
-            same = q.integers
-            if same.conv is not None and same.buffer is None and max(x.uses, same.uses) <= 1:
-                return Value(same.shape, same.dtype, same.order, conv=same.conv)  # stays open
-            return builder.alias(same, same.shape, same.order)
-        fused = requantize_conv(x, real, point, str(dtype))
-        fused = fused or requantize_pool(builder, x, real, point, dtype)
-        if fused is not None:
-            return fused
-        return builder.apply("quantize", [x], real, point, dtype=dtype)
-    factors = builder.made_of(scale, "scales", lambda: scale)
-    rounded = builder.apply("quantize_by", [x, factors])
-    shift = builder.made_of(zero_point, "float32", lambda: zero_point.astype(np.float32))
-    return builder.apply("add", [rounded, shift], dtype=dtype)
+    if scales.ndim == 0:
+        op = Quantize(x, float(scales), int(points), str(dtype))
+        return builder.set_output(node, builder.add(op))
+    factors = builder.made_of(scales, "scales", lambda: scales)
+    rounded = builder.apply("quantize_by", x, factors)
+    shift = builder.made_of(points, "float32", lambda: points.astype(np.float32))
+    builder.set_output(node, builder.apply("add", rounded, shift, dtype=dtype))

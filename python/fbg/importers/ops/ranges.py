@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 from fbg.importers.description import Node
 
-__all__ = ["slices"]
-
 Parameter = Sequence[int] | None
 TO_THE_END = (2**31 - 1, 2**63 - 1)  # in the direction of the step
 

@@ -11,7 +11,6 @@ from fbg.importers.backends.base import Op
 if TYPE_CHECKING:
     from fbg.importers.ops.builder import Builder
 
-__all__ = ["BYTES", "FLOAT", "MOVABLE", "OPS", "Entry", "op"]
 
 FLOAT = ("float32",)
 BYTES = ("uint8", "int8")

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
-from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.builder import AxisMap, Builder, natural, require_table
-from fbg.importers.ops.movement import moved
+from fbg.graph.move_ops import AxisMap, Move, Resample
+from fbg.graph.refusal import Unsupported
+from fbg.graph.tensor_ops import shape_of
+from fbg.importers.backends.base import Op
+from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
-from fbg.importers.ops.value import Value
 
 Array = npt.NDArray[Any]
 Coefficients = Callable[[float], Array]
@@ -143,14 +143,14 @@ def build_resize(builder: Builder, node: Op) -> None:
     """Nearest, linear or cubic, along all axes whose size or position changes."""
     x = builder.input(node, 0)
     mode = node.attribute("mode", "nearest")
-    axes = _axes(builder, node, x.shape)
+    axes = _axes(builder, node, shape_of(x))
     outside = [_outside(axis, _mode(node)) for axis in axes]
     fill = float(node.attribute("extrapolation_value", 0.0)) if any(map(np.any, outside)) else None
     if mode == "nearest":
         sources = [None if axis.is_kept else _nearest(axis, node) for axis in axes]
-        maps = [_picked(*item) for item in zip(range(len(axes)), sources, outside, strict=True)]
-        return builder.set_output(node, moved(builder, x, node.output_shape(), maps, fill))
-    if x.dtype != np.float32:
+        maps = tuple(map(_picked, range(len(axes)), sources, outside))
+        return builder.set_output(node, builder.add(Move(x, maps, fill)))
+    if x.dtype != "float32":
         raise Unsupported(node.node.name, f"interpolation of {x.dtype}")
     for i, axis in enumerate(axes):
         smooth = bool(node.attribute("antialias", 0))
@@ -163,29 +163,8 @@ def build_resize(builder: Builder, node: Op) -> None:
             coefficients = _cubic(narrow, node.attribute("cubic_coeff_a", -0.75))
         else:
             raise Unsupported(node.node.name, f"mode {mode!r}")
-        x = _resampled(builder, x, i, _taps(axis, node, coefficients))
+        taps = _taps(axis, node, coefficients)
+        x = builder.add(Resample(x, i, taps.sources, taps.weights))
     if fill is not None:
-        maps = [_picked(i, None, beyond) for i, beyond in enumerate(outside)]
-        x = moved(builder, x, x.shape, maps, fill)
+        x = builder.add(Move(x, tuple(_picked(i, None, b) for i, b in enumerate(outside)), fill))
     builder.set_output(node, x)
-
-
-def _resampled(builder: Builder, x: Value, axis: int, taps: _Taps) -> Value:
-    """Return x interpolated along one axis, in the order of axes that it has."""
-    order = x.order or natural(len(x.shape))
-    at = order.index(axis)
-    outer = math.prod(x.shape[a] for a in order[:at])
-    inner = math.prod(x.shape[a] for a in order[at + 1 :])
-    output = len(taps.sources)
-    buffer = _fbg.tensor_resample(
-        builder.graph,
-        builder.buffer(x),
-        outer,
-        x.shape[axis],
-        output,
-        inner,
-        taps.sources.reshape(-1).tolist(),
-        taps.weights.reshape(-1).tolist(),
-    )
-    shape = tuple(output if a == axis else size for a, size in enumerate(x.shape))
-    return Value(shape, x.dtype, order, buffer=builder.append(buffer))

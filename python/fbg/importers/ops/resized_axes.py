@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from fbg.importers.description import Node
 
-__all__ = ["ResizedAxis", "parameters", "positions", "resized_axes"]
-
 Array = npt.NDArray[Any]
 Parameters = tuple[int | None, int, int | None]
 

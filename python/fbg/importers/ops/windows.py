@@ -6,30 +6,9 @@ inference of shapes and its reference differ from both in some cases, so neither
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fbg.graph.tensor_ops import Sizes
+from fbg.graph.window_ops import Geometry
 from fbg.importers.description import Node
-
-__all__ = ["Geometry", "conv_windows", "pool_windows", "three", "transposed_windows"]
-
-Sizes = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """Of a window: one number for each spatial axis. output: how many windows there are.
-
-    before, after: padding, which is negative where an image is cut. extra: of a transposed
-    convolution, elements at the end that no window reaches.
-    """
-
-    kernel: Sizes
-    stride: Sizes
-    dilation: Sizes
-    before: Sizes
-    after: Sizes
-    output: Sizes
-    extra: Sizes = ()
 
 
 def _numbers(node: Node, name: str, count: int, default: int) -> list[int]:
@@ -138,9 +117,3 @@ def transposed_windows(node: Node, spatial: Sizes, kernel: Sizes) -> Geometry:
         extra.append(count + head + tail - reached)
     sides = (tuple(before), tuple(after), tuple(output), tuple(extra))
     return Geometry(tuple(kernel), tuple(stride), tuple(dilation), *sides)
-
-
-def three(values: Sizes, fill: int) -> tuple[int, int, int]:
-    """Return one number for each of three axes: missing leading ones are `fill`."""
-    padded = (*[fill] * (3 - len(values)), *values)
-    return padded[0], padded[1], padded[2]

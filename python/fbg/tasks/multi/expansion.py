@@ -22,7 +22,8 @@ import numpy as np
 from fbg.arrays import Floats, Indices
 from fbg.graph import ops
 from fbg.graph.graph import Graph
-from fbg.graph.ops import Heads, Op
+from fbg.graph.op import Op
+from fbg.graph.ops import Heads
 from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import PackedBatch, token_position_ids
 from fbg.runtime.engine import Engine, InputLimits

@@ -25,17 +25,6 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Requantize, Scale, Stage
 
-__all__ = [
-    "ACTIVATIONS",
-    "Activation",
-    "Epilogue",
-    "Quantization",
-    "Residual",
-    "Step",
-    "Sums",
-    "sums_pipeline",
-]
-
 Array = npt.NDArray[Any]
 
 MOST_SUM = 2.0**31  # what int32 sums with their bias have to stay below
@@ -59,6 +48,11 @@ class Activation:
     def __post_init__(self) -> None:
         self.native()
 
+    def text(self, residual: str) -> str:
+        """Return it as a graph prints it."""
+        given = (self.c0, self.c1)[: len(ACTIVATIONS[self.function].constants)]
+        return f"{self.function}({', '.join(f'{c:g}' for c in given)})" if given else self.function
+
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The least and the greatest result, if it does nothing but bound its argument."""
@@ -81,6 +75,10 @@ class Residual:
     scale: float
     zero_point: int
 
+    def text(self, residual: str) -> str:
+        """Return it as a graph prints it."""
+        return f"add({residual})"
+
     def native(self) -> Any:
         """Return the stage."""
         return _fbg.stage_add_buffer(self.kind, self.scale, self.zero_point)
@@ -100,6 +98,10 @@ class Quantization:
 
     def __post_init__(self) -> None:
         Requantize(self.scale, self.zero_point, self.dtype)  # which checks them
+
+    def text(self, residual: str) -> str:
+        """Return it as a graph prints it."""
+        return "requantize"
 
     def native(self) -> Any:
         """Return the stage."""

@@ -18,10 +18,8 @@ import numpy.typing as npt
 
 from fbg.conv.packed_conv import PackedConv
 from fbg.errors import ModelError
-from fbg.importers.description import QuantizedWeights
+from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.locks import Lock
-
-__all__ = ["PackedWeights", "Packer", "Weights", "identity"]
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -114,12 +112,12 @@ class Packer:
     """Packs the weights of one graph while it is built.
 
     shared: the packed weights of the network. size: bytes of its constants. kept: what the graph
-    reads.
+    reads. room: bytes of the weights that it may pack.
     """
 
     def __init__(self, shared: PackedWeights, size: int) -> None:
         self._shared = shared
-        self._room = size + SLACK_BYTES
+        self.room = size + SLACK_BYTES
         self._found: weakref.WeakValueDictionary[tuple[Weights, bytes], PackedConv]
         self._found = weakref.WeakValueDictionary()
         self._seen: set[Weights] = set()  # so that their constants stay in memory
@@ -144,9 +142,9 @@ class Packer:
 
     def has_room(self, weights: Weights) -> bool:
         """Whether such weights may be packed beside those that the graph has."""
-        if self._most + weights.nbytes > self._room:
+        if self._most + weights.nbytes > self.room:
             self._most = sum(known.nbytes for known, _ in list(self._found))
-        return self._most + weights.nbytes <= self._room
+        return self._most + weights.nbytes <= self.room
 
     def once(self, step: Hashable, constants: Sequence[Array], make: Callable[[], T]) -> T:
         """Return what is made of constants, made once. step: tells what is made."""

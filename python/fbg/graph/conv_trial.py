@@ -13,9 +13,6 @@ from fbg.conv.packed_conv import PackedConv
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
-__all__ = ["trial_of"]
-
-
 # Appends the convolution to a graph, (graph, x, residual=, algorithm=), and returns its buffer.
 Append = Callable[..., int]
 

@@ -1,0 +1,147 @@
+"""Lowers products: their weights are packed, and stacks of matrices found where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from fbg import _fbg
+from fbg.conv.packed_conv import PackedConv
+from fbg.graph.conv_trial import trial_of
+from fbg.graph.layout import channels_last, natural, with_last
+from fbg.graph.lower_tensors import Stored, TensorLowering, append
+from fbg.graph.op import Value
+from fbg.graph.product_ops import Attend, Conv, Linear, MatMul, Product
+from fbg.graph.tensor_ops import Sizes, shape_of
+from fbg.tuning.store import store
+from fbg.tuning.trials import ConvTrial
+
+Matrices = tuple[int, list[int], int, int]  # buffer, strides along the stack, of rows, of columns
+
+
+@append.register(Conv)
+@append.register(Linear)
+def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
+    packed = lowering.packer.get(op.w, op.packed_options())
+    if not packed.algorithms(op.pixels, zero_points=op.w_zero_point is not None):
+        raise ValueError("no algorithm of convolution applies")
+    lowering.packer.kept.append(packed)
+    order_of = natural if isinstance(op, Linear) else channels_last
+    order = order_of(len(value.shape))
+    given = [lowering.in_order(lowering.stored(op.x), order_of(len(op.x.shape)))]
+    if op.residual is not None:
+        given.append(lowering.in_order(lowering.stored(op.residual), order))
+    buffers = [lowering.buffer(stored) for stored in given]
+    convolve, trial = _convolution(op, packed, given, lowering)
+    if not op.algorithm:
+        lowering.trials.append(trial)
+    place: dict[str, Any] = {}
+    if op.part is not None:
+        before = None if op.before is None else lowering.stored(op.before).buffer
+        place = {"channels": op.part.channels, "first": op.part.first, "before": before}
+    buffer = convolve(
+        lowering.native,
+        buffers[0],
+        residual=buffers[1] if len(buffers) > 1 else None,
+        algorithm=op.algorithm,
+        measured=store.algorithm(trial.key),
+        **place,
+    )
+    return lowering.written(value, order, buffer)
+
+
+def _convolution(
+    op: Product, packed: PackedConv, given: Sequence[Stored], lowering: TensorLowering
+) -> tuple[Callable[..., int], ConvTrial]:
+    """Return what appends a product to a native graph, and how to time it alone."""
+    epilogue = op.epilogue(lowering.packer)
+    batch, *spatial, _ = op.pixels
+    depth, height, width = (*[1] * (3 - len(spatial)), *spatial)
+    sizes = depth, height, width
+    source = "int8" if given[0].dtype == "int8" else "native"
+    convolve = partial(
+        _fbg.tensor_conv,
+        weights=packed._native,
+        batch=batch,
+        spatial=sizes,
+        stages=epilogue.stages,
+        source=source,
+        has_scale=op.is_integer,
+        scale=epilogue.x_scale,
+        zero_point=op.x_zero_point,
+    )
+    inputs = [stored.nbytes for stored in given]
+    features = lowering.features
+    return convolve, trial_of(
+        convolve, packed, batch, sizes, epilogue.stages, source, inputs, features
+    )
+
+
+@append.register
+def _(op: MatMul, lowering: TensorLowering, value: Value) -> Stored:
+    shape = shape_of(value)
+    stack, order = shape[:-2], natural(len(shape))
+    a = _matrices(lowering, op.a, stack, (-1,))
+    b = _matrices(lowering, op.b, stack, (-1, -2))
+    result = Stored(shape, value.dtype, order)
+    c = (0, result.strides[:-2], result.strides[-2], 1)
+    sizes = (shape[-2], shape_of(op.a)[-1], shape[-1])
+    buffer = _fbg.tensor_multiply(lowering.native, list(stack), sizes, a, b, c)
+    return lowering.written(value, order, buffer)
+
+
+@append.register
+def _(op: Attend, lowering: TensorLowering, value: Value) -> Stored:
+    shape = shape_of(value)
+    stack = shape[:-2]
+    (m, k), n = shape_of(op.q)[-2:], shape_of(op.k)[-1]
+    keys = _matrices(lowering, op.k, stack, (-2,))
+    bias = None if op.bias is None else _matrices(lowering, op.bias, stack, (-1,), m)
+    # Heads side by side in a row, where those of Q are.
+    q_order = lowering.stored(op.q).order
+    order = q_order if len(op.q.shape) == len(shape) else natural(len(shape))
+    order = with_last(order, len(shape) - 1)
+    result = Stored(shape, value.dtype, order)
+    buffer = _fbg.tensor_attend(
+        lowering.native,
+        list(stack),
+        (m, n, k, shape[-1]),
+        _matrices(lowering, op.q, stack, (-1,)),
+        (*keys[:2], keys[3], keys[2]),
+        _matrices(lowering, op.v, stack, (-1,)),
+        (0, result.strides[:-2], result.strides[-2], 1),
+        bias,
+        op.scale,
+    )
+    return lowering.written(value, order, buffer)
+
+
+def _matrices(
+    lowering: TensorLowering,
+    value: Value,
+    stack: Sizes,
+    unit: tuple[int, ...],
+    rows: int | None = None,
+) -> Matrices:
+    """Return the matrices of a tensor (…, M, N), broadcast to a stack of them.
+
+    unit: the axes of which one must have a stride of 1. rows: what M = 1 is broadcast to.
+    """
+    x = lowering.stored(value)
+    if len(x.shape) < 2:
+        shape = (1,) * (2 - len(x.shape)) + x.shape
+        x = Stored(shape, x.dtype, (0, 1), lowering.buffer(x))
+    rank = len(x.shape)
+    places = [axis % rank for axis in unit]
+    strides = x.strides
+    if not any(strides[axis] == 1 or x.shape[axis] == 1 for axis in places):
+        x = lowering.in_order(x, with_last(x.order, places[0]))
+        strides = x.strides
+    for axis in places:
+        if x.shape[axis] == 1 and not any(strides[other] == 1 for other in places):
+            strides[axis] = 1
+    along = [0 if size == 1 else s for size, s in zip(x.shape, strides, strict=True)]
+    missing = len(stack) - (rank - 2)
+    row = 0 if rows is not None and x.shape[-2] == 1 else strides[-2]
+    return lowering.buffer(x), [0] * missing + along[:-2], row, strides[-1]

@@ -1,0 +1,424 @@
+"""Lowers a graph of tensors to the native graph, from which plans are made.
+
+Here it is decided in which order the axes of each tensor lie in memory: as the op that computes it
+writes them, or as it is asked for, in a copy that all who want the same have in common.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.graph import move_ops as moves
+from fbg.graph import tensor_ops as ops
+from fbg.graph import window_ops as windows
+from fbg.graph.layout import (
+    Order,
+    channels_last,
+    merged_axes,
+    natural,
+    order_after,
+    same_order,
+    stretched,
+    strides_of,
+    with_last,
+)
+from fbg.graph.move_ops import AxisMap
+from fbg.graph.op import Op, Value
+from fbg.graph.packed_weights import Packer
+from fbg.graph.passes.maps import as_map
+from fbg.graph.tensor_ops import MapStep, Sizes, shape_of
+from fbg.tuning.trials import ConvTrial
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(eq=False)
+class Stored:
+    """A tensor in a buffer, in one order of its axes. bool is stored as uint8.
+
+    array: of a constant, which has no buffer before somebody reads it. copies: in other orders.
+    """
+
+    shape: Sizes
+    dtype: str
+    order: Order
+    buffer: int | None = None
+    array: Array | None = None
+    copies: dict[Order, Stored] = field(default_factory=dict)
+
+    @property
+    def strides(self) -> list[int]:
+        """The distance between elements along each axis."""
+        return strides_of(self.shape, self.order)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * np.dtype(self.dtype).itemsize
+
+    @property
+    def native_type(self) -> str:
+        """Type of the elements as the native graph calls it."""
+        return "uint8" if self.dtype == "bool" else self.dtype
+
+
+# A part of an arrangement: a tensor, the element of the result at which it begins, and where the
+# elements along each axis come from.
+Arranged = tuple[Stored, Sequence[int], Sequence[AxisMap]]
+
+
+class TensorLowering:
+    """The native graph while it is built. owners: the nodes that each of its ops belongs to, by
+    buffer. nodes: those of what is appended next.
+
+    given: buffers that no op writes. trials: how to time each convolution. packer: of weights.
+    features: of the CPU that kernels use.
+    """
+
+    def __init__(self, packer: Packer, features: int) -> None:
+        self.native = _fbg.Graph()
+        self.packer, self.features = packer, features
+        self.owners: dict[int, tuple[str, ...]] = {}
+        self.given: set[int] = set()
+        self.trials: list[ConvTrial] = []
+        self._stored: dict[Value, Stored] = {}
+        self.nodes: tuple[str, ...] = ()
+
+    def lower(self, value: Value) -> None:
+        """Append the op of a value, whose inputs have been lowered."""
+        self.nodes = value.nodes
+        self._stored[value] = append(value.op, self, value)
+
+    def stored(self, value: Value) -> Stored:
+        """Return where a value is."""
+        return self._stored[value]
+
+    def own(self, buffer: int) -> int:
+        """Note whose op writes a buffer, and return it."""
+        self.owners[buffer] = self.nodes
+        return buffer
+
+    def written(self, value: Value, order: Order, buffer: int) -> Stored:
+        """Return the result of an op that has been appended."""
+        return Stored(shape_of(value), value.dtype, order, self.own(buffer))
+
+    def buffer(self, stored: Stored) -> int:
+        """Return the buffer of a tensor, in the order that it has."""
+        if stored.buffer is None:
+            assert stored.array is not None
+            dense = stored.array.transpose(stored.order) if stored.order else stored.array
+            stored.buffer = _fbg.tensor_constant(self.native, np.ascontiguousarray(dense))
+            self.given.add(stored.buffer)
+        return stored.buffer
+
+    def in_order(self, stored: Stored, order: Order) -> Stored:
+        """Return the tensor with its axes in that order."""
+        if stored.order == order:
+            return stored
+        if same_order(stored.shape, stored.order, order):
+            return Stored(stored.shape, stored.dtype, order, self.buffer(stored))
+        found = stored.copies.get(order)
+        if found is None:
+            if stored.array is not None:
+                found = Stored(stored.shape, stored.dtype, order, array=stored.array)
+            else:
+                axes = [AxisMap(extent, axis) for axis, extent in enumerate(stored.shape)]
+                whole = [(stored, [0] * len(axes), axes)]
+                found = self.arrange(whole, stored.shape, order)
+            stored.copies[order] = found
+        return found
+
+    def arrange(
+        self, parts: Sequence[Arranged], shape: Sizes, order: Order, fill: bytes = b""
+    ) -> Stored:
+        """Return a tensor whose elements come from others. fill: those that no part writes."""
+        dtype = parts[0][0].dtype
+        to_strides = strides_of(shape, order)
+        buffers: list[int] = []
+        native = []
+        for stored, begin, axes in parts:
+            from_strides = stored.strides
+            start, items = 0, []
+            for axis, to_stride in zip(axes, to_strides, strict=True):
+                stride = 0 if axis.source is None else from_strides[axis.source]
+                start += axis.start * stride
+                table = [i * stride if i >= 0 else -1 for i in axis.table]
+                items.append((axis.extent, to_stride, axis.step * stride, table))
+            to = sum(b * s for b, s in zip(begin, to_strides, strict=True))
+            native.append((len(buffers), to, start, items))
+            buffers.append(self.buffer(stored))
+        size, item = math.prod(shape), np.dtype(dtype).itemsize
+        buffer = _fbg.tensor_arrange(self.native, buffers, size, item, native, fill)
+        return Stored(shape, dtype, order, self.own(buffer))
+
+    def copied(self, stored: Stored) -> int:
+        """Return a buffer of its own for a tensor."""
+        axes: list[tuple[int, int, int, list[int]]] = [(stored.size, 1, 1, [])]
+        item = np.dtype(stored.dtype).itemsize
+        part = (0, 0, 0, axes)
+        buffers = [self.buffer(stored)]
+        return self.own(_fbg.tensor_arrange(self.native, buffers, stored.size, item, [part]))
+
+
+@singledispatch
+def append(op: Op, lowering: TensorLowering, value: Value) -> Stored:
+    """Append an op, and return where its result is."""
+    raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of tensors")
+
+
+@append.register
+def _(op: ops.TensorInput, lowering: TensorLowering, value: Value) -> Stored:
+    shape = shape_of(value)
+    stored = Stored(shape, op.dtype, natural(len(shape)))
+    stored.buffer = _fbg.tensor_input(lowering.native, stored.nbytes)
+    lowering.given.add(stored.buffer)
+    return stored
+
+
+@append.register
+def _(op: ops.Constant, lowering: TensorLowering, value: Value) -> Stored:
+    shape = shape_of(value)
+    return Stored(shape, value.dtype, natural(len(shape)), array=op.array)
+
+
+# Movement ----------------------------------------------------------------------------------------
+
+
+@append.register
+def _(op: moves.Reshape, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    order = order_after(x.shape, x.order, op.shape)
+    if order is None:
+        x = lowering.in_order(x, natural(len(x.shape)))
+        order = natural(len(op.shape))
+    return Stored(op.shape, value.dtype, order, lowering.buffer(x))
+
+
+@append.register
+def _(op: moves.Transpose, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    place = {axis: i for i, axis in enumerate(op.perm)}
+    order = tuple(place[axis] for axis in x.order)
+    return Stored(shape_of(value), value.dtype, order, lowering.buffer(x))
+
+
+@append.register
+def _(op: moves.Move, lowering: TensorLowering, value: Value) -> Stored:
+    x, shape = lowering.stored(op.x), shape_of(value)
+    return lowering.arrange([(x, [0] * len(shape), op.axes)], shape, x.order, op.pattern())
+
+
+@append.register
+def _(op: moves.Concat, lowering: TensorLowering, value: Value) -> Stored:
+    inputs = [lowering.stored(x) for x in op.values]
+    shape = shape_of(value)
+    order = next((x.order for x in inputs if x.array is None), inputs[0].order)
+    parts: list[Arranged] = []
+    start = 0
+    for x in inputs:
+        begin = [0] * len(shape)
+        begin[op.axis] = start
+        start += x.shape[op.axis]
+        parts.append((x, begin, [AxisMap(extent, a) for a, extent in enumerate(x.shape)]))
+    return lowering.arrange(parts, shape, order)
+
+
+@append.register
+def _(op: moves.Gather, lowering: TensorLowering, value: Value) -> Stored:
+    x, indices = lowering.stored(op.x), lowering.stored(op.indices)
+    table = lowering.in_order(x, natural(len(x.shape)))
+    picked = lowering.in_order(indices, natural(len(indices.shape)))
+    buffer = _fbg.tensor_gather(
+        lowering.native,
+        lowering.buffer(table),
+        lowering.buffer(picked),
+        outer=math.prod(x.shape[: op.axis]),
+        extent=x.shape[op.axis],
+        count=indices.size,
+        row_bytes=math.prod(x.shape[op.axis + 1 :]) * np.dtype(x.dtype).itemsize,
+        index_bytes=np.dtype(indices.dtype).itemsize,
+    )
+    return lowering.written(value, natural(len(value.shape)), buffer)
+
+
+@append.register
+def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    order = x.order or natural(len(x.shape))
+    at = order.index(op.axis)
+    buffer = _fbg.tensor_resample(
+        lowering.native,
+        lowering.buffer(x),
+        math.prod(x.shape[a] for a in order[:at]),
+        x.shape[op.axis],
+        len(op.sources),
+        math.prod(x.shape[a] for a in order[at + 1 :]),
+        op.sources.reshape(-1).tolist(),
+        op.weights.reshape(-1).tolist(),
+    )
+    return lowering.written(value, order, buffer)
+
+
+# Functions of elements ---------------------------------------------------------------------------
+
+
+@append.register(ops.Map)
+@append.register(ops.Quantize)
+@append.register(ops.Dequantize)
+def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
+    own = as_map(op)
+    assert own is not None
+    shape = shape_of(value)
+    given = [lowering.stored(x) for x in own.operands]
+    whole = [x for x in given if x.shape == shape]
+    varying = next((x.order for x in whole if x.array is None), None)
+    order = varying or next((x.order for x in whole), natural(len(shape)))
+    operands = [_aligned(lowering, x, shape, order) for x in given]
+    extents: list[int] = [shape[axis] for axis in order] or [1]
+    strides = [stretched(x.shape, x.order, shape) for x in operands]
+    extents, strides = merged_axes(extents, [[s[axis] for axis in order] or [0] for s in strides])
+    native = [
+        (lowering.buffer(x), x.native_type, [int(s) for s in own_strides])
+        for x, own_strides in zip(operands, strides, strict=True)
+    ]
+    output = "uint8" if value.dtype == "bool" else value.dtype
+    if len(native) == 1 and {native[0][1], output} <= {"uint8", "int8"}:
+        table = _table(own.steps, native[0][1], output, lowering.features)
+        buffer = _fbg.tensor_look_up(lowering.native, native[0][0], table)
+    else:
+        buffer = _fbg.tensor_elementwise(lowering.native, extents, native, own.steps, output)
+    return lowering.written(value, order, buffer)
+
+
+def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
+    """Return an operand whose axes are in the order of the result, aligned at the last."""
+    missing = len(shape) - len(x.shape)
+    return lowering.in_order(x, tuple(axis - missing for axis in order if axis >= missing))
+
+
+def _table(
+    steps: Sequence[MapStep], given: str, output: str, features: int
+) -> npt.NDArray[np.uint8]:
+    """Return the results of a function of one 8-bit operand for all 256 values, as bytes."""
+    graph = _fbg.Graph()
+    x = _fbg.tensor_constant(graph, np.arange(256, dtype=np.uint8))
+    graph.output(_fbg.tensor_elementwise(graph, [256], [(x, given, [1])], steps, output))
+    table = np.empty(256, np.uint8)
+    plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
+    _fbg.run_tensors(plan, [], [table], 1)
+    return table
+
+
+@append.register
+def _(op: ops.Convert, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    if op.dtype == "float32":
+        buffer = _fbg.tensor_int64_to_float(lowering.native, lowering.buffer(x))
+        return lowering.written(value, x.order, buffer)
+    lower: list[tuple[int, int, int, list[int]]] = [(x.size, 1, 2, [])]  # of two words
+    buffers, part = [lowering.buffer(x)], (0, 0, 0, lower)
+    buffer = _fbg.tensor_arrange(lowering.native, buffers, x.size, 4, [part])
+    return lowering.written(value, x.order, buffer)
+
+
+# Reductions --------------------------------------------------------------------------------------
+
+
+def _three(values: Sizes, fill: int) -> tuple[int, int, int]:
+    """Return one number for each of three axes: missing leading ones are `fill`."""
+    padded = (*[fill] * (3 - len(values)), *values)
+    return padded[0], padded[1], padded[2]
+
+
+@append.register
+def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
+    order = channels_last(len(value.shape))
+    x, shape, g = lowering.in_order(lowering.stored(op.x), order), shape_of(value), op.geometry
+    sizes = (
+        _three(x.shape[2:], 1),
+        _three(shape[2:], 1),
+        _three(g.kernel, 1),
+        _three(g.stride, 1),
+        _three(g.dilation, 1),
+        _three(g.before, 0),
+        _three(g.after, 0),
+    )
+    more: dict[str, Any] = {}
+    if (integers := op.integers) is not None:
+        more = {"factor": integers.factor, "zero_point": integers.zero_point}
+        if integers.rounded is None:
+            more["float_output"] = True
+        else:
+            more["output_zero_point"] = integers.rounded
+    buffer = _fbg.tensor_window(
+        lowering.native,
+        lowering.buffer(x),
+        op.function,
+        x.shape[0],
+        x.shape[1],
+        sizes,
+        op.count_padding,
+        x.native_type,
+        **more,
+    )
+    return lowering.written(value, order, buffer)
+
+
+@append.register
+def _(op: windows.Reduce, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    kept = [axis for axis in range(len(x.shape)) if axis not in op.axes]
+    stored = [axis for axis in x.order if x.shape[axis] != 1]
+    first = next((i for i, axis in enumerate(stored) if axis in op.axes), len(stored))
+    inner = [axis for axis in stored[first:] if axis in kept]
+    outer = [axis for axis in stored if axis in kept and axis not in inner]
+    middle = [axis for axis in stored if axis in op.axes]
+    order = (*[a for a in x.order if x.shape[a] == 1], *outer, *middle, *inner)
+    buffer = lowering.buffer(lowering.in_order(x, order))
+    rows, reduced, columns = (
+        math.prod(x.shape[a] for a in part) for part in (outer, middle, inner)
+    )
+    if columns == 1:
+        buffer = _fbg.tensor_reduce_rows(lowering.native, buffer, op.function, rows, reduced)
+    else:
+        pixels = ((1, 1, reduced), (1, 1, 1), (1, 1, reduced), (1, 1, 1), (1, 1, 1))
+        none = ((0, 0, 0), (0, 0, 0))
+        buffer = _fbg.tensor_window(
+            lowering.native, buffer, op.function, rows, columns, (*pixels, *none)
+        )
+    ones = [kept.index(a) for a in kept if x.shape[a] == 1]
+    left = [kept.index(a) for a in (*outer, *inner)]
+    return lowering.written(value, (*ones, *left), buffer)
+
+
+@append.register
+def _(op: windows.Softmax, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    order = natural(len(x.shape)) if op.flat else with_last(x.order, op.axis)
+    rows = math.prod(x.shape[: op.axis]) if op.flat else x.size // x.shape[op.axis]
+    buffer = lowering.buffer(lowering.in_order(x, order))
+    buffer = _fbg.tensor_softmax(lowering.native, buffer, rows, x.size // rows)
+    return lowering.written(value, order, buffer)
+
+
+@append.register
+def _(op: windows.LayerNormalize, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.stored(op.x)
+    order = natural(len(x.shape))
+    rows = math.prod(x.shape[: op.axis])
+    buffer = lowering.buffer(lowering.in_order(x, order))
+    buffer = _fbg.tensor_layer_norm(lowering.native, buffer, rows, op.gamma, op.beta, op.eps)
+    return lowering.written(value, order, buffer)

@@ -1,0 +1,133 @@
+"""Integers that stand for numbers: what reads them takes them as they are where it can.
+
+``Dequantize`` moves behind ops that move elements, to the products, windows and sums that have a
+form for integers; quantizing what it stands for again is the integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatch
+
+from fbg.graph.graph import Graph
+from fbg.graph.move_ops import Concat, Move, Reshape, Transpose
+from fbg.graph.op import Op, Value
+from fbg.graph.product_ops import Product
+from fbg.graph.rewrite import Rewriting, rewrite
+from fbg.graph.tensor_ops import Dequantize, Quantize
+from fbg.graph.window_ops import Integers, Window
+
+# Bytes of so many pixels can be added in 32 bits.
+MOST_PIXELS = (2**31 - 1) // 255
+
+
+def take_integers(graph: Graph) -> Graph:
+    """Let ops read integers instead of the numbers that these stand for."""
+    return rewrite(graph, lambda made, op: _rule(op, made))
+
+
+@singledispatch
+def _rule(op: Op, made: Rewriting) -> Value | None:
+    return None
+
+
+def _dequantized(value: Value) -> Dequantize | None:
+    return value.op if isinstance(value.op, Dequantize) else None
+
+
+def _moved(made: Rewriting, op: Op, source: Dequantize) -> Value:
+    """Add an op of integers, and what stands for its result."""
+    return made.add(replace(source, q=made.add(op)))
+
+
+@_rule.register(Reshape)
+@_rule.register(Transpose)
+def _(op: Reshape | Transpose, made: Rewriting) -> Value | None:
+    source = _dequantized(op.x)
+    return None if source is None else _moved(made, replace(op, x=source.q), source)
+
+
+@_rule.register
+def _(op: Move, made: Rewriting) -> Value | None:
+    source = _dequantized(op.x)
+    if source is None:
+        return None
+    fill = None if op.fill is None else source.integer_of(op.fill)
+    if op.fill is not None and fill is None:
+        return None
+    return _moved(made, replace(op, x=source.q, fill=fill), source)
+
+
+@_rule.register
+def _(op: Concat, made: Rewriting) -> Value | None:
+    sources = [value.op for value in op.values if isinstance(value.op, Dequantize)]
+    alike = {(source.scale, source.zero_point, source.q.dtype) for source in sources}
+    if len(sources) < len(op.values) or len(alike) != 1:
+        return None
+    return _moved(made, replace(op, values=tuple(s.q for s in sources)), sources[0])
+
+
+@_rule.register
+def _(op: Window, made: Rewriting) -> Value | None:
+    source = _dequantized(op.x)
+    if source is None or op.integers is not None:
+        return None
+    if op.function in ("max", "min"):
+        return _moved(made, replace(op, x=source.q), source)
+    if op.pixels > MOST_PIXELS:
+        return None
+    return made.add(replace(op, x=source.q, integers=Integers(source.scale, source.zero_point)))
+
+
+@_rule.register
+def _(op: Product, made: Rewriting) -> Value | None:
+    source, weights = _dequantized(op.x), op.alternative
+    if source is None or weights is None:
+        return None
+    return made.add(
+        replace(
+            op,
+            x=source.q,
+            w=weights.integers,
+            w_scale=weights.scale,
+            w_zero_point=weights.zero_point,
+            x_scale=source.scale,
+            x_zero_point=source.zero_point,
+            algorithm="",
+            alternative=None,
+        )
+    )
+
+
+def _stands_for(source: Dequantize, op: Quantize) -> bool:
+    """Whether rounding what integers stand for is these integers."""
+    same = (source.scale, source.zero_point, source.q.dtype)
+    return same == (op.scale, op.zero_point, op.dtype)
+
+
+def _joined(made: Rewriting, op: Quantize, concat: Concat) -> Value | None:
+    """Round what is joined instead of the result, which is the same: integers are then joined."""
+    parts = []
+    for value in concat.values:
+        if not isinstance(value.op, Dequantize):
+            return None
+        same = _stands_for(value.op, op)
+        parts.append(value.op.q if same else made.add(replace(op, x=value)))
+    return made.add(replace(concat, values=tuple(parts)), op.x)
+
+
+@_rule.register
+def _(op: Quantize, made: Rewriting) -> Value | None:
+    source, window = op.x.op, op.x.op
+    if isinstance(source, Dequantize):
+        return source.q if _stands_for(source, op) else None
+    if isinstance(source, Concat) and made.is_inside(op.x):
+        return _joined(made, op, source)
+    if not isinstance(window, Window) or window.integers is None or not made.is_inside(op.x):
+        return None
+    means = window.function == "mean" and window.integers.rounded is None
+    if not means or window.x.dtype != op.dtype or not op.scale > 0:
+        return None
+    factor = window.integers.factor / op.scale
+    integers = replace(window.integers, factor=factor, rounded=op.zero_point)
+    return made.add(replace(window, integers=integers), op.x)

@@ -1,0 +1,33 @@
+"""What says that fbg cannot compute an op, so that another back end does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fbg.errors import ModelError
+
+
+class Unsupported(Exception):
+    """A back end cannot compute an op after all; `op` is the name of its node."""
+
+    def __init__(self, op: str, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+
+
+# What is raised for shapes and constants that are not understood. All other exceptions, such as
+# AssertionError and AttributeError, are mistakes.
+_REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
+@contextmanager
+def refusing(op: str) -> Iterator[None]:
+    """Raise Unsupported for the node of that name if something fails."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"node '{op}': {error}") from error
+    except _REFUSALS as error:
+        raise Unsupported(op, str(error) or type(error).__name__) from error
