@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from fbg.graph.common_ops import Map
 from fbg.graph.graph import Graph
 from fbg.graph.move_ops import AxisMap, Concat, Move, Reshape, Transpose, input_behind
 from fbg.graph.op import Op, Value
 from fbg.graph.product_ops import MatMul
-from fbg.graph.tensor_ops import Constant, Convert, Foreign, Map, TensorInput
+from fbg.graph.tensor_ops import Constant, Convert, Foreign, TensorInput
 from helpers.tensor_graphs import Tensors
 
 WRONG: dict[str, Callable[[Value], Op]] = {
@@ -80,4 +81,4 @@ def test_values_are_computed_just_before_they_are_read() -> None:
     z = tensors.map("add", y, early)
     tensors.graph.output(tensors.map("cos", z))
     names = [value.name for value in tensors.graph.late()]
-    assert names == [x.name, unread.name, y.name, early.name, z.name, "map_4"]
+    assert names == [x.name, unread.name, y.name, early.name, z.name, "cos"]

@@ -13,11 +13,11 @@ class Graph:
     """A list of values, each computed by an op from values before it. It prints like a program.
 
     >>> import numpy as np
-    >>> from fbg.graph import ops
+    >>> from fbg.graph import common_ops, ops
     >>> graph = Graph()
     >>> with graph.scope("embeddings"):
     ...     x = graph.add(ops.Embed(np.zeros((100, 8), np.float32)))
-    ...     x = graph.add(ops.Norm(x, ops.RmsNorm(np.ones(8, np.float32), 1e-5)))
+    ...     x = graph.add(common_ops.Norm(x, common_ops.RmsNorm(np.ones(8, np.float32), 1e-5)))
     >>> graph.output(graph.add(ops.Pool(x, "mean")))
     >>> print(graph)
     embeddings:

@@ -8,6 +8,7 @@ from functools import singledispatch
 
 from fbg import _fbg
 from fbg.graph import ops
+from fbg.graph.common_ops import Map, Norm, RmsNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear as Layer
 from fbg.graph.op import Op, Value
@@ -70,9 +71,9 @@ def _(op: ops.Embed, lowering: _Lowering) -> int:
 
 
 @_append.register
-def _(op: ops.Norm, lowering: _Lowering) -> int:
+def _(op: Norm, lowering: _Lowering) -> int:
     x, norm = lowering.buffers[op.x], op.norm
-    if isinstance(norm, ops.RmsNorm):
+    if isinstance(norm, RmsNorm):
         return lowering.native.rms_norm(x, norm.weight, norm.eps)
     return lowering.native.layer_norm(x, norm.weight, norm.bias, norm.eps)
 
@@ -86,8 +87,14 @@ def _(op: ops.NormHeads, lowering: _Lowering) -> int:
 
 
 @_append.register
-def _(op: ops.Add, lowering: _Lowering) -> int:
-    return lowering.native.add(lowering.buffers[op.a], lowering.buffers[op.b])
+def _(op: Map, lowering: _Lowering) -> int:
+    _, first, second, _, _ = op.steps[0]
+    a, b = (lowering.buffers[op.operands[i]] for i in (first, second))
+    if op.kind == "add":
+        return lowering.native.add(a, b)
+    if op.kind == "tanh":
+        return lowering.native.tanh(a)
+    raise TypeError(f"{op.kind} is not a function of rows")
 
 
 @_append.register
@@ -138,11 +145,6 @@ def _(op: ops.Unfold, lowering: _Lowering) -> int:
 @_append.register
 def _(op: ops.Pool, lowering: _Lowering) -> int:
     return lowering.native.pool(lowering.buffers[op.x], op.pooling, op.skipped)
-
-
-@_append.register
-def _(op: ops.Tanh, lowering: _Lowering) -> int:
-    return lowering.native.tanh(lowering.buffers[op.x])
 
 
 @_append.register

@@ -19,6 +19,7 @@ from fbg import _fbg
 from fbg.graph import move_ops as moves
 from fbg.graph import tensor_ops as ops
 from fbg.graph import window_ops as windows
+from fbg.graph.common_ops import LayerNorm, Map, MapStep, Norm
 from fbg.graph.layout import (
     Order,
     channels_last,
@@ -34,7 +35,7 @@ from fbg.graph.move_ops import AxisMap
 from fbg.graph.op import Op, Value
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.maps import as_map
-from fbg.graph.tensor_ops import MapStep, Sizes, shape_of
+from fbg.graph.tensor_ops import Sizes, shape_of
 from fbg.tuning.trials import ConvTrial
 
 Array = npt.NDArray[Any]
@@ -275,7 +276,7 @@ def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
 # Functions of elements ---------------------------------------------------------------------------
 
 
-@append.register(ops.Map)
+@append.register(Map)
 @append.register(ops.Quantize)
 @append.register(ops.Dequantize)
 def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
@@ -415,10 +416,13 @@ def _(op: windows.Softmax, lowering: TensorLowering, value: Value) -> Stored:
 
 
 @append.register
-def _(op: windows.LayerNormalize, lowering: TensorLowering, value: Value) -> Stored:
-    x = lowering.stored(op.x)
+def _(op: Norm, lowering: TensorLowering, value: Value) -> Stored:
+    x, norm = lowering.stored(op.x), op.norm
+    if not isinstance(norm, LayerNorm):
+        raise TypeError(f"{op.kind} is not an op of tensors")
     order = natural(len(x.shape))
-    rows = math.prod(x.shape[: op.axis])
     buffer = lowering.buffer(lowering.in_order(x, order))
-    buffer = _fbg.tensor_layer_norm(lowering.native, buffer, rows, op.gamma, op.beta, op.eps)
+    bias = None if norm.bias is None else norm.bias.reshape(-1)
+    rows, weight = x.size // norm.weight.size, norm.weight.reshape(-1)
+    buffer = _fbg.tensor_layer_norm(lowering.native, buffer, rows, weight, bias, norm.eps)
     return lowering.written(value, order, buffer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 from fbg.locks import cached_property
 
 Shape = tuple[int | str, ...]
+MOST_ELEMENTS = 2**48  # of a tensor: its bytes are counted in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,12 @@ class Op(ABC):
     def error(self, name: str, must: str, got: Any) -> ValueError:
         """Return the error of a field that does not fit."""
         return ValueError(f"{self.kind}: {name} must {must}, got {got}")
+
+    def checked(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return a shape; raises ValueError if it has too many elements."""
+        if math.prod(shape) > MOST_ELEMENTS:
+            raise ValueError(f"a tensor of shape {shape} has too many elements")
+        return shape
 
     def require_columns(self, name: str, value: Value, columns: int) -> None:
         if value.columns != columns:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fbg.graph.common_ops import RmsNorm
 from fbg.graph.linear import Linear as Layer
 from fbg.graph.op import Op, Shape, Value, described
 
@@ -57,42 +58,6 @@ class Embed(Op):
 
 
 @dataclass(frozen=True)
-class LayerNorm:
-    """(x - mean) / sqrt(variance + eps) * weight + bias."""
-
-    weight: Floats
-    bias: Floats | None
-    eps: float
-
-
-@dataclass(frozen=True)
-class RmsNorm:
-    """x / sqrt(mean of x^2 + eps) * weight."""
-
-    weight: Floats
-    eps: float
-
-
-NormKind = LayerNorm | RmsNorm
-
-
-@dataclass(frozen=True, eq=False)
-class Norm(Op):
-    """A norm of each row."""
-
-    x: Value
-    norm: NormKind
-
-    @property
-    def kind(self) -> str:
-        return "rms_norm" if isinstance(self.norm, RmsNorm) else "layer_norm"
-
-    def infer(self) -> Shape:
-        self.require_columns("x", self.x, self.norm.weight.size)
-        return self.x.shape
-
-
-@dataclass(frozen=True)
 class Heads:
     """The heads of attention; a row of queries, keys and values has them side by side.
 
@@ -127,18 +92,6 @@ class NormHeads(Op):
         if self.q_norm.eps != self.k_norm.eps:
             raise self.error("k_norm", f"have eps {self.q_norm.eps}", self.k_norm.eps)
         return self.qkv.shape
-
-
-@dataclass(frozen=True, eq=False)
-class Add(Op):
-    a: Value
-    b: Value
-    kind = "add"
-
-    def infer(self) -> Shape:
-        if self.a.shape != self.b.shape:
-            raise self.error("b", f"have the shape of a, {list(self.a.shape)}", list(self.b.shape))
-        return self.a.shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,15 +206,6 @@ class Pool(Op):
 
 
 @dataclass(frozen=True, eq=False)
-class Tanh(Op):
-    x: Value
-    kind = "tanh"
-
-    def infer(self) -> Shape:
-        return self.x.shape
-
-
-@dataclass(frozen=True, eq=False)
 class Normalize(Op):
     """Rows of length 1."""
 
@@ -285,12 +229,6 @@ def _either(names: tuple[str, ...]) -> str:
 def _(value: Layer, name: str) -> list[str]:
     shown = f"{value.name.rpartition('.')[2]} {value.dtype} {list(value.weight.shape)}"
     return [shown, "bias"] if value.bias is not None else [shown]
-
-
-@described.register(LayerNorm)
-@described.register(RmsNorm)
-def _(value: NormKind, name: str) -> list[str]:
-    return [f"eps={value.eps:g}"]
 
 
 @described.register

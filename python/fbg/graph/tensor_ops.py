@@ -19,12 +19,6 @@ from fbg.graph.quantized_weights import QuantizedWeights
 
 Array = npt.NDArray[Any]
 Sizes = tuple[int, ...]
-MapStep = tuple[str, int, int, float, float]
-
-MOST_REGISTERS = 32  # of a map
-ARITHMETIC = ("add", "subtract", "multiply", "divide", "power")  # of two operands, or one twice
-MOST_PRINTED = 120  # letters of a map; a longer one is printed as a list of functions
-MOST_ELEMENTS = 2**48  # of a tensor: its bytes are counted in 64 bits
 
 
 def shape_of(value: Value) -> Sizes:
@@ -42,12 +36,6 @@ class TensorOp(Op):
 
     def element_type(self) -> str:
         return self.inputs[0].dtype
-
-    def checked(self, shape: Sizes) -> Sizes:
-        """Return a shape; raises ValueError if it has too many elements."""
-        if math.prod(shape) > MOST_ELEMENTS:
-            raise ValueError(f"a tensor of shape {shape} has too many elements")
-        return shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,58 +82,6 @@ class Constant(TensorOp):
         """The elements: in a new array if integers stand for them."""
         source = self.source
         return source.dequantized() if isinstance(source, QuantizedWeights) else source
-
-
-@dataclass(frozen=True, eq=False)
-class Map(TensorOp):
-    """A function of the elements of its operands, which are broadcast as NumPy does.
-
-    A step is (function, register a, register b, constant, constant); registers are first the
-    operands and then the steps, of which the last is the result.
-    """
-
-    operands: tuple[Value, ...]
-    steps: tuple[MapStep, ...]
-    dtype: str = "float32"
-    kind = "map"
-
-    def element_type(self) -> str:
-        return self.dtype
-
-    def infer(self) -> Sizes:
-        return self.checked(np.broadcast_shapes(*(shape_of(value) for value in self.operands)))
-
-    def expression(self, numbers: Mapping[Value, str]) -> str:
-        called = [numbers[value] for value in self.operands]
-        for function, a, b, c0, c1 in self.steps:
-            read = [called[a], called[b]] if a != b or function in ARITHMETIC else [called[a]]
-            given = [f"{c:g}" for c in (c0, c1)] if c0 or c1 else []
-            called.append(f"{function}({', '.join([*read, *given])})")
-        if len(called[-1]) <= MOST_PRINTED:
-            return called[-1]
-        functions = [step[0] for step in self.steps]
-        return f"map([{', '.join(called[: len(self.operands)])}], {' > '.join(functions)})"
-
-    @classmethod
-    def of(
-        cls, function: str, operands: tuple[Value, ...], c0: float, c1: float, dtype: str
-    ) -> Map:
-        """Return function(operands) of one or two operands, which may be the same."""
-        known = tuple(dict.fromkeys(operands))
-        step = (function, 0, known.index(operands[-1]), float(c0), float(c1))
-        return cls(known, (step,), dtype)
-
-    @property
-    def registers(self) -> int:
-        """How many registers it has."""
-        return len(self.operands) + len(self.steps)
-
-    def binary(self, *functions: str) -> tuple[str, Value, Value] | None:
-        """Return function, a, b if it is one of these functions of two operands, else None."""
-        if len(self.steps) != 1 or len(self.operands) != 2:
-            return None
-        function, a, b, _, _ = self.steps[0]
-        return (function, self.operands[a], self.operands[b]) if function in functions else None
 
 
 @dataclass(frozen=True, eq=False)

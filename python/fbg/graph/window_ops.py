@@ -6,9 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from fbg.graph.op import Value
 from fbg.graph.tensor_ops import Sizes, TensorOp, shape_of
 
@@ -108,21 +105,6 @@ class Softmax(TensorOp):
     axis: int
     flat: bool = False
     kind = "softmax"
-
-    def infer(self) -> Sizes:
-        return shape_of(self.x)
-
-
-@dataclass(frozen=True, eq=False)
-class LayerNormalize(TensorOp):
-    """(x - mean) / sqrt(variance + eps) * gamma + beta over all axes from `axis` on."""
-
-    x: Value
-    axis: int
-    gamma: npt.NDArray[np.float32]
-    beta: npt.NDArray[np.float32] | None
-    eps: float
-    kind = "layer_norm"
 
     def infer(self) -> Sizes:
         return shape_of(self.x)

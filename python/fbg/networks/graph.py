@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from fbg.graph import ops
+from fbg.graph.common_ops import Map, Norm, NormKind
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.op import Value
-from fbg.graph.ops import NormKind
 
 
 def add_activated(graph: Graph, x: Value, layer: Linear, activation: str) -> Value:
     """Add activation(layer(x)), tanh among the activations."""
     if activation == "tanh":
-        return graph.add(ops.Tanh(graph.add(ops.Linear(x, layer))))
+        return graph.add(Map.of("tanh", (graph.add(ops.Linear(x, layer)),)))
     return graph.add(ops.Linear(x, layer, activation))
 
 
 def add_norm(graph: Graph, x: Value, norm: NormKind | None) -> Value:
     """Add a norm; None leaves x as it is."""
-    return x if norm is None else graph.add(ops.Norm(x, norm))
+    return x if norm is None else graph.add(Norm(x, norm))
 
 
 def build_pooler(graph: Graph, hidden: Value, pooler: Linear) -> Value:

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.graph import ops
+from fbg.graph.common_ops import Map, NormKind, RmsNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.op import Value
-from fbg.graph.ops import NormKind, RmsNorm
 from fbg.graph.passes.migration import SmoothingGroup
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED
@@ -155,7 +155,7 @@ class Transformer:
             return x
         near = graph.add(ops.Unfold(read, config.convolution.width))
         near = add_activated(graph, near, layer.convolution, config.convolution.activation)
-        return add_norm(graph, graph.add(ops.Add(near, x)), layer.convolution_norm)
+        return add_norm(graph, graph.add(Map.of("add", (near, x))), layer.convolution_norm)
 
     def _build_half(
         self,
@@ -171,7 +171,7 @@ class Transformer:
         if self.config.place == "before":
             return half(add_norm(graph, x, norm), x)
         y = add_norm(graph, half(add_norm(graph, x, norm), None), post_norm)
-        return graph.add(ops.Add(y, x))
+        return graph.add(Map.of("add", (y, x)))
 
     def _build_attention(self, graph: Graph, index: int, qkv: Value) -> Value:
         layer, config = self.layers[index], self.config

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fbg.graph.common_ops import MOST_REGISTERS, Map
 from fbg.graph.op import Value
 from fbg.graph.passes.maps import fuse_maps
-from fbg.graph.tensor_ops import MOST_REGISTERS, Dequantize, Map, Quantize
+from fbg.graph.tensor_ops import Dequantize, Quantize
 from helpers.tensor_graphs import Tensors
 
 

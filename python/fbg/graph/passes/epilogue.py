@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.graph.common_ops import Map
 from fbg.graph.epilogue import ACTIVATIONS, Activation, Quantization, Residual, Step
 from fbg.graph.graph import Graph
 from fbg.graph.move_ops import Concat
@@ -22,7 +23,7 @@ from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.scaling import Scaling
 from fbg.graph.product_ops import Part, Product
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Constant, Dequantize, Map, Quantize, shape_of
+from fbg.graph.tensor_ops import Constant, Dequantize, Quantize, shape_of
 
 Array = npt.NDArray[Any]
 

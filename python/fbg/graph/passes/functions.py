@@ -11,12 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from fbg.graph.common_ops import LayerNorm, Map, Norm
 from fbg.graph.graph import Graph
 from fbg.graph.move_ops import Reshape
 from fbg.graph.op import Op, Value
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Constant, Map, shape_of, size_of
-from fbg.graph.window_ops import LayerNormalize, Reduce
+from fbg.graph.tensor_ops import Constant, shape_of, size_of
+from fbg.graph.window_ops import Reduce
 
 TOLERANCE = 1e-3  # relative, of constants such as the square root of 2
 
@@ -90,9 +91,9 @@ def _gelu(op: Map) -> Map | None:
         if inner is None:
             continue
         if (scaled := _operand(inner, "erf")) is not None and _is_scaled(scaled, x):
-            return Map.of("gelu", (x,), 0, 0, "float32")
+            return Map.of("gelu", (x,))
         if (scaled := _operand(inner, "tanh")) is not None and _is_cubic(scaled, x):
-            return Map.of("gelu_tanh", (x,), 0, 0, "float32")
+            return Map.of("gelu_tanh", (x,))
     return None
 
 
@@ -135,14 +136,14 @@ def _silu(op: Map) -> Map | None:
     found = op.binary("multiply")
     for x, gate in _orders(None if found is None else found[1:]):
         if _operand(gate, "sigmoid") is x:
-            return Map.of("silu", (x,), 0, 0, "float32")
+            return Map.of("silu", (x,))
     return None
 
 
 # Layer normalization -----------------------------------------------------------------------------
 
 
-def _layer_norm(op: Map) -> LayerNormalize | None:
+def _layer_norm(op: Map) -> Norm | None:
     """(x - mean) / sqrt(mean((x - mean)^2) + eps) * gamma + beta over the last axis."""
     found = op.binary("add")
     for scaled, beta in _orders(None if found is None else found[1:]):
@@ -154,8 +155,7 @@ def _layer_norm(op: Map) -> LayerNormalize | None:
             x, eps = centered, _epsilon_of(parts[1], centered)
             if eps is None or not (_is_vector(gamma, x) and _is_vector(beta, x)):
                 continue
-            axis = len(x.shape) - 1
-            return LayerNormalize(x, axis, _array(gamma), _array(beta), eps)
+            return Norm(x, LayerNorm(_array(gamma), _array(beta), eps))
     return None
 
 

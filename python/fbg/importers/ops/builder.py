@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.graph.common_ops import Map
 from fbg.graph.graph import Graph
 from fbg.graph.move_ops import Reshape, Transpose
 from fbg.graph.op import Op as GraphOp
@@ -20,7 +21,7 @@ from fbg.graph.op import Value
 from fbg.graph.packed_weights import Packer, Weights
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Constant, Map, Sizes, TensorInput
+from fbg.graph.tensor_ops import Constant, Sizes, TensorInput
 from fbg.importers.backends.base import Op
 from fbg.importers.description import Constants
 

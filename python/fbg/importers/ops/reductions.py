@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from fbg.graph.common_ops import LayerNorm, Norm
 from fbg.graph.op import Value
 from fbg.graph.refusal import Unsupported
 from fbg.graph.tensor_ops import shape_of
-from fbg.graph.window_ops import Geometry, LayerNormalize, Reduce, Softmax
+from fbg.graph.window_ops import Geometry, Reduce, Softmax
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.pooling import pooled
@@ -83,15 +83,12 @@ def build_layer_norm(builder: Builder, node: Op) -> None:
     if len(list(filter(None, node.node.outputs))) > 1:
         return _layer_norm_with_statistics(builder, node, x, axis)
     shape = shape_of(x)[axis:]
-    parameters: list[Any] = []
-    for index in (1, 2):
-        value = builder.constant_input(node, index)
-        if value is not None:
-            value = np.ascontiguousarray(np.broadcast_to(value, shape)).reshape(-1)
-        parameters.append(value)
-    gamma, beta = parameters
-    epsilon = node.attribute("epsilon", 1e-5)
-    builder.set_output(node, builder.add(LayerNormalize(x, axis, gamma, beta, epsilon)))
+    gamma, beta = builder.constant_input(node, 1), builder.constant_input(node, 2)
+    assert gamma is not None
+    weight = np.ascontiguousarray(np.broadcast_to(gamma, shape))
+    bias = None if beta is None else np.ascontiguousarray(np.broadcast_to(beta, shape))
+    norm = LayerNorm(weight, bias, node.attribute("epsilon", 1e-5))
+    builder.set_output(node, builder.add(Norm(x, norm)))
 
 
 def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int) -> None:
