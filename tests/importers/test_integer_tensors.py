@@ -39,7 +39,9 @@ def chosen(nodes, shape, outputs):
     feed = {"x": RNG.standard_normal(shape).astype(np.float32)}
     network = read_model(make_model(nodes, feed, outputs, CONSTANTS), "test.onnx", None)
     inferred = infer(network, {"x": TensorType(np.dtype(np.float32), shape)}, {})
-    return integer_tensors(network, inferred, Net(network).fused_steps(feed))
+    net = Net(network)
+    net.prepare(feed)
+    return integer_tensors(network, inferred, [step.nodes for step in net.plan().steps])
 
 
 EVERYONE = None

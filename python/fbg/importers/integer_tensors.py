@@ -12,7 +12,6 @@ It follows from what the network in float32 does, step by step, after all that c
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,21 +27,15 @@ _JOINING = {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean
 _ENDING = _ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
 
 
-@dataclass(frozen=True)
-class FusedSteps:
-    """What computes a network: its nodes, and the names of those of each step."""
-
-    nodes: Sequence[Node]
-    steps: Sequence[tuple[str, ...]]
-
-
 def integer_tensors(
-    network: Network, inferred: Inferred, fused: FusedSteps
+    network: Network, inferred: Inferred, steps: Sequence[tuple[str, ...]]
 ) -> dict[str, frozenset[str] | None]:
     """Return the tensors to round, each with the names of the products that read the integers, or
     with None where everyone does.
+
+    steps: of a run in float32: the names of the nodes that each computes.
     """
-    flow = _Flow(inferred, fused, network.outputs)
+    flow = _Flow(inferred, steps, network.outputs)
     chosen: dict[str, frozenset[str] | None] = {}
     integers: set[str] = set()  # which everyone reads, also of tensors that were moved
     for name in [*network.inputs, *flow.writers]:
@@ -63,18 +56,20 @@ def integer_tensors(
 
 
 class _Flow:
-    """Who writes and reads the tensors of a fused network, and in which steps."""
+    """Who writes and reads the tensors of a network, and in which steps."""
 
-    def __init__(self, inferred: Inferred, fused: FusedSteps, outputs: Collection[str]) -> None:
+    def __init__(
+        self, inferred: Inferred, steps: Sequence[tuple[str, ...]], outputs: Collection[str]
+    ) -> None:
         self._inferred, self._outputs = inferred, frozenset(outputs)
-        self.writers = {name: node for node in fused.nodes for name in node.outputs if name}
+        self.writers = {name: node for node in inferred.nodes for name in node.outputs if name}
         self.readers: dict[str, list[Node]] = {}
-        for node in fused.nodes:
+        for node in inferred.nodes:
             for name in dict.fromkeys(node.reads):
                 self.readers.setdefault(name, []).append(node)
-        self._step = {name: n for n, names in enumerate(fused.steps) for name in names}
-        nodes = {node.name: node for node in fused.nodes}
-        parts = [[nodes[name] for name in names if name in nodes] for names in fused.steps]
+        self._step = {name: n for n, names in enumerate(steps) for name in names}
+        nodes = {node.name: node for node in inferred.nodes}
+        parts = [[nodes[name] for name in names if name in nodes] for names in steps]
         self._ends = [self._can_end(part) for part in parts]
 
     def multiplies(self, node: Node, name: str) -> bool:

@@ -22,7 +22,6 @@ from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds
-from fbg.importers.integer_tensors import FusedSteps
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.observe import calibrate_network
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
@@ -208,12 +207,6 @@ class Net:
         session = self._session(types, {name: arrays[name] for name in self._bound})
         steps, samples = session.profile(arrays, rounds)
         return replace(self._plan(session, steps), samples=tuple(map(tuple, samples)))
-
-    def fused_steps(self, feeds: Mapping[str, Array]) -> FusedSteps:
-        """Return what a run on such inputs does, for `integer_tensors`."""
-        self.prepare(feeds)
-        session = self._current("calibrate")
-        return FusedSteps(session.nodes, [step.nodes for step in session.steps()])
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a directory that `fbg.load` maps: the network as it runs, quantized or not.

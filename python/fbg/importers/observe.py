@@ -16,7 +16,8 @@ import numpy as np
 from fbg.arrays import Array
 from fbg.importers.description import Network, TensorType
 from fbg.importers.fills import Magnitudes, padded_for_maxima
-from fbg.importers.integer_tensors import FusedSteps, integer_tensors
+from fbg.importers.integer_tensors import integer_tensors
+from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import watching
 from fbg.importers.products import MOVES
@@ -29,7 +30,8 @@ class Prepared(Protocol):
     """A network that runs, as `Net` does."""
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]: ...
-    def fused_steps(self, feeds: Mapping[str, Array]) -> FusedSteps: ...
+    def prepare(self, feeds: Mapping[str, Array]) -> None: ...
+    def plan(self) -> NetPlan: ...
 
 
 Prepare = Callable[[Network], Prepared]
@@ -93,7 +95,10 @@ def calibrate_network(
         raise ValueError("calibrate: must hold at least one feed")
     types = {name: TensorType(array.dtype, array.shape) for name, array in first.items()}
     inferred = infer(network, types, {})
-    chosen = integer_tensors(network, inferred, prepare(network).fused_steps(first))
+    prepared = prepare(network)
+    prepared.prepare(first)
+    chosen = integer_tensors(network, inferred, [step.nodes for step in prepared.plan().steps])
+    del prepared  # whose weights would be in memory twice
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     data = padded_for_maxima(inferred.nodes, inferred.constants)
     floats = [name for name, array in first.items() if array.dtype == np.float32]

@@ -26,7 +26,7 @@ from fbg.graph.op import Value
 from fbg.graph.refusal import Unsupported
 from fbg.graph.tensor_ops import Constant, TensorInput
 from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step
-from fbg.importers.description import Constants, Network, Node, TensorType
+from fbg.importers.description import Constants, Network, TensorType
 from fbg.importers.onnx.inference import infer
 from fbg.progress import counted
 from fbg.tuning.trials import ConvTrial
@@ -317,11 +317,6 @@ class Session:
         if kind is None or fixed is None or kind.dtype.kind in "OSU":
             return None
         return np.empty(fixed, kind.dtype)
-
-    @property
-    def nodes(self) -> list[Node]:
-        """The nodes that are computed, in an order in which they can run."""
-        return [op.node for op in self._ops]
 
     def steps(self) -> list[PlacedStep]:
         """Return what a run does, in order."""
