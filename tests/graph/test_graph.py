@@ -10,12 +10,12 @@ import pytest
 
 import fbg
 from fbg import _fbg
-from fbg.graph import ops
-from fbg.graph.common_ops import LayerNorm, Map, Norm, RmsNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.lower_rows import lower_rows
-from fbg.graph.op import Op, Value
+from fbg.graph.lower.rows import lower_rows
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import LayerNorm, Map, Norm, RmsNorm
+from fbg.graph.ops.op import Op, Value
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.minilm import minilm_directory

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fbg.graph.common_ops import Map
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import AxisMap, Concat, Move, Reshape, Transpose, input_behind
-from fbg.graph.op import Op, Value
-from fbg.graph.product_ops import MatMul
-from fbg.graph.tensor_ops import Constant, Convert, Foreign, TensorInput
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose, input_behind
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.products import MatMul
+from fbg.graph.ops.tensors import Constant, Convert, Foreign, TensorInput
 from helpers.tensor_graphs import Tensors
 
 WRONG: dict[str, Callable[[Value], Op]] = {
@@ -48,7 +48,7 @@ def test_programs_show_what_is_known_where_it_is_read() -> None:
     x = tensors.input(2, 3)
     y = tensors.map("add", tensors.map("affine", x, c0=0.5, c1=1), tensors.constant(np.ones(3)))
     y = tensors.map("multiply", y, tensors.constant(0.25))
-    tensors.graph.output(tensors.add(Foreign((y,), "TopK", "onnxruntime", (2, "?"), "int64")))
+    tensors.graph.output(tensors.add(Foreign((y,), "v", "TopK", "onnxruntime", (2, "?"), "int64")))
     assert str(tensors.graph).splitlines() == [
         "%0: float32[2, 3] = input(x)",
         "%1: float32[2, 3] = affine(%0, 0.5, 1)  # n1",

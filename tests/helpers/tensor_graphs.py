@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fbg.graph.common_ops import Map
 from fbg.graph.graph import Graph
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.products import Conv, Linear
+from fbg.graph.ops.tensors import Constant, TensorInput
 from fbg.graph.packed_weights import PackedWeights, Packer, Weights
-from fbg.graph.product_ops import Conv, Linear
-from fbg.graph.tensor_ops import Constant, TensorInput
 
 
 class Tensors:

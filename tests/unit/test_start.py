@@ -77,4 +77,6 @@ def test_help() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of(command: str) -> None:
     parts = NETWORKS if command in OF_NETWORKS else MODELS
+    if command == "serve":  # whose options have the defaults of the settings of the server
+        parts = parts | {"server"}
     check(RUN.format(arguments=[command, "--help"]), parts, {"click"})

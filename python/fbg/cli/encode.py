@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,12 +17,14 @@ from fbg.cli.common import shows_progress, user_errors
 from fbg.cli.options import dtype_option, input_option, require_column, threads_option
 from fbg.environment import INTERRUPTED
 from fbg.files import require_free_file
-from fbg.integrations.shards import ShardJob, find_shards
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
+
+if TYPE_CHECKING:
+    from fbg.integrations.shards import ShardJob
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def encode(
       fbg encode path/to/all-MiniLM-L6-v2 --ray --input texts/ --output rows/
     """
     if on_ray:
+        from fbg.integrations.shards import ShardJob
+
         if texts or source is None or output is None:
             raise click.UsageError("--ray requires --input and --output")
         with user_errors():
@@ -156,6 +160,7 @@ def _check_arguments(
 
 def _encode_on_ray(job: ShardJob, source: str, address: str | None, actors: int | None) -> None:
     from fbg.integrations.ray_encode import encode_shards
+    from fbg.integrations.shards import find_shards
 
     shards = find_shards(source, job.output)
     with progress_bar(len(shards), "shard", show=shows_progress()) as advance:

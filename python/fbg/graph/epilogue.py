@@ -20,12 +20,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Array
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Requantize, Scale, Stage
-
-Array = npt.NDArray[Any]
 
 MOST_SUM = 2.0**31  # what int32 sums with their bias have to stay below
 # The most steps of the result that one step of the sums may be: the error of an int32 bias is at

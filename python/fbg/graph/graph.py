@@ -6,19 +6,19 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.op import Op, Value
 
 
 class Graph:
     """A list of values, each computed by an op from values before it. It prints like a program.
 
     >>> import numpy as np
-    >>> from fbg.graph import common_ops, ops
+    >>> from fbg.graph.ops import common, rows
     >>> graph = Graph()
     >>> with graph.scope("embeddings"):
-    ...     x = graph.add(ops.Embed(np.zeros((100, 8), np.float32)))
-    ...     x = graph.add(common_ops.Norm(x, common_ops.RmsNorm(np.ones(8, np.float32), 1e-5)))
-    >>> graph.output(graph.add(ops.Pool(x, "mean")))
+    ...     x = graph.add(rows.Embed(np.zeros((100, 8), np.float32)))
+    ...     x = graph.add(common.Norm(x, common.RmsNorm(np.ones(8, np.float32), 1e-5)))
+    >>> graph.output(graph.add(rows.Pool(x, "mean")))
     >>> print(graph)
     embeddings:
       %0: float32[tokens, 8] = embed(word [100, 8])

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.conv.packed_conv import PackedConv
 from fbg.errors import ModelError
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.locks import Lock
 
-Array = npt.NDArray[Any]
 T = TypeVar("T")
 SLACK_BYTES = 2**26  # of weights that a small network may have packed
 

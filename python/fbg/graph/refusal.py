@@ -9,12 +9,16 @@ from fbg.errors import ModelError
 
 
 class Unsupported(Exception):
-    """A back end cannot compute an op after all; `op` is the name of its node."""
+    """A back end cannot compute an op after all; `op` is the name of its node.
 
-    def __init__(self, op: str, reason: str) -> None:
+    all: this and what else was refused with it.
+    """
+
+    def __init__(self, op: str, reason: str, *others: Unsupported) -> None:
         super().__init__(reason)
         self.op = op
         self.reason = reason
+        self.all: tuple[Unsupported, ...] = (self, *others)
 
 
 # What is raised for shapes and constants that are not understood. All other exceptions, such as

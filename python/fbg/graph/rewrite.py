@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from fbg.graph.graph import Graph
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.op import Op, Value
 from fbg.graph.refusal import refusing
 
 

@@ -28,7 +28,7 @@ from fbg.importers.passes import drop_identities, fold_batch_norm, take_constant
 from fbg.importers.products import ProductCount, count_products, fold_weights
 from fbg.importers.quantize import products
 from fbg.importers.saved_net import write_saved
-from fbg.importers.session import PlacedStep, Session
+from fbg.importers.session import AnyBackEnd, PlacedStep, Session
 from fbg.importers.verification import verified
 from fbg.locks import Lock
 from fbg.tuning.store import store
@@ -362,12 +362,12 @@ def _checked_shapes(
     return result
 
 
-def _backends(names: Sequence[str] | None) -> list[BackEnd]:
+def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
     """Return the back ends of these names, in this order; None: all that are installed."""
     chosen = BACKENDS if names is None else names
     if isinstance(chosen, str) or not chosen:
         raise ValueError(f"backends must be a sequence of names, got {names!r}")
-    found: list[BackEnd] = []
+    found: list[AnyBackEnd] = []
     for name in chosen:
         if name == "fbg":
             found.append(Native())

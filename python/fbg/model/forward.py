@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats
-from fbg.graph.lower_rows import lower_rows
+from fbg.graph.lower.rows import lower_rows
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
 from fbg.runtime.indices import index_array, require_in_range

@@ -18,11 +18,11 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import Floats, Indices
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.lower_rows import lower_rows
-from fbg.graph.op import Value
+from fbg.graph.lower.rows import lower_rows
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.op import Value
 from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig

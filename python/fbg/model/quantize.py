@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fbg.arrays import Floats, Indices
-from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.op import Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.op import Value
 from fbg.graph.passes.correction import Pairs
 from fbg.graph.passes.migration import SmoothingGroup, smooth
 from fbg.graph.passes.moments import Moments

@@ -11,7 +11,7 @@ from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.op import Value
+from fbg.graph.ops.op import Value
 from fbg.networks.graph import add_activated
 
 # Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.

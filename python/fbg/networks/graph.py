@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fbg.graph import ops
-from fbg.graph.common_ops import Map, Norm, NormKind
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.op import Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import Map, Norm, NormKind
+from fbg.graph.ops.op import Value
 
 
 def add_activated(graph: Graph, x: Value, layer: Linear, activation: str) -> Value:

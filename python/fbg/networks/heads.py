@@ -15,11 +15,11 @@ from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.errors import ModelError
-from fbg.graph import ops
-from fbg.graph.common_ops import LayerNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.op import Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import LayerNorm
+from fbg.graph.ops.op import Value
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source

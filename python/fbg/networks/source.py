@@ -18,8 +18,8 @@ from fbg.checkpoints.checkpoint import Checkpoint, Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.graph.common_ops import LayerNorm, RmsNorm
 from fbg.graph.linear import Linear
+from fbg.graph.ops.common import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 
 Parts = Sequence[str | Part | Kernel | Ones]  # of a layer, side by side

@@ -12,8 +12,8 @@ from dataclasses import replace
 from fbg.arrays import Floats
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel
-from fbg.graph.common_ops import NormKind, RmsNorm
 from fbg.graph.linear import Linear
+from fbg.graph.ops.common import NormKind, RmsNorm
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import read_tables
 from fbg.networks.names import Names

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats
-from fbg.graph import ops
-from fbg.graph.common_ops import Map, NormKind, RmsNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.op import Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import Map, NormKind, RmsNorm
+from fbg.graph.ops.op import Value
 from fbg.graph.passes.migration import SmoothingGroup
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from fbg.arrays import Array, Floats
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
-from fbg.graph.lower_rows import lower_rows
-from fbg.graph.op import Value
+from fbg.graph.lower.rows import lower_rows
+from fbg.graph.ops.op import Value
 from fbg.model.model import Model
 from fbg.progress import counted
 from fbg.runtime.batches import chunks, pack_sequences

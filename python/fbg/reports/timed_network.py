@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Doubles
-from fbg.graph import ops
-from fbg.graph.lower_rows import lower_rows
-from fbg.graph.op import Op, Value
+from fbg.graph.lower.rows import lower_rows
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.op import Op, Value
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import pack_padded
 from fbg.runtime.runner import Runner

@@ -10,7 +10,7 @@ import numpy as np
 
 from fbg.arrays import Floats, Indices
 from fbg.graph.graph import Graph
-from fbg.graph.lower_rows import lower_rows
+from fbg.graph.lower.rows import lower_rows
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner

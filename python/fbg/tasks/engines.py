@@ -9,9 +9,9 @@ from pathlib import Path
 
 from fbg.arrays import Floats
 from fbg.errors import ModelError
-from fbg.graph import ops
 from fbg.graph.graph import Graph
-from fbg.graph.op import Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.op import Value
 from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.op import Value
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.products import MatMul
+from fbg.graph.ops.windows import Softmax
 from fbg.graph.passes.attention import fuse_attention
-from fbg.graph.product_ops import MatMul
-from fbg.graph.window_ops import Softmax
 from helpers.tensor_graphs import Tensors
 
 

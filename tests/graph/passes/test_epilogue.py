@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import Concat
-from fbg.graph.op import Value
+from fbg.graph.ops.moves import Concat
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.products import Product
+from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.passes.epilogue import fuse_epilogues
-from fbg.graph.product_ops import Product
-from fbg.graph.tensor_ops import Dequantize, Quantize
 from helpers.tensor_graphs import Tensors
 
 

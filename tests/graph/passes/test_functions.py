@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from fbg.graph.move_ops import Reshape
-from fbg.graph.op import Value
+from fbg.graph.ops.moves import Reshape
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.windows import Reduce
 from fbg.graph.passes.functions import find_functions
-from fbg.graph.window_ops import Reduce
 from helpers.tensor_graphs import Tensors
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.move_ops import AxisMap, Concat, Move, Reshape, Transpose
-from fbg.graph.op import Value
+from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.products import IntegerWeights
+from fbg.graph.ops.tensors import Dequantize, Quantize
+from fbg.graph.ops.windows import Geometry, Window
 from fbg.graph.packed_weights import Weights
 from fbg.graph.passes.integers import take_integers
-from fbg.graph.product_ops import IntegerWeights
-from fbg.graph.tensor_ops import Dequantize, Quantize
-from fbg.graph.window_ops import Geometry, Window
 from helpers.tensor_graphs import Tensors
 
 PAIRS = Geometry((1, 2), (1, 1), (1, 1), (0, 0), (0, 0), (2, 3))

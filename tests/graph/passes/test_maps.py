@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fbg.graph.common_ops import MOST_REGISTERS, Map
-from fbg.graph.op import Value
+from fbg.graph.ops.common import MOST_REGISTERS, Map
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.passes.maps import fuse_maps
-from fbg.graph.tensor_ops import Dequantize, Quantize
 from helpers.tensor_graphs import Tensors
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fbg.graph.common_ops import Map
 from fbg.graph.graph import Graph
-from fbg.graph.op import Op, Value
-from fbg.graph.product_ops import Attend, MatMul, Product
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.products import Attend, MatMul, Product
+from fbg.graph.ops.tensors import Constant, shape_of, size_of
+from fbg.graph.ops.windows import Softmax
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Constant, shape_of, size_of
-from fbg.graph.window_ops import Softmax
 
 
 def fuse_attention(graph: Graph) -> Graph:

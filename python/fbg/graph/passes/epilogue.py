@@ -11,21 +11,19 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.graph.common_ops import Map
+from fbg.arrays import Array
 from fbg.graph.epilogue import ACTIVATIONS, Activation, Quantization, Residual, Step
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import Concat
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.moves import Concat
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.products import Part, Product
+from fbg.graph.ops.tensors import Constant, Dequantize, Quantize, shape_of
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.scaling import Scaling
-from fbg.graph.product_ops import Part, Product
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Constant, Dequantize, Quantize, shape_of
-
-Array = npt.NDArray[Any]
 
 
 def fuse_epilogues(graph: Graph, packer: Packer) -> Graph:

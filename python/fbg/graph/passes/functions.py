@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from fbg.graph.common_ops import LayerNorm, Map, Norm
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import Reshape
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.common import LayerNorm, Map, Norm
+from fbg.graph.ops.moves import Reshape
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.tensors import Constant, shape_of, size_of
+from fbg.graph.ops.windows import Reduce
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Constant, shape_of, size_of
-from fbg.graph.window_ops import Reduce
 
 TOLERANCE = 1e-3  # relative, of constants such as the square root of 2
 

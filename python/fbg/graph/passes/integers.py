@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import singledispatch
 
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import Concat, Move, Reshape, Transpose
-from fbg.graph.op import Op, Value
-from fbg.graph.product_ops import Product
+from fbg.graph.ops.moves import Concat, Move, Reshape, Transpose
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.products import Product
+from fbg.graph.ops.tensors import Dequantize, Quantize
+from fbg.graph.ops.windows import Integers, Window
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Dequantize, Quantize
-from fbg.graph.window_ops import Integers, Window
 
 # Bytes of so many pixels can be added in 32 bits.
 MOST_PIXELS = (2**31 - 1) // 255

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fbg.graph.common_ops import MOST_REGISTERS, Map, MapStep
 from fbg.graph.graph import Graph
-from fbg.graph.op import Op, Value
+from fbg.graph.ops.common import MOST_REGISTERS, Map, MapStep
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.rewrite import Rewriting, rewrite
-from fbg.graph.tensor_ops import Dequantize, Quantize
 
 
 def fuse_maps(graph: Graph) -> Graph:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.graph.graph import Graph
+from fbg.graph.ops.products import Product
 from fbg.graph.packed_weights import Packer, Weights
-from fbg.graph.product_ops import Product
-
-Array = npt.NDArray[Any]
 
 
 class Scaling:

@@ -1,8 +1,8 @@
 """What a back end is to a session, and an op to a back end.
 
 A back end says, op by op, whether it can compute it and what that would cost. The session places
-every op and hands runs of consecutive ops over together: `prepare` does everything that needs time
-or memory, and what it returns is run on buffers that the session owns.
+every op, and hands parts over: `prepare` does everything that needs time or memory, and what it
+returns is run on buffers that the session owns.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from fbg.graph.graph import Graph
+from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
 from fbg.importers.description import Constants, Node, TensorType
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -118,18 +115,14 @@ class PreparedPart(Protocol):
 
 
 @dataclass(frozen=True)
-class Part:
-    """Consecutive ops of one back end, and the tensors that they have in common with others.
-
-    features: of the CPU that kernels of fbg use.
-    """
+class ForeignPart:
+    """Consecutive ops of another back end than fbg, and the tensors that others know, too."""
 
     ops: tuple[Op, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     versions: Mapping[str, int]
     num_threads: int
-    features: int
 
 
 class BackEnd(Protocol):
@@ -149,10 +142,10 @@ class BackEnd(Protocol):
         """Return the modelled seconds of an op that it supports."""
         ...
 
-    def graph(self, part: Part) -> Graph:
-        """Return the ops that it computes for a part, in a graph with the same outputs."""
-        ...
 
-    def prepare(self, part: Part) -> PreparedPart:
+class ForeignBackEnd(BackEnd, Protocol):
+    """Another back end than fbg."""
+
+    def prepare(self, part: ForeignPart) -> PreparedPart:
         """Prepare a part; raises Unsupported for an op that it cannot compute after all."""
         ...

@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
+from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.graph.graph import Graph
-from fbg.graph.op import Shape, Value
-from fbg.graph.tensor_ops import Constant, Foreign, TensorInput
-from fbg.importers.backends.base import Op, Part
+from fbg.importers.backends.base import ForeignPart, Op
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
-
-Array = npt.NDArray[Any]
 
 MOST_REPEATED = 2**16  # bytes of an initializer that repeats one element
 _NEWEST_IR = 10  # understood by every runtime of the last years
 
 
-def part_model(part: Part) -> onnx.ModelProto:
+def part_model(part: ForeignPart) -> onnx.ModelProto:
     """Return a part as a model: its constants as initializers, its border as inputs and outputs."""
     model = onnx.ModelProto(ir_version=_NEWEST_IR)
     model.opset_import.extend(helper.make_opsetid(*item) for item in _oldest_versions(part).items())
@@ -40,32 +35,6 @@ def part_model(part: Part) -> onnx.ModelProto:
     return model
 
 
-def foreign_graph(part: Part, backend: str) -> Graph:
-    """Return the nodes of a part as a graph of ops that a back end computes."""
-    graph, values = Graph(), dict[str, Value]()
-    known, types = part.ops[0].constants, part.ops[0].types
-    for name in part.inputs:
-        values[name] = graph.add(TensorInput(name, *_printed(types.get(name))))
-    for op in part.ops:
-        for name in op.node.reads:
-            if name not in values:
-                values[name] = graph.add(Constant(known[name]))
-        read = tuple(values[name] for name in op.node.reads)
-        for name in filter(None, op.node.outputs):
-            kind = Foreign(read, op.node.op, backend, *_printed(types.get(name)))
-            values[name] = graph.add(kind, (op.node.name,))
-    for name in part.outputs:
-        graph.output(values[name])
-    return graph
-
-
-def _printed(kind: TensorType | None) -> tuple[Shape, str]:
-    """Return a shape, as far as it is known, and the name of the type of elements."""
-    if kind is None or kind.shape is None:
-        return ("…",), "unknown" if kind is None else str(kind.dtype)
-    return tuple("?" if size is None else size for size in kind.shape), str(kind.dtype)
-
-
 def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:
     """Add an initializer; one that repeats an element is left to each run, as it is in the file."""
     if values.nbytes <= MOST_REPEATED or any(values.strides):
@@ -79,7 +48,7 @@ def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:
     graph.node.append(helper.make_node("Expand", [f"{name}/element", f"{name}/shape"], [name]))
 
 
-def _oldest_versions(part: Part) -> dict[str, int]:
+def _oldest_versions(part: ForeignPart) -> dict[str, int]:
     """Return the oldest operator sets in which all ops mean the same: runtimes may be older."""
     versions: dict[str, int] = {}
     for op in part.ops:
@@ -102,7 +71,7 @@ def _value(name: str, ops: tuple[Op, ...]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, element, kind.shape)
 
 
-def written(part: Part, name: str, value: Any, out: Array | None) -> Array:
+def written(part: ForeignPart, name: str, value: Any, out: Array | None) -> Array:
     """Return a tensor that a part has computed: in `out`, if there is one, else as it is.
 
     Raises ModelError for one that is not of the type which all other parts were prepared for.
@@ -120,7 +89,7 @@ def written(part: Part, name: str, value: Any, out: Array | None) -> Array:
     return out
 
 
-def failure(part: Part, backend: str, error: Exception) -> ModelError:
+def failure(part: ForeignPart, backend: str, error: Exception) -> ModelError:
     """Return what to raise for whatever another runtime has raised while it ran a part."""
     titles = ", ".join(op.node.title for op in part.ops[:3])
     more = f" and {len(part.ops) - 3} more" if len(part.ops) > 3 else ""

@@ -1,30 +1,27 @@
-"""fbg itself as a back end: consecutive ops become one native plan, with a single entry.
+"""fbg itself as a back end: a part of a graph becomes one native plan, with a single entry.
 
-What they are in ops of tensors is said by the functions in `fbg.importers.ops`; passes make fewer
-ops of these, which are lowered. An op that fails on the way is refused, and another back end
-computes it: `refusing` decides which exceptions mean that.
+An op that cannot be lowered is refused, and another back end computes it: `refusing` decides which
+exceptions mean that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+import fbg.graph.lower.products  # noqa: F401  which registers its ops
 from fbg import _fbg
-from fbg.graph import lower_products  # noqa: F401  which registers its ops
-from fbg.graph.graph import Graph
-from fbg.graph.layout import natural
-from fbg.graph.lower_tensors import TensorLowering
-from fbg.graph.move_ops import Gather, input_behind
-from fbg.graph.op import Value
+from fbg.arrays import Array
+from fbg.graph.divide import Part
+from fbg.graph.lower.layout import natural
+from fbg.graph.lower.tensors import TensorLowering
+from fbg.graph.ops.moves import Gather, Reshape, Transpose, input_behind
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Constant, Convert, shape_of
 from fbg.graph.packed_weights import PackedWeights, Packer
-from fbg.graph.passes.fuse import fuse
-from fbg.graph.refusal import refusing
-from fbg.graph.tensor_ops import shape_of
-from fbg.importers.backends.base import Op, Part, Step
+from fbg.graph.refusal import Unsupported, refusing
+from fbg.importers.backends.base import Op, Step
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
     conv_ops,
@@ -36,10 +33,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     reductions,
     resize,
 )
-from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import OPS
-
-Array = npt.NDArray[Any]
 
 
 class Native:
@@ -72,56 +66,30 @@ class Native:
         """Return what the model says."""
         return modelled_seconds(op)
 
-    def graph(self, part: Part) -> Graph:
-        """Return the ops that a plan of the part is made from."""
-        return _part_graph(part, _packer(part, self.weights))
-
-    def prepare(self, part: Part) -> _PreparedPlan:
-        """Build the graph of a part and plan it."""
-        return _PreparedPlan(part, self.weights)
+    def prepare(self, part: Part, packer: Packer, num_threads: int, features: int) -> PreparedPlan:
+        """Lower a part and plan it. features: of the CPU that kernels use."""
+        return PreparedPlan(part, packer, num_threads, features)
 
 
-def _part_graph(part: Part, packer: Packer) -> Graph:
-    """Return the ops of a part, fused; its outputs are those of the part, in their order."""
-    types = part.ops[0].types
-    builder = Builder(part.ops[0].constants, packer)
-    for name in part.inputs:
-        builder.add_input(name, types[name].fixed or (), types[name].dtype)
-    for op in part.ops:
-        builder.node = op.node.name
-        with refusing(op.node.name):
-            OPS[op.node.domain, op.node.op].build(builder, op)
-    for name in part.outputs:
-        builder.graph.output(builder.value(name))
-    return fuse(builder.graph, packer)
+class PreparedPlan:
+    """A part as a native plan. trials: how to time each of its convolutions."""
 
-
-def _packer(part: Part, weights: PackedWeights) -> Packer:
-    types, constants = part.ops[0].types, part.ops[0].constants
-    names = {name for op in part.ops for name in op.node.reads if name in constants}
-    return Packer(weights, sum(types[name].nbytes for name in names))
-
-
-class _PreparedPlan:
-    """trials: how to time each of the convolutions."""
-
-    def __init__(self, part: Part, weights: PackedWeights) -> None:
-        packer = _packer(part, weights)
-        graph = _part_graph(part, packer)
-        lowering = TensorLowering(packer, part.features)
-        for value in graph.late():
-            with refusing(value.owner if value.nodes else part.ops[0].node.name):
-                lowering.lower(value)
-        self._threads = part.num_threads
-        self._inputs = part.inputs
+    def __init__(self, part: Part, packer: Packer, num_threads: int, features: int) -> None:
+        lowering = TensorLowering(packer, features)
+        inputs = [value for value in part.inputs if not isinstance(value.op, Constant)]
+        for value in inputs:
+            with refusing(part.values[0].owner):
+                lowering.bring(value)
+        _lower(lowering, part.values)
         outputs: list[int] = []
-        for value in graph.outputs:
+        for value in part.outputs:
             with refusing(value.owner):
                 outputs.append(_output(lowering, value, outputs))
-        self._plan = _fbg.Plan(lowering.native, 1, 1, 1, part.num_threads, features=part.features)
-        # The graph is not kept: it holds what has been made of constants on the way.
+        self._threads = num_threads
+        self._plan = _fbg.Plan(lowering.native, 1, 1, 1, num_threads, features=features)
+        # The values are not kept: they hold what has been made of constants on the way.
         self._owners, self.trials = lowering.owners, lowering.trials
-        self._indices = _indexed(graph)
+        self._indices = _indexed(part, inputs)
         self._weights = packer.kept
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
@@ -142,8 +110,7 @@ class _PreparedPlan:
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""
         given = [np.asarray(array, order="C") for array in inputs]
-        for name, rows in self._indices.items():
-            place = self._inputs.index(name)
+        for place, (name, rows) in self._indices.items():
             given[place] = indices = given[place].copy()  # nobody changes what has been checked
             lowest, highest = int(indices.min()), int(indices.max())
             if lowest < -rows or highest >= rows:
@@ -165,6 +132,21 @@ class _PreparedPlan:
         return int(self._plan.arena_bytes)
 
 
+def _lower(lowering: TensorLowering, values: Sequence[Value]) -> None:
+    """Lower values; raises Unsupported for all that cannot be lowered, at once."""
+    refused: dict[str, Unsupported] = {}
+    for value in values:
+        if lowering.can_lower(value):
+            try:
+                with refusing(value.owner):
+                    lowering.lower(value)
+            except Unsupported as error:
+                refused.setdefault(error.op, error)
+    if refused:
+        first, *others = refused.values()
+        raise Unsupported(first.op, first.reason, *others)
+
+
 def _output(lowering: TensorLowering, value: Value, taken: Sequence[int]) -> int:
     """Return a buffer of the native graph that is an output and nothing else."""
     lowering.nodes = value.nodes
@@ -176,12 +158,14 @@ def _output(lowering: TensorLowering, value: Value, taken: Sequence[int]) -> int
     return buffer
 
 
-def _indexed(graph: Graph) -> dict[str, int]:
-    """Return the inputs that index rows of a table, and how many of those there are."""
-    found: dict[str, int] = {}
-    for value in graph.values:
-        op = value.op
-        if isinstance(op, Gather) and (name := input_behind(op.indices)) is not None:
-            rows = shape_of(op.x)[op.axis]
-            found[name] = min(rows, found.get(name, rows))
+def _indexed(part: Part, inputs: Sequence[Value]) -> dict[int, tuple[str, int]]:
+    """Return the inputs that index rows of a table: their names, and how many rows there are."""
+    found: dict[int, tuple[str, int]] = {}
+    for value in part.values:
+        if isinstance(value.op, Gather):
+            indices, rows = value.op.indices, shape_of(value.op.x)[value.op.axis]
+            while indices not in inputs and isinstance(indices.op, (Reshape, Transpose, Convert)):
+                indices = indices.op.x
+            place, name = inputs.index(indices), input_behind(indices) or indices.name
+            found[place] = name, min(rows, found.get(place, (name, rows))[1])
     return found

@@ -17,16 +17,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 
 from fbg import _fbg
-from fbg.graph.graph import Graph
+from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op, Part, Step
+from fbg.importers.backends.base import ForeignPart, Op, Step
 from fbg.importers.backends.foreign import (
     failure,
-    foreign_graph,
     modelled_seconds,
     part_model,
     written,
@@ -34,20 +32,17 @@ from fbg.importers.backends.foreign import (
 from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
-Array = npt.NDArray[Any]
-
-
 MOST_TRIED = 2**12  # elements of a constant that is tried as such: it may be a shape
 SHORT = 100e-6  # modelled seconds of a part to which other threads would hardly come in time
 
 
-def _threads(part: Part) -> int:
+def _threads(part: ForeignPart) -> int:
     """Return how many threads a part is worth."""
     seconds = sum(modelled_seconds(op) for op in part.ops)
     return part.num_threads if seconds > SHORT else 1
 
 
-def alone(op: Op) -> Part:
+def alone(op: Op) -> ForeignPart:
     """Return an op as a part in which all constants but short ones are inputs."""
     inputs = tuple(
         name
@@ -56,10 +51,10 @@ def alone(op: Op) -> Part:
     )
     outputs = tuple(filter(None, op.node.outputs))
     versions = {"": 21, op.node.domain: op.node.version}
-    return Part((op,), inputs, outputs, versions, 1, 0)
+    return ForeignPart((op,), inputs, outputs, versions, 1)
 
 
-def session_model(part: Part) -> bytes:
+def session_model(part: ForeignPart) -> bytes:
     """Return a part as a model in which all names are numbers: many parts differ in nothing else.
 
     Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
@@ -116,7 +111,7 @@ class _Sessions:
         self._possible: dict[bytes, bool] = {}
         self._lock = Lock()
 
-    def get(self, part: Part) -> Any:
+    def get(self, part: ForeignPart) -> Any:
         """Return the session of a part; raises whatever onnxruntime does."""
         model, threads = session_model(part), _threads(part)
         key = hashlib.sha256(model).digest(), threads
@@ -128,7 +123,7 @@ class _Sessions:
                 found = self._made.setdefault(key, made)
         return found
 
-    def is_possible(self, part: Part) -> bool:
+    def is_possible(self, part: ForeignPart) -> bool:
         """Whether there can be a session of a part."""
         try:
             model = session_model(part)
@@ -167,17 +162,13 @@ class OnnxRuntime:
         """Return a little more than the model: tensors change hands."""
         return 1.5 * modelled_seconds(op) + 5e-6
 
-    def graph(self, part: Part) -> Graph:
-        """Return an op for each output of its nodes."""
-        return foreign_graph(part, self.name)
-
-    def prepare(self, part: Part) -> _PreparedSession:
+    def prepare(self, part: ForeignPart) -> _PreparedSession:
         """Return an inner session for the part."""
         return _PreparedSession(part, self._sessions)
 
 
 class _PreparedSession:
-    def __init__(self, part: Part, sessions: _Sessions) -> None:
+    def __init__(self, part: ForeignPart, sessions: _Sessions) -> None:
         self._part = part
         self._has_threads = _threads(part) > 1
         try:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from onnx.reference import ReferenceEvaluator
 
-from fbg.graph.graph import Graph
-from fbg.importers.backends.base import Op, Part, Step
+from fbg.arrays import Array
+from fbg.importers.backends.base import ForeignPart, Op, Step
 from fbg.importers.backends.foreign import (
     failure,
-    foreign_graph,
     modelled_seconds,
     part_model,
     written,
 )
-
-Array = npt.NDArray[Any]
 
 
 class Reference:
@@ -35,7 +30,7 @@ class Reference:
     def supports(self, op: Op) -> bool:
         """Whether the package has an implementation."""
         try:
-            part = Part((op,), (), (), {op.node.domain: op.node.version}, 1, 0)
+            part = ForeignPart((op,), (), (), {op.node.domain: op.node.version}, 1)
             ReferenceEvaluator(part_model(part))
         except Exception:  # it raises a type of its own for each kind of failure
             return False
@@ -45,17 +40,13 @@ class Reference:
         """Return 50 times what a kernel would take."""
         return 50 * modelled_seconds(op)
 
-    def graph(self, part: Part) -> Graph:
-        """Return an op for each output of its nodes."""
-        return foreign_graph(part, self.name)
-
-    def prepare(self, part: Part) -> _PreparedReference:
+    def prepare(self, part: ForeignPart) -> _PreparedReference:
         """Return the evaluator of a part."""
         return _PreparedReference(part)
 
 
 class _PreparedReference:
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: ForeignPart) -> None:
         self._part = part
         self._evaluator = ReferenceEvaluator(part_model(part))
 

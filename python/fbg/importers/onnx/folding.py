@@ -13,17 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
+from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.importers.description import Node, TensorType
 from fbg.importers.onnx.budget import Budget
 
-Array = npt.NDArray[Any]
 Types = Mapping[str, TensorType]
 
 # Ops that the reference computes by vectorized functions: a step for each element.

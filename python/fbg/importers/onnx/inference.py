@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
+from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.importers.description import Constants, Network, Node, TensorType, needed
 from fbg.importers.onnx.folding import Folding, node_proto
@@ -24,7 +23,6 @@ from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
-Array = npt.NDArray[Any]
 MOST_SHAPE_ELEMENTS = 2**12  # of a tensor whose values inference may look at
 
 

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper
 
+from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.importers.description import Network, Node, TensorType
@@ -24,7 +24,6 @@ from fbg.importers.onnx.inlining import inline_functions
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
 
-Array = npt.NDArray[Any]
 OLDEST_OPSET = 6
 MOST_BYTES = 2**31 - 1  # of a message of protobuf
 

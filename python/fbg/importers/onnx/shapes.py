@@ -8,17 +8,14 @@ for whichever back end runs the op.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-import numpy.typing as npt
-
-from fbg.graph.window_ops import Geometry
+from fbg.arrays import Array
+from fbg.graph.ops.windows import Geometry
 from fbg.importers.description import Node, TensorType
 from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.resized_axes import parameters, resized_axes
 from fbg.importers.ops.windows import conv_windows, pool_windows, transposed_windows
 
-Array = npt.NDArray[Any]
 Shape = tuple[int | str | None, ...]
 Types = Mapping[str, TensorType]
 Constants = Mapping[str, Array]

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from google.protobuf.message import Message  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
+from fbg.arrays import Array
 from fbg.checkpoints.mapped_file import MappedFile
 from fbg.errors import ModelError
 from fbg.importers.onnx.budget import Budget
 
-Array = npt.NDArray[Any]
 MOST_BYTES = 2**40
 MOST_AXES = 64
 

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.graph.common_ops import Map
+from fbg.arrays import Array
 from fbg.graph.graph import Graph
-from fbg.graph.move_ops import Reshape, Transpose
-from fbg.graph.op import Op as GraphOp
-from fbg.graph.op import Value
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.moves import Reshape, Transpose
+from fbg.graph.ops.op import Op as GraphOp
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Constant, Sizes, TensorInput
 from fbg.graph.packed_weights import Packer, Weights
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Constant, Sizes, TensorInput
 from fbg.importers.backends.base import Op
 from fbg.importers.description import Constants
 
-Array = npt.NDArray[Any]
 MOST_IN_TABLE = 2**22  # positions along an axis, which are Python's integers while a plan is made
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fbg.graph.op import Value
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Convert
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Convert
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder, constant_of
 from fbg.importers.ops.registry import BYTES, FLOAT, op

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fbg.graph.move_ops import AxisMap, Concat, Gather, Move, input_behind
-from fbg.graph.op import Value
+from fbg.graph.ops.moves import AxisMap, Concat, Gather, Move, input_behind
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Sizes, shape_of
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder, constant_of, require_table
 from fbg.importers.ops.ranges import slices

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fbg.graph.op import Value
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Sizes, shape_of
+from fbg.graph.ops.windows import Geometry, Window
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Sizes, shape_of
-from fbg.graph.window_ops import Geometry, Window
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import BYTES, FLOAT, op

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
+from fbg.graph.ops.products import IntegerWeights
+from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of
 from fbg.graph.packed_weights import Weights
-from fbg.graph.product_ops import IntegerWeights
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import Dequantize, Quantize, shape_of
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import BYTES, FLOAT, op
-
-Array = npt.NDArray[Any]
 
 
 def integer_weights(builder: Builder, q: Array, scale: Any, zero_point: Any) -> IntegerWeights:

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from fbg.graph.common_ops import LayerNorm, Norm
-from fbg.graph.op import Value
+from fbg.graph.ops.common import LayerNorm, Norm
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import shape_of
+from fbg.graph.ops.windows import Geometry, Reduce, Softmax
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import shape_of
-from fbg.graph.window_ops import Geometry, Reduce, Softmax
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.pooling import pooled

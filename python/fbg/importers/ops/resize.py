@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.graph.move_ops import AxisMap, Move, Resample
+from fbg.arrays import Array
+from fbg.graph.ops.moves import AxisMap, Move, Resample
+from fbg.graph.ops.tensors import shape_of
 from fbg.graph.refusal import Unsupported
-from fbg.graph.tensor_ops import shape_of
 from fbg.importers.backends.base import Op
 from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
 
-Array = npt.NDArray[Any]
 Coefficients = Callable[[float], Array]
 
 TIE = 1e-6  # a position so close to the middle of two pixels is as near to one as to the other

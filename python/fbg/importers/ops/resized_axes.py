@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.importers.description import Node
 
-Array = npt.NDArray[Any]
 Parameters = tuple[int | None, int, int | None]
 
 

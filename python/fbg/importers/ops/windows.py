@@ -6,8 +6,8 @@ inference of shapes and its reference differ from both in some cases, so neither
 
 from __future__ import annotations
 
-from fbg.graph.tensor_ops import Sizes
-from fbg.graph.window_ops import Geometry
+from fbg.graph.ops.tensors import Sizes
+from fbg.graph.ops.windows import Geometry
 from fbg.importers.description import Node
 
 

@@ -20,10 +20,10 @@ from functools import partial
 import numpy as np
 
 from fbg.arrays import Floats, Indices
-from fbg.graph import ops
 from fbg.graph.graph import Graph
-from fbg.graph.op import Op
-from fbg.graph.ops import Heads
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.op import Op
+from fbg.graph.ops.rows import Heads
 from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import PackedBatch, token_position_ids
 from fbg.runtime.engine import Engine, InputLimits

@@ -10,8 +10,8 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
-from fbg.graph.op import Value
-from fbg.graph.tensor_ops import Convert, Sizes, TensorInput, TensorOp, shape_of, size_of
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Convert, Sizes, TensorInput, TensorOp, shape_of, size_of
 
 
 @dataclass(frozen=True, eq=False)

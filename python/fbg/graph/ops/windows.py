@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fbg.graph.op import Value
-from fbg.graph.tensor_ops import Sizes, TensorOp, shape_of
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fbg.arrays import Array
 from fbg.graph.epilogue import Epilogue, Step, Sums, sums_pipeline
-from fbg.graph.op import Value
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 from fbg.graph.packed_weights import Packer, Weights
-from fbg.graph.tensor_ops import Sizes, TensorOp, shape_of
 
-Array = npt.NDArray[Any]
 BLOCK = 2**20  # elements that are looked at together
 
 

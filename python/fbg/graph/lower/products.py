@@ -8,12 +8,12 @@ from typing import Any
 
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
-from fbg.graph.conv_trial import trial_of
-from fbg.graph.layout import channels_last, natural, with_last
-from fbg.graph.lower_tensors import Stored, TensorLowering, append
-from fbg.graph.op import Value
-from fbg.graph.product_ops import Attend, Conv, Linear, MatMul, Product
-from fbg.graph.tensor_ops import Sizes, shape_of
+from fbg.graph.lower.conv_trial import trial_of
+from fbg.graph.lower.layout import channels_last, natural, with_last
+from fbg.graph.lower.tensors import Stored, TensorLowering, append
+from fbg.graph.ops.op import Value
+from fbg.graph.ops.products import Attend, Conv, Linear, MatMul, Product
+from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from fbg.graph.op import Op, Shape, Value, described
+from fbg.arrays import Floats
+from fbg.graph.ops.op import Op, Shape, Value, described
 
-Floats = npt.NDArray[np.float32]
 MapStep = tuple[str, int, int, float, float]
 
 MOST_REGISTERS = 32  # of a map

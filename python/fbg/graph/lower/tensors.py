@@ -16,11 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.graph import move_ops as moves
-from fbg.graph import tensor_ops as ops
-from fbg.graph import window_ops as windows
-from fbg.graph.common_ops import LayerNorm, Map, MapStep, Norm
-from fbg.graph.layout import (
+from fbg.arrays import Array
+from fbg.graph.lower.layout import (
     Order,
     channels_last,
     merged_axes,
@@ -31,14 +28,15 @@ from fbg.graph.layout import (
     strides_of,
     with_last,
 )
-from fbg.graph.move_ops import AxisMap
-from fbg.graph.op import Op, Value
+from fbg.graph.ops import moves, windows
+from fbg.graph.ops import tensors as ops
+from fbg.graph.ops.common import LayerNorm, Map, MapStep, Norm
+from fbg.graph.ops.moves import AxisMap
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.maps import as_map
-from fbg.graph.tensor_ops import Sizes, shape_of
 from fbg.tuning.trials import ConvTrial
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)
@@ -103,8 +101,25 @@ class TensorLowering:
         self.nodes = value.nodes
         self._stored[value] = append(value.op, self, value)
 
+    def bring(self, value: Value) -> None:
+        """Let every run bring a value, as the next of its inputs."""
+        shape = shape_of(value)
+        stored = Stored(shape, value.dtype, natural(len(shape)))
+        stored.buffer = _fbg.tensor_input(self.native, stored.nbytes)
+        self.given.add(stored.buffer)
+        self._stored[value] = stored
+
+    def can_lower(self, value: Value) -> bool:
+        """Whether all that an op reads has been lowered, or is known."""
+        return all(x in self._stored or isinstance(x.op, ops.Constant) for x in value.op.inputs)
+
     def stored(self, value: Value) -> Stored:
-        """Return where a value is."""
+        """Return where a value is; constants are where they are read first."""
+        if value not in self._stored:
+            assert isinstance(value.op, ops.Constant)
+            shape = shape_of(value)
+            order = natural(len(shape))
+            self._stored[value] = Stored(shape, value.dtype, order, array=value.op.array)
         return self._stored[value]
 
     def own(self, buffer: int) -> int:
@@ -178,21 +193,6 @@ class TensorLowering:
 def append(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     """Append an op, and return where its result is."""
     raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of tensors")
-
-
-@append.register
-def _(op: ops.TensorInput, lowering: TensorLowering, value: Value) -> Stored:
-    shape = shape_of(value)
-    stored = Stored(shape, op.dtype, natural(len(shape)))
-    stored.buffer = _fbg.tensor_input(lowering.native, stored.nbytes)
-    lowering.given.add(stored.buffer)
-    return stored
-
-
-@append.register
-def _(op: ops.Constant, lowering: TensorLowering, value: Value) -> Stored:
-    shape = shape_of(value)
-    return Stored(shape, value.dtype, natural(len(shape)), array=op.array)
 
 
 # Movement ----------------------------------------------------------------------------------------

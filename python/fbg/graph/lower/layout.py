@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fbg.graph.tensor_ops import Sizes
+from fbg.graph.ops.tensors import Sizes
 
 Order = tuple[int, ...]
 

@@ -1,7 +1,7 @@
 """The ops of tensors, whose shapes are known: what a network of an ONNX file is made of.
 
-They say what is computed, and nothing about where axes lie in memory: `lower_tensors` decides that.
-Products have a file of their own (`product_ops`).
+They say what is computed, and nothing about where axes lie in memory: lowering decides that.
+Moves, windows and products have files of their own.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fbg.graph.op import Op, Shape, Value
+from fbg.arrays import Array
+from fbg.graph.ops.op import Op, Shape, Value
 from fbg.graph.quantized_weights import QuantizedWeights
 
-Array = npt.NDArray[Any]
 Sizes = tuple[int, ...]
 
 
@@ -154,10 +152,12 @@ class Convert(TensorOp):
 class Foreign(TensorOp):
     """An output of an operator that another back end computes.
 
-    shape: as far as it is known. operator, backend: their names.
+    values: what the operator reads. output: the name that the result has for it. shape: as far as
+    it is known. operator, backend: their names.
     """
 
     values: tuple[Value, ...]
+    output: str
     operator: str
     backend: str
     shape: Shape

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fbg.graph.common_ops import RmsNorm
+from fbg.arrays import Floats
 from fbg.graph.linear import Linear as Layer
-from fbg.graph.op import Op, Shape, Value, described
+from fbg.graph.ops.common import RmsNorm
+from fbg.graph.ops.op import Op, Shape, Value, described
 
-Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int32]
 
 TOKENS, SEQUENCES = "tokens", "sequences"  # rows of a value

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from fbg import _fbg
-from fbg.graph import ops
-from fbg.graph.common_ops import Map, Norm, RmsNorm
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear as Layer
-from fbg.graph.op import Op, Value
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import Map, Norm, RmsNorm
+from fbg.graph.ops.op import Op, Value
 
 __all__ = ["Lowered", "lower_rows"]
 

@@ -1,0 +1,1 @@
+"""How graphs become native ones, from which plans are made."""
