@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
-from types import TracebackType
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -128,12 +127,7 @@ class AsyncModel:
     async def __aenter__(self) -> AsyncModel:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Let the requests of this event loop end that have begun, then close.
 
         Those have begun, too, whose tasks have only been created.
