@@ -1,6 +1,7 @@
 """fbg as a back end of the package onnx: what ONNX's own test runner drives.
 
 import onnx.backend.test
+from fbg.arrays import Array
 import fbg.onnx_backend
 
 onnx.backend.test.BackendTest(fbg.onnx_backend, __name__)
@@ -12,17 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper
 from onnx.backend.base import Backend, BackendRep
 
+from fbg.arrays import Array
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 
 __all__ = ["FbgBackend", "FbgRep", "prepare", "run_model", "run_node", "supports_device"]
-
-Array = npt.NDArray[Any]
 
 
 class FbgRep(BackendRep):  # type: ignore[misc]

@@ -9,16 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.errors import ModelError
 from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight
-
-__all__ = ["UnpackedWeight", "copy_floats", "read_floats"]
-
-Floats = npt.NDArray[np.float32]
 
 
 def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:

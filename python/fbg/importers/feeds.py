@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from fbg.importers.description import TensorType
 from fbg.progress import counted
 
-__all__ = ["calibration_feeds", "runs_of"]
-
 
 def calibration_feeds(
     calibrate: object, inputs: Mapping[str, TensorType]

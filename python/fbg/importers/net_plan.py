@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fbg.importers.session import PlacedStep
 
-__all__ = ["NetPlan"]
-
 
 @dataclass(frozen=True)
 class NetPlan:

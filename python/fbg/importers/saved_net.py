@@ -28,8 +28,6 @@ from fbg.importers.description import Network, TensorType
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
 
-__all__ = ["read_saved", "write_saved"]
-
 NETWORK, CONSTANTS = "network", "constants."
 _IR_VERSION = 10
 

@@ -48,8 +48,6 @@ from fbg.text.sentence import (
 )
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["load", "load_encoder"]
-
 DTYPES = tuple(WEIGHT_LIMITS)
 SYNTHETIC = "synthetic"
 ACTIVATIONS = "activations: one scale and zero point per token, as it is packed"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fbg import arrays
 from fbg.arrays import (
+    Floats,
     as_array,
     as_numbers,
     first_of,
@@ -24,9 +25,6 @@ from fbg.arrays import (
 )
 from fbg.errors import named_arguments
 
-__all__ = ["choose_qparams", "dequantize", "quantize", "requantize"]
-
-Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int32]
 
 

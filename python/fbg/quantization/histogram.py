@@ -11,19 +11,16 @@ seen, never on how it was split into batches or in which order they came:
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_choice, require_integer, require_number
+from fbg.arrays import Array, require_choice, require_integer, require_number
 from fbg.quantization.affine import choose_qparams, integer_range
 from fbg.quantization.observers import Observer
 from fbg.quantization.search import round_trip
 
-__all__ = ["HistogramObserver", "PercentileObserver"]
-
-Array = npt.NDArray[Any]
 _SMALLEST = -148  # 2^-149 is the smallest float32
 
 

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_flag, require_integer
+from fbg.arrays import Array, require_flag, require_integer
 from fbg.quantization.affine import choose_qparams, integer_range, require_finite
 from fbg.quantization.search import channels
-
-__all__ = ["MinMaxObserver", "Observer"]
-
-Array = npt.NDArray[Any]
 
 
 class Observer(ABC):

@@ -22,15 +22,14 @@ import numpy.typing as npt
 
 from fbg import arrays
 from fbg.arrays import (
+    Floats,
     as_array,
     require_dtype,
     require_dtype_name,
     require_integer,
     require_matrix,
 )
-from fbg.quantization.affine import Floats, require_finite
-
-__all__ = ["RowwiseMatrix", "quantize_rowwise"]
+from fbg.quantization.affine import require_finite
 
 
 def _require_format(bits: object, scale_dtype: npt.DTypeLike, name: str) -> tuple[int, str]:

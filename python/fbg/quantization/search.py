@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_flag, require_integer
-from fbg.quantization.affine import Floats, choose_qparams, integer_range, require_finite
-
-__all__ = ["choose_qparams_mse"]
+from fbg.arrays import Floats, require_flag, require_integer
+from fbg.quantization.affine import choose_qparams, integer_range, require_finite
 
 
 def channels(x: Floats, axis: int | None, function: str) -> Floats:

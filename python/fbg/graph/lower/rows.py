@@ -13,8 +13,6 @@ from fbg.graph.ops import rows as ops
 from fbg.graph.ops.common import Map, Norm, RmsNorm
 from fbg.graph.ops.op import Op, Value
 
-__all__ = ["Lowered", "lower_rows"]
-
 
 @dataclass(frozen=True)
 class Lowered:
