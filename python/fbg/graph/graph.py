@@ -99,6 +99,11 @@ class Graph:
         brought = [value for value in self.values if value.op.is_brought]
         return self.needed([*brought, *self.outputs])
 
+    def pruned(self) -> Graph:
+        """Leave out what no output needs; return the graph."""
+        self.values = self.live()
+        return self
+
     def late(self) -> list[Value]:
         """Return the same values, each as late as possible: when what reads it first comes next."""
         live = self.live()

@@ -8,6 +8,7 @@ it was made of, and how, while a graph is built; otherwise by values.
 from __future__ import annotations
 
 import hashlib
+import math
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,7 +74,7 @@ class Weights:
     @property
     def nbytes(self) -> int:
         """Bytes that they take once they are made."""
-        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 class PackedWeights:

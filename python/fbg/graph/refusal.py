@@ -23,7 +23,7 @@ class Unsupported(Exception):
 
 # What is raised for shapes and constants that are not understood. All other exceptions, such as
 # AssertionError and AttributeError, are mistakes.
-_REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
+REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 @contextmanager
@@ -31,7 +31,12 @@ def refusing(op: str) -> Iterator[None]:
     """Raise Unsupported for the node of that name if something fails."""
     try:
         yield
-    except ModelError as error:
-        raise ModelError(f"node '{op}': {error}") from error
-    except _REFUSALS as error:
-        raise Unsupported(op, str(error) or type(error).__name__) from error
+    except REFUSALS as error:
+        raise refused(op, error) from error
+
+
+def refused(op: str, error: Exception) -> Exception:
+    """Return what to raise for one of REFUSALS that the node of that name has met."""
+    if isinstance(error, ModelError):
+        return ModelError(f"node '{op}': {error}")
+    return Unsupported(op, str(error) or type(error).__name__)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from fbg.graph.graph import Graph
 from fbg.graph.ops.op import Op, Value
-from fbg.graph.refusal import refusing
+from fbg.graph.refusal import REFUSALS, refused
 
 
 class Rewriting:
@@ -34,22 +34,28 @@ class Rewriting:
 Rule = Callable[[Rewriting, Op], Value | None]
 
 
-def rewrite(graph: Graph, rule: Rule) -> Graph:
-    """Return a graph in which a rule has been applied to each op that is needed."""
+def rewrite(graph: Graph, rule: Rule, of: type[Op] | tuple[type[Op], ...]) -> Graph:
+    """Return a graph in which a rule has been applied to each op, without those that none needs.
+
+    of: the ops without which there is nothing to do, and the graph stays as it is.
+    """
+    if not any(isinstance(value.op, of) for value in graph.values):
+        return graph
     made = Rewriting()
     uses = graph.uses()
     new: dict[Value, Value] = {}
-    for value in graph.live():
+    for value in graph.values:
         op = value.op.reading(new)
         made.nodes = value.nodes
-        with refusing(value.owner):
+        try:
             found = rule(made, op)
+        except REFUSALS as error:
+            raise refused(value.owner, error) from error
         result = made.graph.append(value.with_op(op)) if found is None else found
         made.uses[result] += uses[value]
         new[value] = result
     made.graph.outputs = [new[value] for value in graph.outputs]
-    made.graph.values = made.graph.live()
-    return made.graph
+    return made.graph.pruned()
 
 
 def nodes_of(*values: Value, nodes: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def describe(
         _add(builder, op, placement)
     for name in outputs:
         builder.graph.output(builder.value(name))
-    return fuse(builder.graph, packer)
+    return fuse(builder.graph.pruned(), packer)
 
 
 def _add(builder: Builder, op: Op, placement: Placement) -> None:

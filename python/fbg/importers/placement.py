@@ -46,9 +46,9 @@ class Placement:
         for backend in self._backends:
             possible = (op.node.name, backend.name) not in self._refused
             if possible and wanted in (None, backend.name) and backend.supports(op):
-                able.append(backend)
                 if backend is self._backends[0]:  # asking the others, which is slow, is spared
-                    break
+                    return backend
+                able.append(backend)
         if able:
             return min(able, key=lambda backend: backend.cost(op))
         names = [wanted] if wanted else [backend.name for backend in self._backends]

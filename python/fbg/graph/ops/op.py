@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cache, singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,17 +79,19 @@ class Op(ABC):
     @cached_property
     def _reads(self) -> dict[str, tuple[Value, ...]]:
         """The values of each field that holds one, or a tuple of them."""
-        found: dict[str, tuple[Value, ...]] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, Value):
-                found[name] = (value,)
-            elif isinstance(value, tuple) and value and isinstance(value[0], Value):
-                found[name] = value
-        return found
+        fields = ((name, getattr(self, name)) for name in _fields_of_values(type(self)))
+        return {
+            name: value if isinstance(value, tuple) else (value,)
+            for name, value in fields
+            if value is not None
+        }
 
     def reading(self, new: Mapping[Value, Value]) -> Op:
         """Return the op with other values in the place of those that it reads."""
-        if all(new[value] is value for value in self.inputs):
+        for value in self.inputs:
+            if new[value] is not value:
+                break
+        else:
             return self
         fields: dict[str, Any] = {}
         for name, values in self._reads.items():
@@ -140,6 +142,12 @@ class Op(ABC):
     def require_rows(self, name: str, value: Value, rows: str) -> None:
         if value.shape[0] != rows:
             raise self.error(name, f"have a row for each of the {rows}", list(value.shape))
+
+
+@cache
+def _fields_of_values(kind: type[Op]) -> tuple[str, ...]:
+    """Return the names of the fields that values, or tuples of them, are declared for."""
+    return tuple(each.name for each in dataclasses.fields(kind) if "Value" in str(each.type))
 
 
 @singledispatch

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,11 @@ from fbg.graph.ops.op import Op, Shape, Value
 from fbg.graph.quantized_weights import QuantizedWeights
 
 Sizes = tuple[int, ...]
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype)  # which takes as long as all else that an op needs
 
 
 def shape_of(value: Value) -> Sizes:
@@ -65,7 +72,7 @@ class Constant(TensorOp):
     kind = "constant"
 
     def element_type(self) -> str:
-        return "float32" if isinstance(self.source, QuantizedWeights) else str(self.source.dtype)
+        return "float32" if isinstance(self.source, QuantizedWeights) else _name(self.source.dtype)
 
     def infer(self) -> Sizes:
         return self.source.shape

@@ -24,7 +24,7 @@ from fbg.graph.rewrite import Rewriting, rewrite
 
 def fuse_attention(graph: Graph) -> Graph:
     """Make one op of what is attention."""
-    return rewrite(graph, _rule)
+    return rewrite(graph, _rule, Softmax)
 
 
 @dataclass

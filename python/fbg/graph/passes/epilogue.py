@@ -29,7 +29,7 @@ from fbg.graph.rewrite import Rewriting, rewrite
 def fuse_epilogues(graph: Graph, packer: Packer) -> Graph:
     """Let products compute what follows them. packer: of the weights of the graph."""
     scaling = Scaling(graph, packer)
-    return rewrite(graph, lambda made, op: _rule(op, made, scaling))
+    return rewrite(graph, lambda made, op: _rule(op, made, scaling), Product)
 
 
 @singledispatch

@@ -24,7 +24,7 @@ TOLERANCE = 1e-3  # relative, of constants such as the square root of 2
 
 def find_functions(graph: Graph) -> Graph:
     """Return the graph with functions in the place of the ops that compute them."""
-    return rewrite(graph, _rule)
+    return rewrite(graph, _rule, Map)
 
 
 def _rule(made: Rewriting, op: Op) -> Value | None:

@@ -23,7 +23,7 @@ MOST_PIXELS = (2**31 - 1) // 255
 
 def take_integers(graph: Graph) -> Graph:
     """Let ops read integers instead of the numbers that these stand for."""
-    return rewrite(graph, lambda made, op: _rule(op, made))
+    return rewrite(graph, lambda made, op: _rule(op, made), Dequantize)
 
 
 @singledispatch

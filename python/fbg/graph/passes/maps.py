@@ -11,7 +11,7 @@ from fbg.graph.rewrite import Rewriting, rewrite
 
 def fuse_maps(graph: Graph) -> Graph:
     """Join functions of elements, also those that make integers of numbers and back."""
-    return rewrite(graph, _rule)
+    return rewrite(graph, _rule, (Map, Quantize))
 
 
 def as_map(op: Op) -> Map | None:
