@@ -24,7 +24,7 @@ def alternating(size, count, num_threads):
 
 def sessions(net):
     """The inner sessions of a network."""
-    (session,) = net._sessions.values()
+    (session,) = net._sessions.plans
     parts = [placed.prepared for placed in session._parts if placed.backend.name == "onnxruntime"]
     return [part._session.get_session_options() for part in parts]
 

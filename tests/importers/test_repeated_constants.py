@@ -67,7 +67,7 @@ def test_too_much_is_left_to_every_run():
 def test_a_session_forgets_what_is_packed(tmp_path):
     onnx.save(network("ConstantOfShape", 2), tmp_path / "m.onnx")
     net = fbg.load(tmp_path / "m.onnx")
-    (session,) = net._sessions.values()
+    (session,) = net._sessions.plans
     assert not session._known
 
 

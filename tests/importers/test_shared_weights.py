@@ -162,7 +162,7 @@ def test_weights_that_are_packed_in_too_many_ways_are_refused(tmp_path):
 def test_steps_elsewhere_that_compute_the_same_share_a_session(tmp_path):
     saved(tmp_path / "m.onnx", dynamic_matmul, WIDTH)
     net = fbg.load(tmp_path / "m.onnx")
-    (session,) = net._sessions.values()
+    (session,) = net._sessions.plans
     foreign = [p.prepared for p in session._parts if p.backend.name == "onnxruntime"]
     assert len(foreign) == NODES
     assert len({id(part._session) for part in foreign}) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,8 +29,7 @@ from fbg.importers.quantize import products
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
 from fbg.importers.verification import verified
-from fbg.locks import Lock
-from fbg.tuning.store import store
+from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
 BACKENDS = ("fbg", "onnxruntime", "reference")
@@ -71,8 +69,7 @@ class Net:
         if num_threads is not None:
             num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
         self.num_threads = num_threads
-        self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
-        self._lock = Lock()
+        self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes)
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
         self.int8_error: float | None = None
@@ -91,7 +88,6 @@ class Net:
             self.network = network
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
-        self._generation = store.generation
         types = {name: self._type(name, None) for name in network.inputs}
         if not self._bound and all(kind.fixed is not None for kind in types.values()):
             self._session(types, {})
@@ -302,26 +298,14 @@ class Net:
             threads,
             features,
         )
-        with self._lock:
-            self._last_inputs = (types, bound)
-            if self._generation != store.generation:
-                self._sessions.clear()
-                self._generation = store.generation
-            session = None if anew else self._sessions.get(key)
-            if session is not None:
-                self._sessions.move_to_end(key)
-                return session
-        session = Session(
-            self.network, types, bound, self._backends, self._placement, threads, features
-        )
-        with self._lock:
-            self._sessions[key] = session
-            while len(self._sessions) > 1 and self._nbytes() > MAX_PLAN_BYTES:
-                self._sessions.popitem(last=False)
-        return session
+        self._last_inputs = (types, bound)
 
-    def _nbytes(self) -> int:
-        return sum(session.nbytes for session in self._sessions.values())
+        def prepare() -> Session:
+            return Session(
+                self.network, types, bound, self._backends, self._placement, threads, features
+            )
+
+        return self._sessions.get(key, prepare, MAX_PLAN_BYTES, anew=anew)
 
 
 def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
