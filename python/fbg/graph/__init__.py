@@ -1,1 +1,1 @@
-"""The graph of a network: named, typed ops that print like a program, and what is made of them."""
+"""The graph of a network: named, typed ops that print like a program, with passes and lowering."""

@@ -1,4 +1,4 @@
-"""Divides a graph into parts that one back end computes each."""
+"""Divides a graph into parts, each of which a single back end computes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NATIVE = "fbg"
 class Part:
     """Values that a back end computes one after the other.
 
-    inputs: what it reads of other parts, of a run, and of what is known. outputs: what others read.
+    inputs: values it reads: from other parts, the run, or constants. outputs: values others read.
     """
 
     backend: str
@@ -60,7 +60,7 @@ def _backend(value: Value) -> str:
 
 
 def _steps(graph: Graph) -> tuple[list[list[Value]], dict[Value, int]]:
-    """Return what is computed together, in order: the outputs of a foreign node are."""
+    """Return groups of ops that are computed together, in order: all outputs of a foreign node."""
     steps: dict[object, list[Value]] = {}
     for value in graph.late():
         if not isinstance(value.op, (Constant, TensorInput)):

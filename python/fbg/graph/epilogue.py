@@ -1,9 +1,9 @@
 """The epilogue of a convolution as data, and the output pipeline that computes it.
 
-While a network is read, steps join the epilogue one by one. When it is complete, that of an integer
-convolution whose result is quantized becomes a pipeline without divisions:
+While a network is read, steps join the epilogue one by one. When it is complete, the epilogue
+of an integer convolution whose result is quantized becomes a pipeline without divisions:
 
-    bounds      that saturation applies anyway are left out
+    bounds      bounds that saturation applies anyway are removed
     integers    where nothing but a bias is left, it is rounded to a multiple of the scale of the
                 sums, and these are requantized
     otherwise   the scale of the result is divided out beforehand: from the scale of the sums, the
@@ -25,19 +25,19 @@ from fbg import _fbg
 from fbg.arrays import Array
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Requantize, Scale, Stage
 
-MOST_SUM = 2.0**31  # what int32 sums with their bias have to stay below
+MOST_SUM = 2.0**31  # int32 sums with their bias stay below this
 # The most steps of the result that one step of the sums may be: the error of an int32 bias is at
 # most half of that.
 COARSEST = 0.25
-MOST_DIFFERENCE = 512  # what q - zero_point of 8 bits stays below
-LEAST_SCALE = 2.0**-60  # of a result; what is divided by it stays far from overflow
+MOST_DIFFERENCE = 512  # q - zero_point of 8 bits stays below this
+LEAST_SCALE = 2.0**-60  # least scale of a result, so that dividing by it stays far from overflow
 
 ACTIVATIONS = {row.function: row for row in _fbg.stage_rows() if row.function}
 
 
 @dataclass(frozen=True)
 class Activation:
-    """A function of ACTIVATIONS, with its constants. Raises ValueError for those it cannot have."""
+    """A function of ACTIVATIONS, with its constants; raises ValueError if these do not fit."""
 
     function: str
     c0: float
@@ -53,7 +53,7 @@ class Activation:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The least and the greatest result, if it does nothing but bound its argument."""
+        """The least and the greatest result, if the function only bounds its argument."""
         bounds = ACTIVATIONS[self.function].bounds
         if bounds == "low":
             return 0.0, np.inf
@@ -108,8 +108,8 @@ class Quantization:
         )
 
     def rounded(self, value: float) -> float:
-        """Return what a number becomes, before it saturates."""
-        with np.errstate(over="ignore"):  # of a bound that is the greatest float, say
+        """Return the quantized number before it saturates."""
+        with np.errstate(over="ignore"):  # for example when a bound is the greatest float
             quotient = np.float32(value) / np.float32(self.scale)
         return float(np.rint(quotient)) + self.zero_point
 
@@ -124,7 +124,7 @@ Step = Activation | Residual | Quantization
 
 @dataclass(frozen=True)
 class Sums:
-    """What the sums of products stand for: one is worth x_scale * w_scale, (O,) or ().
+    """The scale of the sums of products: one unit is worth x_scale * w_scale, (O,) or ().
 
     most: the absolute value that none of them exceeds.
     """
@@ -136,14 +136,14 @@ class Sums:
 
 @dataclass(frozen=True)
 class Epilogue:
-    """The stages of an output pipeline, and the scale of x that they go with."""
+    """The stages of an output pipeline, and the scale of x for which they were made."""
 
     stages: list[Any]
     x_scale: float
 
     @classmethod
     def of_integers(cls, sums: Sums, bias: Array | None, steps: Sequence[Step]) -> Epilogue:
-        """Return the pipeline of sums that become float32, plus a float32 bias, then the steps."""
+        """Return a pipeline that makes sums float32, adds a float32 bias, and runs the steps."""
         last = steps[-1] if steps else None
         if not isinstance(last, Quantization) or last.scale < LEAST_SCALE:
             return cls(_from_sums(bias, steps), sums.x_scale)
@@ -170,7 +170,7 @@ class Epilogue:
                 divided = (bias / np.float32(last.scale)).astype(np.float32)
             if not np.isfinite(divided).all():
                 return cls(_from_sums(bias, [*before, last]), sums.x_scale)
-        start = 0  # of the steps that commute with a factor
+        start = 0  # the first of the last steps that all commute with a factor
         for i, step in enumerate(before):
             if not _commutes(step):
                 start = i + 1
@@ -185,7 +185,7 @@ class Epilogue:
 
 
 def _from_sums(bias: Array | None, steps: Sequence[Step]) -> list[Any]:
-    """Return the stages of sums that become float32, before or after the bias is added."""
+    """Return the stages that make sums float32, before or after the bias is added."""
     stages: list[Stage] = [Dequantize()]
     if bias is not None:
         stages.insert(int(bias.dtype == np.float32), Bias(bias))
@@ -195,7 +195,7 @@ def _from_sums(bias: Array | None, steps: Sequence[Step]) -> list[Any]:
 def _most_steps(
     sums: Sums, bias: Array | None, before: Sequence[Step], last: Quantization
 ) -> float:
-    """Return what no result exceeds, in steps of the last one, or infinity."""
+    """Return a bound of all results, in units of the last step, or infinity."""
     most = sums.most * abs(float(sums.x_scale)) * float(np.abs(sums.w_scale).max(initial=0))
     if bias is not None and bias.size:
         most += float(np.abs(bias).max())
@@ -243,7 +243,7 @@ def _divide(step: Step, scale: float) -> Step:
 
 
 def sums_pipeline(bias: Array | None, corrects: bool, steps: Sequence[Step]) -> list[Any]:
-    """Return the stages of sums that stay integers until a step requantizes them."""
+    """Return the stages that keep sums as integers until a step requantizes them."""
     stages: list[Stage] = [CorrectZeroPoints()] if corrects else []
     if bias is not None:
         stages.append(Bias(bias))

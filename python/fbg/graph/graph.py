@@ -57,13 +57,13 @@ class Graph:
         return self.append(Value(name, op.infer(), op, op.element_type(), nodes))
 
     def append(self, value: Value) -> Value:
-        """Add a value as it is, which another graph may have, and return it."""
+        """Add a value, which another graph may contain as well, and return it."""
         self.values.append(value)
         self._known.add(value)
         return value
 
     def output(self, value: Value) -> None:
-        """Let a run return a value, behind those that it returns already."""
+        """Let a run return a value, after those that it returns already."""
         self._require_known([value], "output")
         self.outputs.append(value)
 
@@ -87,7 +87,7 @@ class Graph:
         return graph
 
     def needed(self, results: Sequence[Value]) -> list[Value]:
-        """Return the values that some values are computed from, and these, in order."""
+        """Return these values and all from which they are computed, in order."""
         wanted = set(results)
         for value in reversed(self.values):
             if value in wanted:
@@ -95,17 +95,17 @@ class Graph:
         return [value for value in self.values if value in wanted]
 
     def live(self) -> list[Value]:
-        """Return the values that the outputs need, and all that a run brings, in order."""
+        """Return the values that the outputs need, and all inputs of a run, in order."""
         brought = [value for value in self.values if value.op.is_brought]
         return self.needed([*brought, *self.outputs])
 
     def pruned(self) -> Graph:
-        """Leave out what no output needs; return the graph."""
+        """Remove values that no output needs; return the graph."""
         self.values = self.live()
         return self
 
     def late(self) -> list[Value]:
-        """Return the same values, each as late as possible: when what reads it first comes next."""
+        """Return the same values, each as late as possible: just before its first reader."""
         live = self.live()
         read = [x for value in live for x in value.op.inputs]
         return list(dict.fromkeys([*(v for v in live if v.op.is_brought), *read, *self.outputs]))

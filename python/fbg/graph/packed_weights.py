@@ -1,4 +1,4 @@
-"""Weights of a network: from which constants they are made, and packed once for all who need them.
+"""Weights of a network: the constants they are made from, and one packed copy for all who use them.
 
 Constants are shared by nodes, and by plans of other shapes and thread counts. So nothing is made of
 them before it is packed, and what has been packed is found again: by the constants in memory that
@@ -24,11 +24,11 @@ from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.locks import Lock
 
 T = TypeVar("T")
-SLACK_BYTES = 2**26  # of weights that a small network may have packed
+SLACK_BYTES = 2**26  # bytes of packed weights that a small network may have
 
 
 def identity(array: Array) -> Hashable:
-    """Return what tells an array from all others as long as it is in memory."""
+    """Return a key that identifies an array as long as it is in memory."""
     if array.size <= 1:
         return array.tobytes(), array.shape, array.dtype
     return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
@@ -36,9 +36,9 @@ def identity(array: Array) -> Hashable:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights that are computed whenever they are asked for. key: what they are made of, and how.
+    """Weights that are computed whenever they are asked for. key: what they are made from, and how.
 
-    Equal weights are made of the same constants in the same way: these are kept in memory.
+    Equal weights are made from the same constants in the same way; these stay in memory.
     """
 
     key: Hashable
@@ -48,7 +48,7 @@ class Weights:
 
     @classmethod
     def of(cls, constant: Array | QuantizedWeights) -> Weights:
-        """Return a constant; quantized weights as the numbers that they stand for."""
+        """Return a constant, with quantized weights as the numbers that they stand for."""
         if isinstance(constant, QuantizedWeights):
             parts = (constant.integers, constant.scale, constant.zero_point)
             key = (*map(identity, parts), constant.axis)
@@ -62,7 +62,7 @@ class Weights:
         shape: tuple[int, ...] | None = None,
         dtype: npt.DTypeLike | None = None,
     ) -> Weights:
-        """Return function(weights), which `step` tells from all others of the same weights."""
+        """Return function(weights); `step` distinguishes it from other functions of the weights."""
         return replace(
             self,
             key=(self.key, step),
@@ -73,12 +73,12 @@ class Weights:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that they take once they are made."""
+        """The number of bytes of the weights once they are made."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
 class PackedWeights:
-    """Packed weights of a network by what they hold. They are kept as long as a plan holds them.
+    """Packed weights of a network by content. They are kept as long as a plan holds them.
 
     What is packed has been folded and scaled, so equal weights are found by their values and not by
     the name of a tensor.
@@ -122,7 +122,7 @@ class Packer:
         self._found: weakref.WeakValueDictionary[tuple[Weights, bytes], PackedConv]
         self._found = weakref.WeakValueDictionary()
         self._seen: set[Weights] = set()  # so that their constants stay in memory
-        self._most = 0  # bytes that what was found may hold
+        self._most = 0  # bound of the bytes of all weights found
         self._once: dict[Hashable, tuple[Sequence[Array], Any]] = {}
         self.kept: list[PackedConv] = []
 
@@ -142,13 +142,13 @@ class Packer:
         return found
 
     def has_room(self, weights: Weights) -> bool:
-        """Whether such weights may be packed beside those that the graph has."""
+        """Whether such weights may be packed in addition to those that the graph has."""
         if self._most + weights.nbytes > self.room:
             self._most = sum(known.nbytes for known, _ in list(self._found))
         return self._most + weights.nbytes <= self.room
 
     def once(self, step: Hashable, constants: Sequence[Array], make: Callable[[], T]) -> T:
-        """Return what is made of constants, made once. step: tells what is made."""
+        """Return a function of constants, computed once. step: identifies the function."""
         key = (step, *map(identity, constants))
         if key not in self._once:
             self._once[key] = constants, make()

@@ -1,4 +1,4 @@
-"""Weights that integers stand for."""
+"""Weights that are stored as integers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class QuantizedWeights:
         return self.scale.size == 1 or self.axis == axis
 
     def dequantized(self) -> Array:
-        """Return the numbers: float32, computed anew."""
+        """Return the numbers as float32, computed anew."""
         q, scale = self.integers, self.scale
         shape = () if scale.size == 1 else (-1, *[1] * (q.ndim - self.axis - 1))
-        # The difference of bytes is exact in float32; that of larger integers wraps.
+        # The difference of bytes is exact in float32; the difference of larger integers wraps.
         wide = np.dtype(np.int32 if q.dtype == np.int32 else np.float32)
         points = self.zero_point.astype(wide).reshape(shape)
         values: Array = np.subtract(q, points, dtype=wide, casting="unsafe")

@@ -1,4 +1,4 @@
-"""What says that fbg cannot compute an op, so that another back end does."""
+"""The exception for an op that fbg cannot compute, so that another back end does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fbg.errors import ModelError
 class Unsupported(Exception):
     """A back end cannot compute an op after all; `op` is the name of its node.
 
-    all: this and what else was refused with it.
+    all: this and all other refusals of the same attempt.
     """
 
     def __init__(self, op: str, reason: str, *others: Unsupported) -> None:
@@ -21,8 +21,8 @@ class Unsupported(Exception):
         self.all: tuple[Unsupported, ...] = (self, *others)
 
 
-# What is raised for shapes and constants that are not understood. All other exceptions, such as
-# AssertionError and AttributeError, are mistakes.
+# These are raised for shapes and constants that are not understood. All other exceptions, such as
+# AssertionError and AttributeError, are bugs.
 REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
@@ -36,7 +36,7 @@ def refusing(op: str) -> Iterator[None]:
 
 
 def refused(op: str, error: Exception) -> Exception:
-    """Return what to raise for one of REFUSALS that the node of that name has met."""
+    """Return the exception to raise for one of REFUSALS at the node of that name."""
     if isinstance(error, ModelError):
         return ModelError(f"node '{op}': {error}")
     return Unsupported(op, str(error) or type(error).__name__)

@@ -1,4 +1,4 @@
-"""A pass over a graph: each op, in order, stays as it is or becomes what a rule makes of it."""
+"""A pass over a graph: a rule keeps or replaces each op, in order."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fbg.graph.refusal import REFUSALS, refused
 
 
 class Rewriting:
-    """The graph that a pass makes, as far as it has come.
+    """The graph that a pass builds, as far as it is complete.
 
-    nodes: those of the op that the rule looks at.
+    nodes: the nodes of the op to which the rule is applied.
     """
 
     def __init__(self) -> None:
@@ -22,22 +22,22 @@ class Rewriting:
         self.nodes: tuple[str, ...] = ()
 
     def is_inside(self, value: Value) -> bool:
-        """Whether nobody else reads a value than the op that the rule looks at."""
+        """Whether only the op to which the rule is applied reads a value."""
         return self.uses[value] <= 1
 
     def add(self, op: Op, *joined: Value) -> Value:
-        """Add an op, which also does what values do that it takes the place of."""
+        """Add an op, which also computes for the nodes of the values that it replaces."""
         return self.graph.add(op, nodes_of(*joined, nodes=self.nodes))
 
 
-# What a rule makes of an op, whose inputs are those of the new graph; None: it stays as it is.
+# A rule returns the value that replaces an op of the new graph's values, or None to keep the op.
 Rule = Callable[[Rewriting, Op], Value | None]
 
 
 def rewrite(graph: Graph, rule: Rule, of: type[Op] | tuple[type[Op], ...]) -> Graph:
-    """Return a graph in which a rule has been applied to each op, without those that none needs.
+    """Return a graph in which a rule has been applied to each op, without ops that none needs.
 
-    of: the ops without which there is nothing to do, and the graph stays as it is.
+    of: the types of ops to which the rule applies; without any, the graph stays as it is.
     """
     if not any(isinstance(value.op, of) for value in graph.values):
         return graph
@@ -59,6 +59,6 @@ def rewrite(graph: Graph, rule: Rule, of: type[Op] | tuple[type[Op], ...]) -> Gr
 
 
 def nodes_of(*values: Value, nodes: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the nodes of values, and others behind them, each once."""
+    """Return the nodes of the values and then the others, each once."""
     joined = [name for value in values for name in value.nodes]
     return tuple(dict.fromkeys([*joined, *nodes]))

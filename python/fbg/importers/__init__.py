@@ -1,1 +1,1 @@
-"""Networks from files: a neutral description, the ops and back ends that run it, a session."""
+"""Networks from files: a neutral description, ops and back ends that run it, and a session."""

@@ -28,10 +28,10 @@ def describe(
     placement: Placement,
     packer: Packer,
 ) -> Graph:
-    """Return the graph of a network, whose outputs are in their order.
+    """Return the graph of a network, with its outputs in the same order.
 
-    What fbg computes is there as ops of tensors, and what others compute as one op for each output.
-    An op that fbg refuses is placed anew.
+    Nodes that fbg computes become ops of tensors, other nodes become one op for each output.
+    An op that fbg refuses is placed again.
     """
     builder = Builder(inferred.constants, packer)
     for name in inputs:
@@ -61,7 +61,7 @@ def _add(builder: Builder, op: Op, placement: Placement) -> None:
 
 
 def _printed(kind: TensorType | None) -> tuple[Shape, str]:
-    """Return a shape, as far as it is known, and the name of the type of elements."""
+    """Return a shape, as far as it is known, and the name of the element type."""
     if kind is None or kind.shape is None:
         return ("…",), "unknown" if kind is None else str(np.dtype(kind.dtype))
     return tuple("?" if size is None else size for size in kind.shape), str(kind.dtype)

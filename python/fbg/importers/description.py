@@ -1,4 +1,4 @@
-"""A network as files describe it: nodes with named tensors between them, nothing chosen yet.
+"""A network as files describe it: nodes connected by named tensors, with nothing chosen yet.
 
 The vocabulary of operators is that of ONNX, with the version of the operator set that the file
 names. Readers of files produce a `Network`; inference.py finds types and constants for given
@@ -21,7 +21,7 @@ from fbg.locks import cached_property
 
 @dataclass(frozen=True)
 class TensorType:
-    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes."""
+    """Type of a tensor. shape: None if even the rank is unknown; names are symbolic sizes."""
 
     dtype: np.dtype[Any]
     shape: tuple[int | str | None, ...] | None
@@ -56,9 +56,9 @@ class TensorType:
 
 
 class Constants(MutableMapping[str, Array]):
-    """Tensors that are known, by name. weights: those that bytes stand for.
+    """Tensors that are known, by name. weights: tensors that are stored as bytes.
 
-    Such weights are computed whenever they are read, and never kept: what reads them as a rule are
+    Such weights are computed whenever they are read, and never kept: they are mostly read by
     products, which take the bytes.
     """
 
@@ -95,8 +95,8 @@ class Node:
     """One application of an operator.
 
     name: unique in its network. inputs, outputs: names of tensors, "" where an optional one is
-    absent. captures: tensors of the network that subgraphs of the node read. version: of the
-    operator set of `domain`. source: the node as its file has it, for back ends that want it.
+    absent. captures: tensors of the network that subgraphs of the node read. version: that of the
+    operator set of `domain`. source: the node as its file has it, for back ends that need it.
     reads: names of all tensors that it needs.
     """
 
@@ -117,16 +117,16 @@ class Node:
 
     @property
     def title(self) -> str:
-        """Operator and name, for messages."""
+        """The operator and the name, for messages."""
         return f"{self.op} '{self.name}'"
 
 
 @dataclass
 class Network:
-    """Nodes in an order in which they can run, and what surrounds them.
+    """Nodes in an order in which they can run, with inputs, constants and outputs.
 
-    inputs: what a run brings. constants: tensors known from the file. outputs: their types as the
-    file declares them. versions: of operator sets, by domain. origin: the file, for messages.
+    inputs: those of a run. constants: tensors known from the file. outputs: their types as the
+    file declares them. versions: operator sets by domain. origin: the file, for messages.
     """
 
     origin: str

@@ -2,7 +2,7 @@
 
 A tensor is quantized with one scale, so channels of a small range lose most of their bits, as they
 do between the convolutions of depthwise separable networks. A function f with f(s x) = s f(x) for
-s > 0 allows for another factor in each channel (Nagel et al., 2019, arXiv:1906.04721, section 4):
+s > 0 allows a different factor in each channel (Nagel et al., 2019, arXiv:1906.04721, section 4):
 
     w2 f(w1 x + b1) = (w2 s) f(w1 / s x + b1 / s)
 
@@ -31,14 +31,14 @@ from fbg.importers.observe import Prepare
 from fbg.importers.passes import conv_bias, readers_of, watching, with_inputs
 from fbg.importers.products import by_group
 
-Range = tuple[Array, Array]  # least and largest value of each channel
+Range = tuple[Array, Array]  # the least and largest value of each channel
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two convolutions, one of which alone reads the other.
+    """Two convolutions, the second of which is the only reader of the first.
 
-    between: the tensor that the second reads. function: "", "Relu" or "Clip" (of 0 and `bound`).
+    between: the tensor that the second reads. function: "", "Relu" or "Clip" (0 to `bound`).
     """
 
     first: Node
@@ -78,7 +78,7 @@ def _has_constant_weights(node: Node, network: Network) -> bool:
 
 
 def _bounds(node: Node, network: Network) -> tuple[float, float]:
-    """Return the bounds of a Relu or Clip; those that vary are NaN."""
+    """Return the bounds of a Relu or Clip; bounds that vary are NaN."""
     if node.op == "Relu":
         return 0.0, math.inf
     if node.version < 11:
@@ -114,7 +114,7 @@ def channel_ranges(
 def equalize_channels(network: Network, ranges: Mapping[str, Range]) -> Network:
     """Return the network with channels between convolutions scaled to similar ranges.
 
-    ranges: of the channels between pairs; others stay as they are. The results are the same but for
+    ranges: of the channels between pairs; others do not change. Results are the same except for
     the rounding of float32, and for values far outside of the ranges: a Clip may cut off what is
     larger than HEADROOM times what the feeds had, and a ReLU what is below an absorbed minimum.
     """
@@ -153,9 +153,9 @@ def _pads(conv: Node) -> bool:
 
 
 def _factors(weights: Array, ranges: Array, bound: float) -> Array:
-    """Return the number by which the weights of each channel between the two are multiplied.
+    """Return the factor for the weights of each channel between the two.
 
-    weights: the largest of the second ones, (groups, outputs, inputs). ranges: the largest absolute
+    weights: the largest of the next layer, (groups, outputs, inputs). ranges: the largest absolute
     value of each channel.
     """
     by_output = weights.max(axis=2, keepdims=True)

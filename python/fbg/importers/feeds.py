@@ -1,4 +1,4 @@
-"""What calibration takes: the inputs of one run after the other, from Python or from a file."""
+"""The data of calibration: the inputs of one run after the other, from Python or from a file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fbg.progress import counted
 def calibration_feeds(
     calibrate: object, inputs: Mapping[str, TensorType]
 ) -> Iterator[Mapping[str, object]]:
-    """Yield the inputs of each run by name; an item that is no mapping is that of the only input.
+    """Yield the inputs of each run by name; an item that is not a mapping is the only input.
 
-    Raises TypeError for what holds no runs, and ValueError for an item whose shape shows that the
+    Raises TypeError for other objects, and ValueError for an item whose shape shows that the
     first axis of an array does not count runs.
     """
     if isinstance(calibrate, (str, bytes, Mapping)) or not isinstance(calibrate, Iterable):
@@ -39,9 +39,9 @@ def calibration_feeds(
 
 
 def runs_of(kind: TensorType, array: str, shape: tuple[int, ...] | None) -> str:
-    """Say which shape an array has that holds an input of several runs, and how this one gets it.
+    """Describe the shape of an array that holds the input of several runs, and how to fix it.
 
-    shape: of the array that was given; None if what was given is not one array.
+    shape: the shape of the given array; None if it is not one array.
     """
     sizes = ", ".join("?" if size is None else str(size) for size in ("runs", *(kind.shape or ())))
     wanted = f"the first axis of an array counts runs: it must have shape ({sizes})"

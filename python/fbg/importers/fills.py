@@ -1,8 +1,8 @@
-"""Values that are not data: what padding fills borders with, and what masks add or put in place.
+"""Values that are not data: padding of borders, and values that masks add or insert.
 
-They lie so far beyond the data that a range which holds them has no steps left for the data. Where
-nothing but the maximum of windows is read, a negative fill is the same as whatever the least data
-becomes, so that the range is that of the data alone; any other tensor with such values stays in
+They are so far from the data that a range which holds them has no steps left for the data. Where
+only the maximum of windows is read, a negative fill acts like the quantized value of the least
+data, so that the range covers the data alone; any other tensor with such values stays in
 float32.
 """
 
@@ -16,24 +16,24 @@ from fbg.arrays import Array
 from fbg.importers.description import Node
 
 LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
-# Where fills are, two groups of magnitudes have so many octaves between them, each of which holds
+# A tensor with fills has two groups of magnitudes with so many octaves between, each of which holds
 # fewer values than the fullest octave of either group, by this factor. The data, which are the
 # lower group, are such a share of all values but zeros, and at least so many: a single value is far
-# below all others by chance. The fills themselves lie within so many octaves of each other; what
-# was computed from them need not, but then the data lie in more than one octave. A single one may
+# below all others by chance. The fills themselves are within so many octaves of each other; values
+# computed from them need not be, but then the data are in more than one octave. A single fill may
 # be the background of an image, which rounds to zero without a loss.
 GAP, VALLEY, SHARE, LEAST, WIDTH = 4, 8, 0.01, 4, 3
 
 
 class Magnitudes:
-    """How often a tensor has values of each magnitude."""
+    """The number of values of each magnitude in a tensor."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(HIGHEST - LOWEST + 1, np.int64)
         self._infinite = False
 
     def update(self, values: Array) -> None:
-        """Take in values of a tensor."""
+        """Add the values of a tensor."""
         finite = np.isfinite(values)
         self._infinite |= bool(np.isinf(values).any())
         exponents = np.frexp(values[finite & (values != 0)])[1] - LOWEST
@@ -74,7 +74,7 @@ def _stand_out(data: Array, fills: Array) -> bool:
 
 
 def padded_for_maxima(nodes: Iterable[Node], constants: Mapping[str, Array]) -> dict[str, str]:
-    """Return tensors that are padded for MaxPool alone, by what is padded.
+    """Return tensors that are padded for MaxPool alone, by the padded tensor.
 
     The fill is negative, and all windows reach the data, whatever the size of the tensor.
     """
@@ -108,7 +108,7 @@ def _negative_pads(node: Node, constants: Mapping[str, Array]) -> tuple[Array, A
 
 
 def _reaches(pool: Node, before: Array, after: Array) -> bool:
-    """Whether each window of a MaxPool has data among what is padded by so much."""
+    """Whether each window of a MaxPool holds data if the tensor is padded by so much."""
     get = pool.attributes.get
     if (pool.op, pool.domain) != ("MaxPool", "") or get("ceil_mode", 0):
         return False

@@ -1,12 +1,12 @@
 """Which tensors of a float32 network become integers when it is quantized, and who reads these.
 
-It follows from what the network in float32 does, step by step, after all that can be fused is:
+This follows from the steps of the network in float32 after fusion:
 
     inside a step   a tensor is never written to memory, and is not rounded
-    for everyone    the step that computes it can end with the rounding, and all who read it can
+    for everyone    the step that computes it can end with the rounding, and all readers can
                     take integers: it is written as integers, a quarter of the bytes
     for products    otherwise, if products with constant weights read it: it is rounded for these in
-                    a step of its own, and everyone else reads the floating-point numbers
+                    a step of its own, and all others read the floating-point numbers
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def integer_tensors(
     """
     flow = _Flow(inferred, steps, network.outputs)
     chosen: dict[str, frozenset[str] | None] = {}
-    integers: set[str] = set()  # which everyone reads, also of tensors that were moved
+    integers: set[str] = set()  # tensors that everyone reads, also after moves
     for name in [*network.inputs, *flow.writers]:
         kind = inferred.types.get(name)
         if kind is None or kind.dtype != np.float32 or name in network.outputs:
             continue
-        if kind.shape == () or flow.is_inside(name):  # () is a scale of a file quantized already
+        if kind.shape == () or flow.is_inside(name):  # () is a scale in an int8 file
             continue
         readers = flow.readers.get(name, [])
         products = frozenset(node.name for node in readers if flow.multiplies(node, name))
@@ -56,7 +56,7 @@ def integer_tensors(
 
 
 class _Flow:
-    """Who writes and reads the tensors of a network, and in which steps."""
+    """The writers and readers of the tensors of a network, and their steps."""
 
     def __init__(
         self, inferred: Inferred, steps: Sequence[tuple[str, ...]], outputs: Collection[str]
@@ -73,7 +73,7 @@ class _Flow:
         self._ends = [self._can_end(part) for part in parts]
 
     def multiplies(self, node: Node, name: str) -> bool:
-        """Whether a node multiplies a tensor by weights that can be rounded, or are."""
+        """Whether a node multiplies a tensor by weights that can be rounded, or already are."""
         if not is_product(node) or node.inputs[0] != name:
             return False
         weights = node.inputs[1]
@@ -107,7 +107,7 @@ class _Flow:
         return writer.inputs[0] if writer is not None and _moves(writer) else None
 
     def takes_integers(self, name: str) -> bool:
-        """Whether the step that writes a tensor can round it, and all who read it take integers,
+        """Whether the step that writes a tensor can round it, and all readers take integers,
         also behind ops that only move elements.
         """
         writer = self.writers.get(name)
@@ -126,5 +126,5 @@ class _Flow:
 
 
 def _moves(node: Node) -> bool:
-    """Whether a node only moves elements, of floating-point numbers and of integers."""
+    """Whether a node only moves elements, both floating-point numbers and integers."""
     return node.domain == "" and node.op in MOVES and node.op not in _JOINING

@@ -33,16 +33,16 @@ from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
 BACKENDS = ("fbg", "onnxruntime", "reference")
-MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
+MAX_PLAN_BYTES = 256 << 20  # bytes of arenas of plans that are kept
 
 
 class Net:
-    """A network that runs. Made by `fbg.load` from a file in the ONNX format.
+    """A network that runs, made by `fbg.load` from a file in the ONNX format.
 
     dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
-    network: what it runs, as a description. num_threads: of every run, or None. int8_error: if it
-    was quantized by this load, how far the outputs of the first run of the calibration are from
-    those in float32, as the ratio of the lengths of vectors; None if no output shows it.
+    network: its description. num_threads: for every run, or None. int8_error: if it
+    was quantized by this load, how far the outputs of the first run of the calibration differ
+    from float32, as the ratio of the lengths of vectors; None if no output shows it.
 
     A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
     may run the network at once.
@@ -98,7 +98,7 @@ class Net:
             "or load the file again"
         )
 
-    # Results do not depend on what a net keeps, so that a copy has nothing of its own.
+    # Results do not depend on the state that a net keeps, so a copy is the net itself.
     def __copy__(self) -> Net:
         return self
 
@@ -107,24 +107,24 @@ class Net:
 
     @property
     def inputs(self) -> dict[str, TensorType]:
-        """What a run takes, by name; sizes that are not fixed are None or have a name."""
+        """The inputs of a run by name; sizes that are not fixed are None or have a name."""
         return {name: self._type(name, None) for name in self.network.inputs}
 
     @property
     def outputs(self) -> dict[str, TensorType]:
-        """What a run returns, by name, as the file declares it."""
+        """The outputs of a run by name, as the file declares them."""
         return dict(self.network.outputs)
 
     @property
     def products(self) -> ProductCount:
         """How many products the network has, and how many of them multiply integers of 8 bits.
 
-        Products are convolutions and products of matrices. Those of an ONNX file that is quantized
-        already count as it describes them.
+        Products are convolutions and products of matrices. Products of an ONNX file that is
+        already quantized count as the file describes them.
         """
         return count_products(self.network)
 
-    if not TYPE_CHECKING:  # which knows the attributes
+    if not TYPE_CHECKING:  # knows the attributes
 
         def __getattr__(self, name: str) -> NoReturn:
             message = (
@@ -135,7 +135,7 @@ class Net:
             raise AttributeError(message, name=name, obj=self)
 
     def prepare(self, feeds: Mapping[str, object]) -> None:
-        """Prepare the plan for such inputs before the first run; a plan that is kept is made anew.
+        """Prepare the plan for such inputs before the first run; an existing plan is made anew.
 
         Raises as `run` does.
 
@@ -184,13 +184,13 @@ class Net:
         return self._plan(session, session.steps())
 
     def trials(self) -> list[ConvTrial]:
-        """Return what `fbg.tune` times: the convolutions of the last run or of the next one."""
+        """Return the trials of `fbg.tune`: the convolutions of the last run or of the next one."""
         return self._current("tune").trials
 
     def profile(self, feeds: Mapping[str, object], rounds: int = 15) -> NetPlan:
         """Return the plan of a run on these inputs, with the median time of each step.
 
-        A step of another back end than fbg is all that it computes in a row. Raises as `run` does,
+        A step of another back end than fbg holds all its ops in a row. Raises as `run` does,
         and ValueError unless there is at least one round.
 
         >>> print(net.profile({"x": x}))  # doctest: +SKIP
@@ -309,7 +309,7 @@ class Net:
 
 
 def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
-    """Return the names that patterns match."""
+    """Return the names that the patterns match."""
     if isinstance(patterns, (str, bytes, Mapping)):
         got = type(patterns).__name__
         raise TypeError(f"load: higher_precision must be patterns of names of nodes, got {got}")
@@ -372,7 +372,7 @@ def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
 
 
 def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str, ...]:
-    """Return the inputs that ops use as weights or shapes: a plan belongs to their values."""
+    """Return the inputs that ops use as weights or shapes: a plan depends on their values."""
     needed: set[str] = set()
     for node in network.nodes:
         op = Op(node, {})

@@ -1,4 +1,4 @@
-"""What a run of a network does, as `Net.plan` and `Net.profile` return it."""
+"""The steps of a run of a network, as `Net.plan` and `Net.profile` return them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fbg.importers.session import PlacedStep
 
 @dataclass(frozen=True)
 class NetPlan:
-    """What a run does, step by step, and the bytes of memory that it needs.
+    """The steps of a run, and the bytes of memory that it needs.
 
-    arena_bytes: that it works in. tensor_bytes: that all tensors would take side by side.
-    weight_bytes: of packed weights, which all plans of the network have in common. samples: of a
+    arena_bytes: memory of the run. tensor_bytes: memory of all tensors side by side.
+    weight_bytes: packed weights, which all plans of the network share. samples: in a
     profile, the seconds of each step, round by round.
     """
 

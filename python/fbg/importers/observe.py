@@ -1,7 +1,7 @@
-"""What feeds show of the tensors of a network in float32: ranges, means, and how coarse 8 bits are.
+"""Statistics of the tensors of a float32 network on feeds: ranges, means, coarseness of 8 bits.
 
-Tensors whose range fills of padding or masks would take stay in float32 (fills.py), and so does
-what is passed on within a step (integer_tensors.py).
+Tensors whose range would be taken by fills of padding or masks stay in float32 (fills.py), as do
+tensors within a step (integer_tensors.py).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Prepare = Callable[[Network], Prepared]
 
 @dataclass(frozen=True)
 class Calibration:
-    """What feeds have shown.
+    """The statistics of all tensors.
 
     parameters: scale and zero point of tensors. coarseness: their step, as a multiple of the
     median magnitude. means: of the channels of tensors that are convolved. readers: the products
-    that read the integers of a tensor, None for everyone. feed, outputs: the first feed, and what
-    the network in float32 makes of it. inferred: for that feed.
+    that read the integers of a tensor, None for everyone. feed, outputs: the first feed, and the
+    outputs of the network in float32 for it. inferred: types for that feed.
     """
 
     parameters: Mapping[str, Parameters]
@@ -58,10 +58,10 @@ class Calibration:
 
 @dataclass
 class _Seen:
-    """What feeds have shown of a tensor.
+    """The statistics of a tensor.
 
-    data: the tensor that has its data, and no fills. means: over all pixels, of each channel; one
-    for each feed. They are taken if it is convolved.
+    data: the tensor that has its data, and no fills. means: of each channel over all pixels; one
+    for each feed. They are taken if the tensor is convolved.
     """
 
     data: str
@@ -71,7 +71,7 @@ class _Seen:
     means: list[Array] = field(default_factory=list)
 
     def update(self, values: Array) -> None:
-        """Take in what a feed has made of the tensor; without a range if it has none."""
+        """Add the values of the tensor for a feed; only a tensor with data gets a range."""
         self.magnitudes.update(values)
         if np.isinf(values).any() and not np.isnan(values).any():
             return
@@ -86,7 +86,7 @@ def calibrate_network(
 ) -> Calibration:
     """Return the ranges of the tensors of a network.
 
-    feeds: what a run takes, at least one. prepare: makes the networks that run. Raises ValueError
+    feeds: inputs of runs, at least one. prepare: makes the networks that run. Raises ValueError
     where there is no feed, or a value is NaN.
     """
     feeds = iter(feeds)
@@ -98,7 +98,7 @@ def calibrate_network(
     prepared = prepare(network)
     prepared.prepare(first)
     chosen = integer_tensors(network, inferred, [step.nodes for step in prepared.plan().steps])
-    del prepared  # whose weights would be in memory twice
+    del prepared  # its weights would be in memory twice
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     data = padded_for_maxima(inferred.nodes, inferred.constants)
     floats = [name for name, array in first.items() if array.dtype == np.float32]
@@ -125,14 +125,14 @@ def calibrate_network(
 def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
     """Give tensors one scale where elements only move from one to the other.
 
-    What is joined takes the scale of the result; what is chosen or moved keeps that of its source.
+    Joined tensors take the scale of the result; chosen or moved tensors keep that of the source.
     """
     for node in reversed(network.nodes):
         if node.op == "Concat" and node.outputs[0] in parameters:
             for name in node.inputs:
                 if name in parameters:
                     parameters[name] = parameters[node.outputs[0]]
-    sources: dict[str, str] = {}  # of tensors that moves have made of others
+    sources: dict[str, str] = {}  # sources of tensors that moves have made
     for node in network.nodes:
         if node.op in MOVES:
             source = sources.get(node.inputs[0], node.inputs[0])

@@ -1,8 +1,8 @@
 """Passes over the description of a network: each a function from a network to a network.
 
-These passes run before types are known. What makes one op of several needs types, and is done to
-the graph that is made of the network (`fbg.graph.passes`). Nodes in `kept` stay nodes of their own,
-so that they can be placed on another back end.
+These passes run before types are known. Fusion needs types, and is done on
+the graph of the network (`fbg.graph.passes`). Nodes in `kept` stay nodes of their own,
+so that they can be placed on a different back end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def readers_of(network: Network) -> Counter[str]:
 
 
 def watching(network: Network, names: Iterable[str]) -> Network:
-    """Return the network with more outputs, float32 tensors of these names."""
+    """Return the network with more outputs: float32 tensors of these names."""
     kinds = {name: TensorType(np.dtype(np.float32), None) for name in names}
     return replace(network, outputs={**kinds, **network.outputs})
 
@@ -39,7 +39,7 @@ def conv_bias(conv: Node, constants: Mapping[str, Array]) -> Array:
 
 
 def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
-    """Make the tensors of Constant nodes constants of the network, where other passes look."""
+    """Make the tensors of Constant nodes constants of the network, where other passes find them."""
     constants, nodes = dict(network.constants), []
     for node in network.nodes:
         value = node.attributes.get("value")
@@ -52,7 +52,7 @@ def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
 
 
 def drop_identities(network: Network, kept: Collection[str] = ()) -> Network:
-    """Leave out nodes that return their input: Identity, and Dropout where nothing is trained."""
+    """Remove nodes that return their input: Identity, and Dropout in inference."""
     renamed: dict[str, str] = {}
     nodes = []
     for node in network.nodes:
@@ -87,7 +87,7 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
         scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
         factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
         w = constants[conv.inputs[1]]
-        if not budget.take(w.nbytes):  # weights that many convolutions share
+        if not budget.take(w.nbytes):  # many convolutions may share weights
             break
         b = conv_bias(conv, constants)
         names = (f"{node.name}.folded_weight", f"{node.name}.folded_bias")

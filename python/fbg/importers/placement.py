@@ -1,4 +1,4 @@
-"""Which back end computes each op of a network."""
+"""Places each op of a network on a back end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fbg.importers.backends.base import BackEnd, Op
 
 
 class Placement:
-    """The first back end computes what it can, and the cheapest of the others the rest.
+    """The first back end computes all that it can; the cheapest of the others computes the rest.
 
-    wanted: back ends of some nodes, by name.
+    wanted: user's choice of back ends by name of node.
     """
 
     def __init__(self, backends: Sequence[BackEnd], wanted: Mapping[str, str]) -> None:
@@ -22,18 +22,18 @@ class Placement:
         self._chosen: dict[str, BackEnd] = {}
 
     def backend(self, op: Op) -> BackEnd:
-        """Return where an op is computed; raises ModelError if nothing can compute it."""
+        """Return the back end of an op; raises ModelError if none can compute it."""
         name = op.node.name
         if name not in self._chosen:
             self._chosen[name] = self._choose(op)
         return self._chosen[name]
 
     def is_wanted(self, name: str) -> bool:
-        """Whether somebody has chosen the back end of a node."""
+        """Whether the user has chosen the back end of a node."""
         return name in self._wanted
 
     def refuse(self, refused: Unsupported) -> None:
-        """Note what a back end cannot compute after all: it is computed by the next one."""
+        """Record that a back end cannot compute a node after all: the next one computes it."""
         for each in refused.all:
             backend = self._chosen.pop(each.op, None)
             if backend is None:
@@ -46,7 +46,7 @@ class Placement:
         for backend in self._backends:
             possible = (op.node.name, backend.name) not in self._refused
             if possible and wanted in (None, backend.name) and backend.supports(op):
-                if backend is self._backends[0]:  # asking the others, which is slow, is spared
+                if backend is self._backends[0]:  # the others are not asked, which is slow
                     return backend
                 able.append(backend)
         if able:

@@ -1,7 +1,7 @@
-"""The products of a network: which of them multiply integers, and weights that nodes compute.
+"""The products of a network: which ones multiply integers, and weights that nodes compute.
 
 Integers meet in a product where a DequantizeLinear stands before both of its operands, or where the
-operator takes integers. What is not multiplied by constant weights stays in float32.
+operator takes integers. Products without constant weights stay in float32.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fbg.arrays import Array
 from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
 
-PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # and the axis of output channels of the weights
+PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # axes of output channels of the weights
 MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
 
 _REAL = {*PRODUCTS, "ConvTranspose"}
 _INTEGER = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
-# Of onnxruntime's own operators.
+# Operators of onnxruntime's own domain.
 _FOREIGN_REAL = {"FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcFusedConv"}
 _FOREIGN_INTEGER = {"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QGemm", "QLinearConv"}
 
@@ -40,7 +40,7 @@ class ProductCount:
 
 
 def is_product(node: Node) -> bool:
-    """Whether a node is a product that fbg can compute of integers, if its weights fit."""
+    """Whether a node is a product that fbg can compute with integers, if its weights fit."""
     return node.op in PRODUCTS and not node.domain and node.attributes.get("alpha", 1.0) == 1.0
 
 
@@ -59,13 +59,13 @@ def by_group(w: Array, channels: int) -> Array:
 
 
 def count_products(network: Network) -> ProductCount:
-    """Count the nodes that multiply tensors, and those of them that multiply integers."""
+    """Count the nodes that multiply tensors, and how many multiply integers."""
     found = integer_products(network)
     return ProductCount(sum(found.values()), len(found))
 
 
 def integer_products(network: Network) -> dict[str, bool]:
-    """Return for the name of each product whether it multiplies integers."""
+    """Return by name of each product whether it multiplies integers."""
     operands = Operands(network)
     found = {}
     for node in network.nodes:
@@ -78,7 +78,7 @@ def integer_products(network: Network) -> dict[str, bool]:
 
 
 class Operands:
-    """Tells what the operands of the products of a network stand for."""
+    """Tells which operands of the products of a network stand for integers."""
 
     def __init__(self, network: Network) -> None:
         self._constants = network.constants
@@ -86,7 +86,7 @@ class Operands:
         self._writers = {name: node for node in network.nodes for name in node.outputs if name}
 
     def x_is_integers(self, node: Node) -> bool:
-        """Whether what varies stands for bytes, with one scale for all of them."""
+        """Whether x stands for bytes, with one scale for all of them."""
         x = self._writers.get(node.inputs[0])
         while x is not None and x.op in MOVES:
             x = self._writers.get(x.inputs[0])
@@ -94,7 +94,7 @@ class Operands:
 
     def weights_are_integers(self, node: Node) -> bool:
         """Whether a product that fbg computes has weights that stand for bytes and can be summed
-        as such: by one scale, or one for each output channel.
+        as bytes: with one scale, or one for each output channel.
         """
         if not is_product(node):
             return False
@@ -108,7 +108,7 @@ class Operands:
         return (node.op == "Conv" or rank == 2) and (scale.size == 1 or axis == output_axis(node))
 
     def _is_linear(self, node: Node) -> bool:
-        """Whether a node makes real numbers of bytes by scales that are known."""
+        """Whether a node dequantizes bytes by known scales."""
         if (node.domain, node.op) != ("", "DequantizeLinear") or node.attributes.get("block_size"):
             return False
         scale = self._constants.get(node.inputs[1])
@@ -121,7 +121,7 @@ class Operands:
 
 
 def _known(network: Network, kept: Collection[str] = ()) -> dict[str, Node | None]:
-    """Return the tensors that depend on no input, and the node that computes each."""
+    """Return the tensors that depend on no input, with the node that computes each."""
     known: dict[str, Node | None] = dict.fromkeys(network.constants)
     for node in network.nodes:
         if node.name not in kept and not node.captures and all(n in known for n in node.reads):
@@ -140,10 +140,10 @@ def unchanged(origin: str, count: ProductCount) -> str:
 
 
 def fold_weights(network: Network, kept: Collection[str] = ()) -> Network:
-    """Return the network in which weights that nodes compute of constants are constants.
+    """Return the network in which weights computed from constants are constants.
 
     A DequantizeLinear stays if the product can multiply its integers; they become constants. kept:
-    names of nodes that are left as they are. What is too much to be computed beforehand is left.
+    names of nodes that do not change. Weights that are too much to compute stay, too.
     """
     known = _known(network, kept)
     wanted = {

@@ -1,11 +1,11 @@
-"""Static int8 quantization of a float32 network: from what feeds have shown, to a network with
-QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or joined.
+"""Static int8 quantization of a float32 network: from the statistics of feeds to a network with
+QuantizeLinear and DequantizeLinear around tensors that are multiplied, added, pooled or joined.
 
     weights       int8, symmetric, one scale for each output channel
-    biases        of convolutions: corrected by what rounding the weights adds on average
+    biases        in convolutions, corrected by the mean error of rounding the weights
     activations   uint8, one scale and zero point for a tensor, chosen by an observer
 
-What computes the network then finds the integers (ops/quantized.py).
+Building the graph then finds the integers (ops/quantized.py).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from fbg.importers.products import PRODUCTS, Operands, by_group, is_product, out
 
 
 def products(network: Network) -> list[str]:
-    """Return the names of the nodes with constant weights that could multiply integers, and do not.
+    """Return the names of the nodes with constant weights that could multiply integers but do not.
 
-    Their weights are in float32, or stand for integers while what they are multiplied by does not.
+    Their weights are in float32, or stand for integers while the other operand does not.
     """
     operands = Operands(network)
     return [
@@ -45,7 +45,7 @@ def quantize_network(
 ) -> Network:
     """Return the network with quantized weights and activations.
 
-    kept: names of products that stay in float32. If there are any, only tensors that the others
+    kept: names of products that stay in float32. If there are any, only tensors that the other ones
     read are rounded.
     """
     parameters = calibration.parameters
@@ -86,7 +86,7 @@ def quantize_network(
 
 
 def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
-    """Return what products other than `kept` read, directly or through nodes of a single input."""
+    """Return the inputs of products outside of `kept`, also through nodes with a single input."""
     multiplying = set(products(network)).difference(kept)
     read: set[str] = set()
     for node in reversed(network.nodes):
@@ -106,7 +106,7 @@ def _has_float_weights(node: Node, constants: Mapping[str, Array]) -> bool:
 def _quantized_weights(
     node: Node, constants: dict[str, Array], nodes: list[Node], version: int
 ) -> str:
-    """Add the integers of the weights of a node, and return the name of what they stand for."""
+    """Add the integers of the weights of a node, and return the name of the dequantized weights."""
     name, axis = node.inputs[1], output_axis(node)
     q, scale = f"{name}.quantized_{axis}", f"{name}.scale_{axis}"
     result = f"{name}.dequantized_{axis}"
@@ -117,9 +117,9 @@ def _quantized_weights(
 
 
 def _corrected_bias(node: Node, constants: dict[str, Array], mean: Array) -> str:
-    """Return the bias plus the mean of (w - quantized w) x: what rounding the weights has taken.
+    """Return the bias plus the mean of (w - quantized w) x: the mean lost by rounding the weights.
 
-    mean: of each channel of x. Pixels of the padding count as all others.
+    mean: the mean of each channel of x. Pixels of the padding count like all others.
     """
     if len(node.inputs) > 2 and node.inputs[2] and node.inputs[2] not in constants:
         return node.inputs[2]
@@ -134,7 +134,7 @@ def _corrected_bias(node: Node, constants: dict[str, Array], mean: Array) -> str
 def _round_trip(
     name: str, values: tuple[Any, Any], constants: dict[str, Array], version: int
 ) -> list[Node]:
-    """Return the nodes that quantize a tensor and stand for it afterwards."""
+    """Return the nodes that quantize and dequantize a tensor."""
     parameters = (f"{name}.scale", f"{name}.zero_point")
     constants[parameters[0]] = np.asarray(values[0], np.float32)
     constants[parameters[1]] = np.asarray(values[1], np.uint8)

@@ -1,9 +1,9 @@
-"""Saved networks: a directory with one file, which has the container of all saved models.
+"""Saved networks: a directory with one file, in the container format of all saved models.
 
     network        the nodes as a model in the format of ONNX, as bytes
     constants.*    the tensors that the nodes read, mapped when they are loaded
 
-A network is saved as it runs: with what passes have folded, and with the integers and scales that
+A network is saved as it runs: with folded constants, and with the integers and scales that
 calibration has chosen. (fbg/checkpoints/saved_file.py describes the container and its checks.)
 """
 
@@ -33,7 +33,7 @@ _IR_VERSION = 10
 
 
 def write_saved(target: Path, network: Network, dtype: str, overwrite: bool) -> None:
-    """Write the directory of a network, whole or not at all. dtype: for who loads it."""
+    """Write the directory of a network, completely or not at all. dtype: that of the network."""
     read = {name for node in network.nodes for name in node.reads}
     stored: dict[str, npt.NDArray[Any]] = {}
     inside = []
@@ -42,7 +42,7 @@ def write_saved(target: Path, network: Network, dtype: str, overwrite: bool) -> 
             continue
         if value.dtype in saved_file.NAMES:
             stored[CONSTANTS + name] = value
-        else:  # texts, and types that only a protobuf knows
+        else:  # strings, and types that only protobuf has
             inside.append(numpy_helper.from_array(value, name))
     graph = helper.make_graph(
         [node_proto(node) for node in network.nodes],

@@ -1,10 +1,10 @@
 """A network for given shapes of its inputs: every op placed on a back end, prepared, and run.
 
-infer      types of all tensors; what can be computed beforehand is
-describe   the network as a graph of typed ops, each on the first back end that supports it, or else
+infer      types of all tensors; constants are folded
+describe   the network as a graph of typed ops, each op on the first back end that supports it, else
            on the cheapest one
 divide     as many ops as possible of one back end become a part
-prepare    each part by its back end; an op that is refused then goes to the next one
+prepare    each part by its back end; a refused op goes to the next back end
 run        part by part, on buffers that the session owns
 """
 
@@ -49,9 +49,9 @@ Room = tuple[tuple[int, ...], np.dtype[Any]]
 
 @dataclass(frozen=True)
 class PlacedStep:
-    """A step of a plan: the nodes that it computes, where and how, and their types.
+    """A step of a plan: its nodes, how and where they are computed, and their types.
 
-    modelled: seconds by the cost model. seconds: measured by `Net.profile`, else None.
+    modelled: seconds by the cost model. seconds: as measured by `Net.profile`, else None.
     """
 
     nodes: tuple[str, ...]
@@ -64,9 +64,9 @@ class PlacedStep:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A part that is prepared. inputs, outputs: numbers of tensors. rooms: of outputs, if known.
+    """A prepared part. inputs, outputs: numbers of tensors. rooms: sizes of outputs, if known.
 
-    nodes: those that it computes.
+    nodes: the nodes that it computes.
     """
 
     backend: BackEnd
@@ -84,7 +84,7 @@ class _Placed:
 def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
     """Raise ModelError for a tensor that no plan can hold.
 
-    To plan it may take long before memory runs short: some ops prepare a table of its elements.
+    Planning may take long before memory runs out: some ops prepare a table of its elements.
     """
     most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for name, kind in types.items():
@@ -96,7 +96,7 @@ def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
 
 
 class Session:
-    """Prepared for one set of shapes, and of values of the inputs that ops need to know."""
+    """A network prepared for one set of shapes, and of values of inputs that ops need to know."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Session:
             self._prepare(inferred)
         except ModelError as error:
             raise ModelError(f"{network.origin}: {error}") from error
-        # Back ends have what they need of the constants, which are not kept.
+        # The constants are not kept: back ends have those that they need.
         self._ops = {name: Op(op.node, op.types) for name, op in self._ops.items()}
         self._warn()
 
@@ -183,7 +183,7 @@ class Session:
 
     @property
     def graph(self) -> Graph:
-        """The ops that a run computes, back end by back end, made anew."""
+        """The ops of a run by back end, made anew."""
         inferred = infer(self._network, self._inputs, self._bound)
         return self._described(inferred, _ops(inferred), self._packer(inferred))
 
@@ -204,7 +204,7 @@ class Session:
     # Running -----------------------------------------------------------------------------------
 
     def _started(self, feeds: Mapping[str, Array]) -> dict[int, Array]:
-        """Return the tensors that are known when a run begins, by number."""
+        """Return the tensors that are known at the start of a run, by number."""
         return self._known | {number: feeds[name] for number, name in self._brought.items()}
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -223,7 +223,7 @@ class Session:
     def profile(
         self, feeds: Mapping[str, Array], rounds: int
     ) -> tuple[list[PlacedStep], list[list[float]]]:
-        """Return what a run does, with the medians of measured times; and those of each round."""
+        """Return the steps of a run with medians of measured times, and the times of all rounds."""
         samples: list[list[list[float]]] = [[] for _ in self._parts]
         for _ in counted("profiling", range(rounds)):
             values = self._started(feeds)
@@ -237,7 +237,7 @@ class Session:
         for part, own in zip(self._parts, samples, strict=True):
             steps = part.prepared.steps()
             medians = [float(median) for median in np.median(own, axis=0)]
-            if len(medians) != len(steps):  # a part that is timed as a whole
+            if len(medians) != len(steps):  # the part is timed as a whole
                 names = tuple(name for step in steps for name in step.nodes)
                 steps = [Step(names, steps[0].algorithm)]
             for step, seconds_of_step in zip(steps, medians, strict=True):
@@ -247,7 +247,7 @@ class Session:
         return found, [[second for part in each for second in part] for each in by_round]
 
     def steps(self) -> list[PlacedStep]:
-        """Return what a run does, in order."""
+        """Return the steps of a run in order."""
         return [
             self._placed_step(step, part.backend)
             for part in self._parts
@@ -264,7 +264,7 @@ class Session:
 
     @property
     def trials(self) -> list[ConvTrial]:
-        """How to time each convolution of native parts."""
+        """The trials that time each convolution of native parts."""
         return [trial for part in self._parts for trial in getattr(part.prepared, "trials", ())]
 
     @property
@@ -293,7 +293,7 @@ def _nodes(part: Part) -> tuple[str, ...]:
 
 
 def _room(value: Value) -> Room | None:
-    """Return the shape and the type of a tensor that a session owns, None where it cannot."""
+    """Return the shape and the type of a tensor that a session can own, else None."""
     shape = tuple(size for size in value.shape if isinstance(size, int))
     if len(shape) < len(value.shape):
         return None

@@ -1,4 +1,4 @@
-"""Variants of a network that reports compare: with more outputs, with nodes moved to another back
+"""Variants of a network for reports: with more outputs, with nodes moved to another back
 end, or with some products in float32.
 """
 

@@ -1,6 +1,6 @@
 """Whether a network that was quantized by calibration still computes what it did in float32.
 
-It runs on the first feed. Where its outputs are too far off, the tensors whose values have the
+It runs on the first feed. If its outputs differ too much, the tensors whose values have the
 fewest steps stay in float32, as few of them as suffice.
 """
 
@@ -17,15 +17,15 @@ from fbg.importers.observe import Calibration, Prepare
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.quantize import quantize_network
 
-MOST_ERROR = 0.15  # of an output, as the ratio of the lengths of vectors
-MOST_TENSORS = 8  # this part of all tensors may stay in float32, or 4
+MOST_ERROR = 0.15  # error of an output, as the ratio of the lengths of vectors
+MOST_TENSORS = 8  # one in so many tensors may stay in float32, or 4
 
 
 def verified(
     network: Network, found: Calibration, kept: Collection[str], prepare: Prepare
 ) -> tuple[Network, float | None]:
     """Return the network, quantized as far as its outputs stay close to those in float32, and their
-    error; None if no output shows one.
+    error; None if no output shows it.
 
     If more than a few tensors are the cause, all are quantized, and the error is above MOST_ERROR.
     kept: names of products that stay in float32. prepare: makes the networks that run.
@@ -49,15 +49,15 @@ def verified(
 
 
 def is_poor(error: float | None) -> bool:
-    """Whether an error is more than rounding explains."""
+    """Whether an error is larger than rounding explains."""
     return error is not None and error > MOST_ERROR
 
 
 def _continuous(network: Network, inferred: Inferred) -> list[str]:
     """Return the outputs on which a small error has a small effect.
 
-    They do not depend on integers or booleans that were computed from floating-point data, as
-    comparisons, sorting and counting compute them.
+    They do not depend on integers or booleans computed from floating-point data, such as results of
+    comparisons, sorting and counting.
     """
     types = inferred.types
     real = {name for name in network.inputs if types[name].dtype.kind == "f"}
@@ -73,7 +73,7 @@ def _continuous(network: Network, inferred: Inferred) -> list[str]:
 
 
 def relative_error(got: Array, wanted: Array) -> float:
-    """Return the length of the difference, relative to that of what is wanted unless it is 0."""
+    """Return the length of the difference, relative to the length of `wanted` unless it is 0."""
     size = float(np.linalg.norm(wanted))
     return float(np.linalg.norm(got - wanted)) / size if size > 0 else float(np.linalg.norm(got))
 
@@ -81,7 +81,7 @@ def relative_error(got: Array, wanted: Array) -> float:
 def _error(
     got: Mapping[str, Array], wanted: Mapping[str, Array], names: Collection[str]
 ) -> float | None:
-    """Return the largest error of an output; of those that are finite, if there are any."""
+    """Return the largest error of all outputs that should be finite; None if there are none."""
     errors = []
     for name in names:
         want = wanted[name].astype(np.float64)

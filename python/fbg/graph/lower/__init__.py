@@ -1,1 +1,1 @@
-"""How graphs become native ones, from which plans are made."""
+"""Lowers graphs to native ones, from which plans are made."""

@@ -27,9 +27,9 @@ def trial_of(
     inputs: Sequence[int],
     features: int,
 ) -> ConvTrial:
-    """Return how to time it.
+    """Return a function that times the convolution.
 
-    inputs: bytes of x and, if there is one, of the residual. features: of the CPU that kernels use.
+    inputs: bytes of x and of the residual, if there is one. features: CPU features for kernels.
     """
     weights = packed._native
     real = packed.dtype == np.int8

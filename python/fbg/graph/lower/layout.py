@@ -1,6 +1,6 @@
-"""Where the axes of a tensor lie in memory.
+"""How the axes of a tensor are stored in memory.
 
-A tensor of shape (N, C, H, W) may lie in memory with its axes in another order, such as
+A tensor of shape (N, C, H, W) may be stored with its axes in another order, such as
 (N, H, W, C). `order` names the axes from the outermost to the innermost; ops that do not care keep
 it, and transposing or reshaping a tensor often only changes it.
 """
@@ -43,16 +43,16 @@ def strides_of(shape: Sizes, order: Order) -> list[int]:
 
 
 def same_order(shape: Sizes, first: Order, second: Order) -> bool:
-    """Whether elements lie in the same places: axes of size 1 may stand anywhere."""
+    """Whether elements are stored in the same places: axes of size 1 may stand anywhere."""
     mine = [axis for axis in first if shape[axis] != 1]
     return mine == [axis for axis in second if shape[axis] != 1]
 
 
 def order_after(shape: Sizes, order: Order, new_shape: Sizes) -> Order | None:
-    """Return the order of axes in which a reshaped tensor lies, or None where it must be copied.
+    """Return the order of axes in which a reshaped tensor is stored, or None if it must be copied.
 
     The axes of both shapes are divided into the smallest groups of equal size. A group can be
-    reshaped where it lies if its axes stand together in memory, in their natural order.
+    reshaped in place if its axes stand together in memory, in their natural order.
     """
     groups = _groups(shape, new_shape)
     if groups is None:
@@ -106,7 +106,7 @@ def stretched(shape: Sizes, order: Order, result: Sizes) -> list[int]:
 def merged_axes(
     extents: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """Merge axes that are one run for all operands; axes of size 1 vanish.
+    """Merge axes that are contiguous for all operands; axes of size 1 vanish.
 
     >>> merged_axes([1, 4, 5, 6], [[120, 30, 6, 1], [0, 0, 0, 1]])
     ([20, 6], [[6, 1], [0, 1]])

@@ -1,4 +1,4 @@
-"""Lowers products: their weights are packed, and stacks of matrices found where they lie."""
+"""Lowers products: packs their weights, and finds stacks of matrices where they are stored."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
 def _convolution(
     op: Product, packed: PackedConv, given: Sequence[Stored], lowering: TensorLowering
 ) -> tuple[Callable[..., int], ConvTrial]:
-    """Return what appends a product to a native graph, and how to time it alone."""
+    """Return a function that appends a product to a native graph, and one that times it alone."""
     epilogue = op.epilogue(lowering.packer)
     batch, *spatial, _ = op.pixels
     depth, height, width = (*[1] * (3 - len(spatial)), *spatial)
@@ -98,7 +98,7 @@ def _(op: Attend, lowering: TensorLowering, value: Value) -> Stored:
     (m, k), n = shape_of(op.q)[-2:], shape_of(op.k)[-1]
     keys = _matrices(lowering, op.k, stack, (-2,))
     bias = None if op.bias is None else _matrices(lowering, op.bias, stack, (-1,), m)
-    # Heads side by side in a row, where those of Q are.
+    # The result has heads side by side in a row, where Q has them.
     q_order = lowering.stored(op.q).order
     order = q_order if len(op.q.shape) == len(shape) else natural(len(shape))
     order = with_last(order, len(shape) - 1)
@@ -126,7 +126,7 @@ def _matrices(
 ) -> Matrices:
     """Return the matrices of a tensor (…, M, N), broadcast to a stack of them.
 
-    unit: the axes of which one must have a stride of 1. rows: what M = 1 is broadcast to.
+    unit: the axes of which one must have a stride of 1. rows: the size to which M = 1 is broadcast.
     """
     x = lowering.stored(value)
     if len(x.shape) < 2:

@@ -16,7 +16,7 @@ from fbg.graph.ops.op import Op, Value
 
 @dataclass(frozen=True)
 class Lowered:
-    """native: the graph. values: of each of its ops, the value that it is computed for."""
+    """native: the graph. values: for each of its ops, the value that the op computes."""
 
     native: _fbg.Graph
     values: Sequence[Value]
@@ -29,12 +29,12 @@ def lower_rows(
 ) -> Lowered:
     """Lower what the outputs need.
 
-    outputs: of the native graph; None: those of the graph.
+    outputs: the outputs of the native graph; None: all outputs of the graph.
     packed: returns a layer with the packed weight that the graph is to run with.
     """
     outputs = graph.outputs if outputs is None else outputs
     lowering = _Lowering(packed)
-    values: list[Value] = []  # a native op has one buffer, and some values take several
+    values: list[Value] = []  # a native op writes one buffer, and some values take several ops
     for value in graph.needed(outputs):
         buffer = lowering.buffers[value] = _append(value.op, lowering)
         values += [value] * (buffer + 1 - len(values))
@@ -44,7 +44,7 @@ def lower_rows(
 
 
 class _Lowering:
-    """A native graph that is being built, and the buffers of the values that it has."""
+    """A native graph under construction, and the buffers that hold values."""
 
     def __init__(self, packed: Callable[[Layer], Layer]) -> None:
         self.native = _fbg.Graph()

@@ -1,7 +1,7 @@
 """Lowers a graph of tensors to the native graph, from which plans are made.
 
-Here it is decided in which order the axes of each tensor lie in memory: as the op that computes it
-writes them, or as it is asked for, in a copy that all who want the same have in common.
+This module decides in which order the axes of each tensor are stored: as the op that computes it
+writes them, or as a reader asks for them, in a copy that all readers of that order share.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from fbg.tuning.trials import ConvTrial
 class Stored:
     """A tensor in a buffer, in one order of its axes. bool is stored as uint8.
 
-    array: of a constant, which has no buffer before somebody reads it. copies: in other orders.
+    array: a constant, without a buffer until an op reads it. copies: the tensor in other orders.
     """
 
     shape: Sizes
@@ -80,11 +80,11 @@ Arranged = tuple[Stored, Sequence[int], Sequence[AxisMap]]
 
 
 class TensorLowering:
-    """The native graph while it is built. owners: the nodes that each of its ops belongs to, by
-    buffer. nodes: those of what is appended next.
+    """The native graph while it is built. owners: by buffer, the nodes to which
+    each of its ops belongs. nodes: the nodes of the op that is appended next.
 
-    given: buffers that no op writes. trials: how to time each convolution. packer: of weights.
-    features: of the CPU that kernels use.
+    given: buffers that no op writes. trials: functions that time convolutions. packer: of weights.
+    features: CPU features that kernels use.
     """
 
     def __init__(self, packer: Packer, features: int) -> None:
@@ -97,12 +97,12 @@ class TensorLowering:
         self.nodes: tuple[str, ...] = ()
 
     def lower(self, value: Value) -> None:
-        """Append the op of a value, whose inputs have been lowered."""
+        """Append the op of a value; its inputs have been lowered already."""
         self.nodes = value.nodes
         self._stored[value] = append(value.op, self, value)
 
     def bring(self, value: Value) -> None:
-        """Let every run bring a value, as the next of its inputs."""
+        """Declare a value that every run passes, as the next of its inputs."""
         shape = shape_of(value)
         stored = Stored(shape, value.dtype, natural(len(shape)))
         stored.buffer = _fbg.tensor_input(self.native, stored.nbytes)
@@ -110,11 +110,11 @@ class TensorLowering:
         self._stored[value] = stored
 
     def can_lower(self, value: Value) -> bool:
-        """Whether all that an op reads has been lowered, or is known."""
+        """Whether all inputs of the op have been lowered or are known."""
         return all(x in self._stored or isinstance(x.op, ops.Constant) for x in value.op.inputs)
 
     def stored(self, value: Value) -> Stored:
-        """Return where a value is; constants are where they are read first."""
+        """Return the tensor of a value; a constant is stored when it is first read."""
         if value not in self._stored:
             assert isinstance(value.op, ops.Constant)
             shape = shape_of(value)
@@ -123,7 +123,7 @@ class TensorLowering:
         return self._stored[value]
 
     def own(self, buffer: int) -> int:
-        """Note whose op writes a buffer, and return it."""
+        """Record which nodes a buffer belongs to, and return it."""
         self.owners[buffer] = self.nodes
         return buffer
 
@@ -132,7 +132,7 @@ class TensorLowering:
         return Stored(shape_of(value), value.dtype, order, self.own(buffer))
 
     def buffer(self, stored: Stored) -> int:
-        """Return the buffer of a tensor, in the order that it has."""
+        """Return the buffer of a tensor, in its present order."""
         if stored.buffer is None:
             assert stored.array is not None
             dense = stored.array.transpose(stored.order) if stored.order else stored.array
@@ -181,7 +181,7 @@ class TensorLowering:
         return Stored(shape, dtype, order, self.own(buffer))
 
     def copied(self, stored: Stored) -> int:
-        """Return a buffer of its own for a tensor."""
+        """Return a new buffer for a tensor."""
         axes: list[tuple[int, int, int, list[int]]] = [(stored.size, 1, 1, [])]
         item = np.dtype(stored.dtype).itemsize
         part = (0, 0, 0, axes)
@@ -191,7 +191,7 @@ class TensorLowering:
 
 @singledispatch
 def append(op: Op, lowering: TensorLowering, value: Value) -> Stored:
-    """Append an op, and return where its result is."""
+    """Append an op, and return the tensor of its result."""
     raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of tensors")
 
 
@@ -329,7 +329,7 @@ def _(op: ops.Convert, lowering: TensorLowering, value: Value) -> Stored:
     if op.dtype == "float32":
         buffer = _fbg.tensor_int64_to_float(lowering.native, lowering.buffer(x))
         return lowering.written(value, x.order, buffer)
-    lower: list[tuple[int, int, int, list[int]]] = [(x.size, 1, 2, [])]  # of two words
+    lower: list[tuple[int, int, int, list[int]]] = [(x.size, 1, 2, [])]  # an element has two words
     buffers, part = [lowering.buffer(x)], (0, 0, 0, lower)
     buffer = _fbg.tensor_arrange(lowering.native, buffers, x.size, 4, [part])
     return lowering.written(value, x.order, buffer)
@@ -339,7 +339,7 @@ def _(op: ops.Convert, lowering: TensorLowering, value: Value) -> Stored:
 
 
 def _three(values: Sizes, fill: int) -> tuple[int, int, int]:
-    """Return one number for each of three axes: missing leading ones are `fill`."""
+    """Return one number for each of three axes; missing leading numbers are `fill`."""
     padded = (*[fill] * (3 - len(values)), *values)
     return padded[0], padded[1], padded[2]
 

@@ -12,9 +12,9 @@ from fbg.graph.ops.op import Op, Shape, Value, described
 
 MapStep = tuple[str, int, int, float, float]
 
-MOST_REGISTERS = 32  # of a map
-MOST_PRINTED = 120  # letters of a map; a longer one is printed as a list of functions
-ARITHMETIC = ("add", "subtract", "multiply", "divide", "power")  # of two operands, or one twice
+MOST_REGISTERS = 32  # most registers of a map
+MOST_PRINTED = 120  # longest map that is printed as a formula, else as a list of functions
+ARITHMETIC = ("add", "subtract", "multiply", "divide", "power")  # take two operands, or one twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Map(Op):
 
     @property
     def registers(self) -> int:
-        """How many registers it has."""
+        """The number of its registers."""
         return len(self.operands) + len(self.steps)
 
     def binary(self, *functions: str) -> tuple[str, Value, Value] | None:
@@ -106,7 +106,7 @@ NormKind = LayerNorm | RmsNorm
 
 @dataclass(frozen=True, eq=False)
 class Norm(Op):
-    """A norm of each row, or over the last axes of a tensor, which are those of the weight."""
+    """A norm of each row, or over the last axes of a tensor, namely the axes of the weight."""
 
     x: Value
     norm: NormKind

@@ -48,7 +48,7 @@ class Transpose(TensorOp):
 
 @dataclass(frozen=True)
 class AxisMap:
-    """Where the elements along one axis of a result come from.
+    """The source of the elements along one axis of a result.
 
     They are elements ``start + i * step`` of axis `source` of the input, or, with a table, the
     elements that it names (-1: none, the result holds the fill value); without `source`, all are
@@ -123,7 +123,7 @@ class Concat(TensorOp):
 
 @dataclass(frozen=True, eq=False)
 class Gather(TensorOp):
-    """Slices of x along an axis, by indices that a run brings."""
+    """Slices of x along an axis, by indices that are input of a run."""
 
     x: Value
     indices: Value
@@ -152,7 +152,7 @@ class Resample(TensorOp):
 
 
 def input_behind(value: Value) -> str | None:
-    """Return the input whose elements a tensor has, in any order; None if they are computed."""
+    """Return the input that has the same elements in any order; None if they are computed."""
     while isinstance(value.op, (Reshape, Transpose, Convert)):
         value = value.op.x
     return value.op.tensor if isinstance(value.op, TensorInput) else None

@@ -1,4 +1,4 @@
-"""What all ops of graphs have in common, and the values that they compute."""
+"""The base class of all ops of graphs, and the values that they compute."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import numpy as np
 from fbg.locks import cached_property
 
 Shape = tuple[int | str, ...]
-MOST_ELEMENTS = 2**48  # of a tensor: its bytes are counted in 64 bits
+MOST_ELEMENTS = 2**48  # most elements of a tensor: its bytes are counted in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
     """The result of an op of a graph. name: unique in the graph; it begins with its scope.
 
-    nodes: of the network that the op was made from, by name.
+    nodes: the names of the nodes of the network from which the op was made.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Op(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What the op is called when a graph is printed, and in the names of values."""
+        """The name of the op in printed graphs and in the names of values."""
 
     @abstractmethod
     def infer(self) -> Shape:
         """Return the shape of the result; raises ValueError for fields that do not fit."""
 
-    is_brought: ClassVar[bool] = False  # by a run: nothing is computed
+    is_brought: ClassVar[bool] = False  # whether it is input of a run: nothing is computed
 
     def element_type(self) -> str:
         """Return the type of the elements of the result."""
@@ -101,11 +101,11 @@ class Op(ABC):
 
     @property
     def label(self) -> str:
-        """The last part of the name of its value."""
+        """The last part of the name of the value."""
         return self.kind
 
     def literal(self) -> str | None:
-        """Return what is printed instead of the number of its value, where it has no line."""
+        """Return the text printed in place of the number of a value that has no line of its own."""
         return None
 
     def expression(self, numbers: Mapping[Value, str]) -> str:
@@ -113,7 +113,7 @@ class Op(ABC):
         return f"{self.kind}({', '.join(self.describe(numbers))})"
 
     def describe(self, numbers: Mapping[Value, str]) -> list[str]:
-        """Return the fields as they are printed; those that are not used are left out."""
+        """Return the fields as they are printed, without fields that are not used."""
         shown: list[str] = []
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
@@ -152,7 +152,7 @@ def _fields_of_values(kind: type[Op]) -> tuple[str, ...]:
 
 @singledispatch
 def described(value: Any, name: str) -> list[str]:
-    """Return a field that is not a value as it is printed. name: of the field."""
+    """Return a field that is not a value as it is printed. name: the name of the field."""
     return [] if value is None else [f"{name}={value}"]
 
 

@@ -1,7 +1,7 @@
-"""Products of tensors: with constant weights, whose results pass a pipeline, and of two that vary.
+"""Products of tensors: either with constant weights and an output pipeline, or of two variables.
 
 A product with constant weights is a convolution, or linear: a convolution with a kernel of size 1
-over the rows of x. `post` is what becomes of its results before they are written.
+over the rows of x. `post` changes its results before they are written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 from fbg.graph.packed_weights import Packer, Weights
 
-BLOCK = 2**20  # elements that are looked at together
+BLOCK = 2**20  # elements that are checked together
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class IntegerWeights:
 
 @dataclass(frozen=True)
 class Part:
-    """Which channels of a tensor a product writes. before: the one that writes others."""
+    """The channels of a tensor that a product writes. before: the product that writes others."""
 
     channels: int
     first: int
@@ -43,11 +43,11 @@ class Part:
 class Product(TensorOp):
     """A product with constant weights.
 
-    w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
-    int32 in units of the sums. result: what the sums become before `post`: "sums" (of integers,
+    w: (O, I / groups, *kernel), float32 or int8. options: for `PackedConv`. bias: float32 (O,), or
+    int32 in units of the sums. result: the form of the sums before `post`: "sums" (integers,
     with `post` to follow), "int32" (corrected for zero points) or "float32". algorithm: "" leaves
-    it to the cost model. alternative: the same weights as integers, if they are, for an x that is.
-    part, before: where the result is a part of a tensor, which `before` is, too.
+    it to the cost model. alternative: the same weights as integers, if any, for an integer x.
+    part, before: set if the result is a part of a tensor, which `before` writes, too.
     """
 
     x: Value
@@ -104,7 +104,7 @@ class Product(TensorOp):
 
     @property
     def pixels(self) -> Sizes:
-        """The shape of x as `PackedConv` takes it: (N, *spatial, C)."""
+        """The shape of x in the layout of `PackedConv`: (N, *spatial, C)."""
         raise NotImplementedError
 
     @property
@@ -120,7 +120,7 @@ class Product(TensorOp):
         return self.w.shape[0]
 
     def packed_options(self) -> dict[str, Any]:
-        """Return what `PackedConv` takes beside the weights."""
+        """Return the arguments of `PackedConv` besides the weights."""
         if not self.is_integer:
             return {"dtype": "float32", **self.options}
         scale = np.float32(1) if self.w_scale is None else self.w_scale
@@ -139,18 +139,18 @@ class Product(TensorOp):
         return Epilogue(stages, x_scale)
 
     def _most(self, axis: int) -> int:
-        """Return what no sum exceeds in absolute value: inputs are at most 255 apart.
+        """Return a bound of the absolute values of all sums: inputs differ by at most 255.
 
-        axis: of w, which counts output channels of a group.
+        axis: the axis of w that counts output channels of a group.
         """
         w = np.moveaxis(self.w.make(), axis, 0).reshape(self.w.shape[axis], -1)
         zeros = np.zeros(1, np.int64)
         if self.w_zero_point is not None:
             zeros = np.asarray(self.w_zero_point, np.int64).reshape(-1)
-        if zeros.size not in (1, len(w)):  # channels of groups, transposed
+        if zeros.size not in (1, len(w)):  # transposed weights have groups of channels
             return 255 * 255 * w.shape[1]
         zeros = np.broadcast_to(zeros, len(w))[:, None]
-        rows = max(1, BLOCK // max(w.shape[1], 1))  # at a time: as int64, they take 8 times as much
+        rows = max(1, BLOCK // max(w.shape[1], 1))  # in blocks: int64 takes 8 times as much
         blocks = (slice(i, i + rows) for i in range(0, len(w), rows))
         return 255 * max(
             (int(np.abs(w[i].astype(np.int64) - zeros[i]).sum(1).max()) for i in blocks), default=0

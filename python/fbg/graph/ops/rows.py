@@ -42,7 +42,7 @@ class Input(Op):
 
 @dataclass(frozen=True, eq=False)
 class Embed(Op):
-    """The rows of tokens, plus those of their positions and their types."""
+    """The rows of tokens, plus the rows of their positions and their types."""
 
     word: Floats  # (V, E)
     position: Floats | None = None
@@ -61,8 +61,8 @@ class Embed(Op):
 class Heads:
     """The heads of attention; a row of queries, keys and values has them side by side.
 
-    kv_heads: of keys and values, each of which heads / kv_heads heads of queries share.
-    causal: whether a token sees only itself and those before it. window: how far it sees.
+    kv_heads: the number of heads of keys and values; heads / kv_heads heads of queries share one.
+    causal: whether a token sees only itself and earlier tokens. window: how far it sees.
     """
 
     heads: int
@@ -99,8 +99,8 @@ class Linear(Op):
     """activation(x @ weight + bias) + residual, a linear layer.
 
     gate: the function of a gated layer: gate(a) * b, where a row of the product is a, b end to end.
-        It has neither an activation nor a residual.
-    layer: what it multiplies by; its weight need not be packed before the graph is lowered.
+        Such a layer has neither an activation nor a residual.
+    layer: the weight and bias; the weight need not be packed before the graph is lowered.
     """
 
     x: Value
@@ -147,7 +147,7 @@ class Rotate(Op):
 
 @dataclass(frozen=True)
 class Relative:
-    """Keys and queries of distances (`fbg.networks.disentangled`): tables, and rows of each."""
+    """Keys and queries of distances (`fbg.networks.disentangled`): tables and the rows of each."""
 
     keys: Floats | None = None
     queries: Floats | None = None
@@ -178,7 +178,7 @@ class Attention(Op):
 
 @dataclass(frozen=True, eq=False)
 class Unfold(Op):
-    """The row of each token beside those of its neighbours, zeros beyond the sequence."""
+    """The row of each token beside the rows of its neighbours, with zeros beyond the sequence."""
 
     x: Value
     width: int
@@ -193,7 +193,7 @@ class Unfold(Op):
 
 @dataclass(frozen=True, eq=False)
 class Pool(Op):
-    """One row for each sequence. skipped: tokens at its beginning that do not count."""
+    """One row for each sequence. skipped: the number of leading tokens that do not count."""
 
     x: Value
     pooling: str
@@ -207,7 +207,7 @@ class Pool(Op):
 
 @dataclass(frozen=True, eq=False)
 class Normalize(Op):
-    """Rows of length 1."""
+    """Rows scaled to length 1."""
 
     x: Value
     kind = "normalize"

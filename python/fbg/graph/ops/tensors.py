@@ -1,6 +1,6 @@
-"""The ops of tensors, whose shapes are known: what a network of an ONNX file is made of.
+"""The ops of tensors, whose shapes are known: the ops of networks from ONNX files.
 
-They say what is computed, and nothing about where axes lie in memory: lowering decides that.
+They say what is computed, and nothing about how axes are stored: lowering decides that.
 Moves, windows and products have files of their own.
 """
 
@@ -23,7 +23,7 @@ Sizes = tuple[int, ...]
 
 @lru_cache(maxsize=64)
 def _name(dtype: np.dtype[Any]) -> str:
-    return str(dtype)  # which takes as long as all else that an op needs
+    return str(dtype)  # takes as long as all the rest of an op
 
 
 def shape_of(value: Value) -> Sizes:
@@ -45,7 +45,7 @@ class TensorOp(Op):
 
 @dataclass(frozen=True, eq=False)
 class TensorInput(TensorOp):
-    """A tensor that every run brings; for another back end, its shape may not be known."""
+    """A tensor that is input of every run; for another back end, its shape may be unknown."""
 
     tensor: str
     shape: Shape
@@ -66,7 +66,7 @@ class TensorInput(TensorOp):
 
 @dataclass(frozen=True, eq=False)
 class Constant(TensorOp):
-    """A tensor that is known, or that integers stand for which are."""
+    """A constant tensor, or one that constant integers stand for."""
 
     source: Array | QuantizedWeights
     kind = "constant"
@@ -84,7 +84,7 @@ class Constant(TensorOp):
 
     @property
     def array(self) -> Array:
-        """The elements: in a new array if integers stand for them."""
+        """The elements, in a new array if integers stand for them."""
         source = self.source
         return source.dequantized() if isinstance(source, QuantizedWeights) else source
 
@@ -124,8 +124,8 @@ class Dequantize(TensorOp):
     def integer_of(self, number: float) -> int | None:
         """Return the integer that stands for a number, bit for bit, or None where there is none.
 
-        None stands for what lies outside of the range or between two steps, nor for NaN. Whatever
-        puts a number among these integers asks here, and works in float32 where there is none.
+        None stands for numbers outside of the range or between two steps, and for NaN. Whatever
+        puts a number among these integers calls this, and works in float32 where there is none.
         """
         limits = np.iinfo(self.q.dtype)
         scale = np.float32(self.scale)
@@ -159,8 +159,8 @@ class Convert(TensorOp):
 class Foreign(TensorOp):
     """An output of an operator that another back end computes.
 
-    values: what the operator reads. output: the name that the result has for it. shape: as far as
-    it is known. operator, backend: their names.
+    values: what the operator reads. output: the name of the result in the node. shape: as far as
+    it is known. operator, backend: names.
     """
 
     values: tuple[Value, ...]

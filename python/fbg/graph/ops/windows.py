@@ -1,4 +1,4 @@
-"""Ops of tensors that reduce: windows, whole axes, and what divides by sums of these."""
+"""Ops of tensors that reduce: windows, whole axes, and softmax."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 
 @dataclass(frozen=True)
 class Geometry:
-    """Of a window: one number for each spatial axis. output: how many windows there are.
+    """The geometry of a window, with one number for each spatial axis. output: number of windows.
 
-    before, after: padding, which is negative where an image is cut. extra: of a transposed
-    convolution, elements at the end that no window reaches.
+    before, after: padding, which is negative where an image is cut. extra: the number
+    of elements at the end of a transposed convolution that no window reaches.
     """
 
     kernel: Sizes
@@ -35,9 +35,9 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Integers:
-    """What a window of integers makes of them: real numbers, times `factor`, or integers again.
+    """The result of a window of integers: real numbers, times `factor`, or integers again.
 
-    zero_point: of x. rounded: the zero point of the result if it is integers, of the type of x.
+    zero_point: the zero point of x. rounded: that of an integer result, of the type of x.
     """
 
     factor: float
@@ -73,7 +73,7 @@ class Window(TensorOp):
 
     @property
     def pixels(self) -> int:
-        """How many pixels of x a window holds at most."""
+        """The most pixels of x that a window holds."""
         sizes = zip(self.geometry.kernel, shape_of(self.x)[2:], strict=True)
         return math.prod(min(pair) for pair in sizes)
 
@@ -99,7 +99,7 @@ class Reduce(TensorOp):
 
 @dataclass(frozen=True, eq=False)
 class Softmax(TensorOp):
-    """Along one axis, or along all from that axis on as if they were one."""
+    """A softmax along one axis, or along all axes from that one on as if they were one."""
 
     x: Value
     axis: int

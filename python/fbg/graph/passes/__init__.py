@@ -1,1 +1,1 @@
-"""Passes over graphs: how ops become fewer, and how products are quantized."""
+"""Passes over graphs: they fuse ops and quantize products."""

@@ -2,8 +2,8 @@
 
     softmax(scale * (q k) + bias) v
 
-Factors of q and of k, which exporters spread over both, join the scale. Whatever else reads the
-scores has them computed step by step.
+Factors of q and of k, which exporters spread over both, join the scale. If another op reads the
+scores, they are computed step by step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fbg.graph.rewrite import Rewriting, rewrite
 
 
 def fuse_attention(graph: Graph) -> Graph:
-    """Make one op of what is attention."""
+    """Replace the ops that compute attention by one op."""
     return rewrite(graph, _rule, Softmax)
 
 
@@ -31,7 +31,7 @@ def fuse_attention(graph: Graph) -> Graph:
 class _Scores:
     """The softmax of a product times factors plus a bias.
 
-    factors: (function, number), the last one first. joined: the values that it takes the place of,
+    factors: (function, number), the last one first. joined: the values that it replaces,
     the last one first.
     """
 
@@ -58,7 +58,7 @@ def _rule(made: Rewriting, op: Op) -> Value | None:
 
 
 def _scores(made: Rewriting, value: Value) -> _Scores | None:
-    """Return what a tensor is, if it is the softmax of a product that nobody else reads."""
+    """Return the description of a softmax of a product that no other op reads, else None."""
     softmax = value.op
     last = len(value.shape) - 1
     if not isinstance(softmax, Softmax) or softmax.axis != last or not made.is_inside(value):
@@ -83,7 +83,7 @@ def _scores(made: Rewriting, value: Value) -> _Scores | None:
 
 
 def _scaled(op: Map) -> tuple[Value, str, float] | None:
-    """Return what an op multiplies or divides by a number that is known, and the number."""
+    """Return the operand that an op multiplies or divides by a known number, and the number."""
     found = op.binary("multiply", "divide")
     if found is None:
         return None

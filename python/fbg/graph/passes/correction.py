@@ -1,15 +1,15 @@
 """Biases and weights that make up for what rounding changes.
 
 Rounding weights w to q changes results by x (w - q), the mean of which a bias makes up for (Nagel
-et al., 2019, arXiv:1906.04721, section 4.2). Besides, a layer that was rounded changes what the
-layers behind it read: x~ instead of x. The weights
+et al., 2019, arXiv:1906.04721, section 4.2). Besides, a rounded layer changes the inputs
+of the layers behind it: they read x~ instead of x. The weights
 
     w~ = w + (X~^T X~ + ridge)^-1 X~^T r        r = (x - x~) w + e
 
 minimize the difference between the outputs of the exact network and those of the rounded one, where
 e is the difference of the residuals to which the outputs are added. The ridge keeps w~ near w in
-directions of which the data say little. Means are taken out of x~ and r first if there is a bias,
-which makes up for them.
+directions on which the data have little effect. If there is a bias, which makes up for means,
+they are taken out of x~ and r first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fbg.arrays import Doubles, Floats
 
 
 def mean_outputs(weight: Doubles, mean: Doubles) -> Doubles:
-    """Return (groups * N,): the mean of x w, given that of each channel of x, (groups * K,).
+    """Return (groups * N,): the mean of x w for the mean of each channel of x, (groups * K,).
 
     weight: (groups, N, K).
     """
@@ -29,10 +29,10 @@ def mean_outputs(weight: Doubles, mean: Doubles) -> Doubles:
 
 
 class Pairs:
-    """Sums over rows x of an exact network and the same rows x~ of one that is partly rounded.
+    """Sums over rows x of an exact network and the same rows x~ of a partly rounded network.
 
-    weight: w, (K, N). rows: how many were added. The mean of the first rows that are added is taken
-    out of x~, because sums of squares of values that vary little would lose what they vary by.
+    weight: w, (K, N). rows: rows added so far. The mean of the first rows that are added is taken
+    out of x~, because sums of squares of values that vary little would lose the variation.
     """
 
     def __init__(self, weight: Floats) -> None:
@@ -44,9 +44,9 @@ class Pairs:
         self._product = np.zeros((k, n), np.float32)  # (x~ - m)^T r, without what is in _cross
         # (K, K): (x~ - m)^T (x - x~). Multiplied by w at the end where that takes fewer operations.
         self._cross = np.zeros((k, k), np.float32) if k <= n else None
-        self._sums: Doubles = np.zeros(k)  # of x~ - m
-        self._error_sums: Doubles = np.zeros(k)  # of x - x~
-        self._residual_sums: Doubles = np.zeros(n)  # of e
+        self._sums: Doubles = np.zeros(k)  # sum of x~ - m
+        self._error_sums: Doubles = np.zeros(k)  # sum of x - x~
+        self._residual_sums: Doubles = np.zeros(n)  # sum of e
 
     def update(self, exact: Floats, rounded: Floats, residual_error: Floats | None) -> None:
         """Take in rows: exact and rounded (M, K), residual_error e (M, N) or None for zeros."""
@@ -78,8 +78,8 @@ class Pairs:
         return all(bool(np.isfinite(values).all()) for values in sums)
 
     def gram_of(self, centered: bool) -> Floats:
-        """Return the Gram matrix of x~, (K, K); of x~ less its mean if `centered`."""
-        mean = self._sums / self.rows  # of x~ - m
+        """Return the Gram matrix of x~, (K, K); of x~ minus its mean if `centered`."""
+        mean = self._sums / self.rows  # mean of x~ - m
         gram = self._gram - np.outer(mean, self._sums)
         if not centered:
             whole = mean + self._shift
@@ -101,7 +101,7 @@ class Pairs:
         return self.weight + np.linalg.solve(h, product).astype(np.float32)
 
     def bias_change(self, rounded: Floats) -> Floats:
-        """Return (N,): what a bias lacks if the layer has the weights `rounded`."""
+        """Return (N,): the number to add to the bias if the layer has the weights `rounded`."""
         sums = self._sums + self.rows * self._shift.astype(np.float64)
         lost = self._difference_sums() + sums @ (self.weight - rounded)
         return (lost / self.rows).astype(np.float32)

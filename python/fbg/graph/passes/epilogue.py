@@ -1,4 +1,4 @@
-"""What follows a product with constant weights, and nobody else reads, joins its output pipeline.
+"""Ops that follow a product with constant weights, as its only readers, join its output pipeline.
 
 Constants are folded into float weights; activations, a residual and the quantization of the result
 become stages. Products whose results are joined along their channels write them side by side.
@@ -27,7 +27,7 @@ from fbg.graph.rewrite import Rewriting, rewrite
 
 
 def fuse_epilogues(graph: Graph, packer: Packer) -> Graph:
-    """Let products compute what follows them. packer: of the weights of the graph."""
+    """Let products compute the ops that follow them. packer: packs the weights of the graph."""
     scaling = Scaling(graph, packer)
     return rewrite(graph, lambda made, op: _rule(op, made, scaling), Product)
 
@@ -137,7 +137,7 @@ def _folded(
 
 @_rule.register
 def _(op: Concat, made: Rewriting, scaling: Scaling) -> Value | None:
-    """Nobody else may read what is joined, along the channels."""
+    """Join results along their channels, if no other op reads them."""
     products = [value.op for value in op.values if isinstance(value.op, Product)]
     alike = {(type(value.op), len(value.shape), value.dtype) for value in op.values}
     if len(products) < max(len(op.values), 2) or len(alike) != 1:

@@ -19,11 +19,11 @@ from fbg.graph.ops.tensors import Constant, shape_of, size_of
 from fbg.graph.ops.windows import Reduce
 from fbg.graph.rewrite import Rewriting, rewrite
 
-TOLERANCE = 1e-3  # relative, of constants such as the square root of 2
+TOLERANCE = 1e-3  # relative error of constants such as the square root of 2
 
 
 def find_functions(graph: Graph) -> Graph:
-    """Return the graph with functions in the place of the ops that compute them."""
+    """Return the graph with each function in place of the ops that compute it."""
     return rewrite(graph, _rule, Map)
 
 
@@ -37,7 +37,7 @@ def _rule(made: Rewriting, op: Op) -> Value | None:
 
 
 def _between(x: Value, op: Op) -> list[Value]:
-    """Return the values that op computes its result from, as far as x, the last one first."""
+    """Return the values from x to the operands of op, the last one first."""
     found: dict[Value, None] = {}
     waiting = list(op.inputs)
     while waiting:
@@ -49,13 +49,13 @@ def _between(x: Value, op: Op) -> list[Value]:
 
 
 def _operands(value: Value, function: str) -> tuple[Value, Value] | None:
-    """Return the operands of a function of two, if that computes a value."""
+    """Return the operands if a function of two operands computes the value."""
     found = value.op.binary(function) if isinstance(value.op, Map) else None
     return None if found is None else found[1:]
 
 
 def _operand(value: Value, function: str) -> Value | None:
-    """Return the operand of a function of one, or of one twice, if that computes a value."""
+    """Return the operand if a function of one operand, or of one twice, computes the value."""
     op = value.op
     if not isinstance(op, Map) or len(op.steps) != 1 or len(op.operands) != 1:
         return None
@@ -63,7 +63,7 @@ def _operand(value: Value, function: str) -> Value | None:
 
 
 def _beside(value: Value, function: str, number: float) -> Value | None:
-    """Return the other operand of a function of a number and something, in any order."""
+    """Return the other operand of a function of a number and a value, in any order."""
     pairs = _orders(_operands(value, function))
     return next((a for a, b in pairs if _is_number(b, number)), None)
 
@@ -73,7 +73,7 @@ def _orders(operands: tuple[Value, Value] | None) -> list[tuple[Value, Value]]:
 
 
 def _is_number(value: Value, number: float) -> bool:
-    """Whether a value is a constant of one element that is close to a number."""
+    """Whether a value is a constant with one element close to a number."""
     if not isinstance(value.op, Constant) or size_of(value) != 1:
         return False
     return math.isclose(float(value.op.array.reshape(-1)[0]), number, rel_tol=TOLERANCE)
@@ -98,7 +98,7 @@ def _gelu(op: Map) -> Map | None:
 
 
 def _factors(op: Map) -> Iterator[tuple[Value, Value, Value]]:
-    """Return three factors of a product of two, one of which is a product, in all orders."""
+    """Return the three factors of a product of which one factor is a product, in all orders."""
     found = op.binary("multiply")
     for product, c in _orders(None if found is None else found[1:]):
         for a, b in _orders(_operands(product, "multiply")):
@@ -170,7 +170,7 @@ def _is_vector(value: Value, x: Value) -> bool:
 
 
 def _mean_of(value: Value) -> Value | None:
-    """Return what a value is the mean of, over the last axis, which is kept; else None."""
+    """Return x if a value is the mean of x over the last axis, which is kept; else None."""
     reduced = value.op.x if isinstance(value.op, Reshape) else value
     mean = reduced.op
     if not isinstance(mean, Reduce) or mean.function != "mean":

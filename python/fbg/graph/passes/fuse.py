@@ -1,4 +1,4 @@
-"""The order in which passes make one op of many."""
+"""The order of the passes that fuse ops."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fbg.graph.passes.maps import fuse_maps
 
 
 def fuse(graph: Graph, packer: Packer) -> Graph:
-    """Return the same graph in fewer ops. Each keeps the names of the nodes that it was made from.
+    """Return the same graph with fewer ops. Each keeps the names of its original nodes.
 
-    packer: of the weights of the graph.
+    packer: packs the weights of the graph.
     """
     graph = fuse_attention(find_functions(take_integers(graph)))
     return fuse_maps(fuse_epilogues(graph, packer))

@@ -2,7 +2,7 @@
 
 The error ||x w - x q||^2 of rounded weights q on data x depends on the data only by their Gram
 matrix H = x^T x = R R^T, with R upper triangular: it is ||R^T (w - q)||^2. Row i of R^T (w - q)
-holds errors of the rows up to i only. Given those before, it is least if q_i is
+holds errors of the rows up to i only. Given the rows before, the error is least if q_i is
 
     w_i + sum_{j < i} R_ji (w_j - q_j) / R_ii
 
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 
-BLOCK = 64  # rows to which the errors of all earlier ones are added in one product
-# Times the mean of H's diagonal is added to it. H is that of a few thousand tokens, and weights
+BLOCK = 64  # rows to which the errors of all earlier rows are added in one product
+# Times the mean of H's diagonal is added to it. H comes from a few thousand tokens; weights
 # that fit these too well do worse on others.
 DAMPING = 0.3
 # The same for GPTQ of int4 weights, before descent. DAMPING would suit it better, but weights that
@@ -40,7 +40,7 @@ def round_to_gram(
 
     weight: (K, N). scale: (N,), or (K, N) where it differs from row to row. gram: (K, K), the Gram
     matrix of the data. lowest, highest: the range of q. damping: times the mean of its diagonal,
-    which is added to that. Raises LinAlgError if the Gram matrix overflows.
+    which is added to the diagonal. Raises LinAlgError if the Gram matrix overflows.
 
     >>> weight, scale = np.array([[1.4], [2.6]], np.float32), np.ones(1, np.float32)
     >>> round_to_gram(weight, scale, np.eye(2, dtype=np.float32)).tolist()

@@ -24,13 +24,13 @@ Halves = npt.NDArray[np.float16]
 LOWEST, HIGHEST = -8, 7
 # Where in this range the weight of the largest magnitude of a group may be placed.
 POSITIONS = np.concatenate([np.arange(5.6, 6.8, 0.2), np.arange(6.8, 8.9, 0.15)])
-# With offsets: half the range of the 16 values, where half that of the weights is 1.
+# With offsets: half the range of the 16 values, relative to half the range of the weights.
 REACHES = np.arange(0.6, 1.06, 0.03)
-FITS = 2  # of scale and offset to the values of one reach
+FITS = 2  # iterations that fit scale and offset for one reach
 REFITS = 1
-SWEEPS = 2  # of descent before the scales are refitted
-COLUMNS = 256  # whose systems of equations are in memory at a time
-STIFFNESS = 0.01  # of the mean curvature keeps refitted scales near those before
+SWEEPS = 2  # rounds of descent before the scales are refitted
+COLUMNS = 256  # columns whose systems of equations are in memory at a time
+STIFFNESS = 0.01  # times the mean curvature, keeps refitted scales near the previous ones
 
 
 def round_int4(
@@ -63,7 +63,7 @@ def round_int4(
 
 
 def of_rows(of_groups: Floats, group: int, depth: int) -> Floats:
-    """Repeat what belongs to groups for each of their rows."""
+    """Repeat the values of groups for each of their rows."""
     return of_groups.repeat(group, axis=0)[:depth]
 
 
@@ -133,7 +133,7 @@ def _half(values: Floats) -> Floats:
 
 
 def _representable(scale: Floats) -> Floats:
-    """Round to float16; those that become 0 are replaced by the smallest magnitude there is."""
+    """Round to float16; zeros are replaced by the smallest magnitude there is."""
     rounded = _half(scale)
     smallest = np.float32(np.finfo(np.float16).smallest_subnormal)
     return np.where(rounded == 0, smallest, rounded)

@@ -1,7 +1,7 @@
-"""Integers that stand for numbers: what reads them takes them as they are where it can.
+"""Integers that stand for numbers: ops read them directly where they can.
 
 ``Dequantize`` moves behind ops that move elements, to the products, windows and sums that have a
-form for integers; quantizing what it stands for again is the integers.
+form for integers; quantizing its result again gives the integers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_PIXELS = (2**31 - 1) // 255
 
 
 def take_integers(graph: Graph) -> Graph:
-    """Let ops read integers instead of the numbers that these stand for."""
+    """Let ops read integers instead of the numbers for which they stand."""
     return rewrite(graph, lambda made, op: _rule(op, made), Dequantize)
 
 
@@ -36,7 +36,7 @@ def _dequantized(value: Value) -> Dequantize | None:
 
 
 def _moved(made: Rewriting, op: Op, source: Dequantize) -> Value:
-    """Add an op of integers, and what stands for its result."""
+    """Add an op of integers, and one that dequantizes its result."""
     return made.add(replace(source, q=made.add(op)))
 
 
@@ -100,7 +100,7 @@ def _(op: Product, made: Rewriting) -> Value | None:
 
 
 def _stands_for(source: Dequantize, op: Quantize) -> bool:
-    """Whether rounding what integers stand for is these integers."""
+    """Whether rounding the dequantized integers gives the same integers."""
     same = (source.scale, source.zero_point, source.q.dtype)
     return same == (op.scale, op.zero_point, op.dtype)
 

@@ -1,4 +1,4 @@
-"""Functions of elements that follow each other become one: tensors between them are not written."""
+"""Fuses consecutive functions of elements, so that tensors between them are not written."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fbg.graph.rewrite import Rewriting, rewrite
 
 
 def fuse_maps(graph: Graph) -> Graph:
-    """Join functions of elements, also those that make integers of numbers and back."""
+    """Join functions of elements, including conversions between integers and numbers."""
     return rewrite(graph, _rule, (Map, Quantize))
 
 
 def as_map(op: Op) -> Map | None:
-    """Return a function of elements as a map, None if it is none."""
+    """Return a function of elements as a map, or None for other ops."""
     if isinstance(op, Quantize):
         step = ("quantize", 0, 0, op.scale, float(op.zero_point))
         return Map((op.x,), (step,), op.dtype)
@@ -42,9 +42,9 @@ def _rule(made: Rewriting, op: Op) -> Value | None:
 
 
 def _inner(made: Rewriting, op: Op, value: Value) -> Map | None:
-    """Return the function that computes an operand, if it may become part of the op.
+    """Return the function that computes an operand, if it may join the op.
 
-    What is read by others, too, is computed once, but for numbers that integers stand for.
+    A value with other readers is computed once, except for numbers that integers stand for.
     """
     found = as_map(value.op)
     if found is None or isinstance(value.op, Dequantize):
@@ -56,7 +56,7 @@ def _inner(made: Rewriting, op: Op, value: Value) -> Map | None:
 
 
 def _joined(outer: Map, inner: dict[Value, Map]) -> Map:
-    """Return a map with others in the place of operands."""
+    """Return a map with other maps in place of its operands."""
     parts = [inner.get(value) for value in outer.operands]
     operands = tuple(
         dict.fromkeys(
@@ -66,7 +66,7 @@ def _joined(outer: Map, inner: dict[Value, Map]) -> Map:
         )
     )
     steps: list[MapStep] = []
-    registers: list[int] = []  # of the operands of the outer map, and of its steps
+    registers: list[int] = []  # registers of the operands and steps of the outer map
     for value, part in zip(outer.operands, parts, strict=True):
         if part is None:
             registers.append(operands.index(value))

@@ -32,7 +32,7 @@ from fbg.matmul.weights import QUANTIZED
 
 INT8_EXPONENT, INT4_EXPONENT = 0.5, 0.25
 LOG_LIMIT = 10.0  # of |log s|, so that no product with a factor overflows
-LARGEST_FACTOR = 1e3  # of tensors
+LARGEST_FACTOR = 1e3  # for tensors only
 # How many times as large as observed a channel may get before a bound that scaling moved cuts it.
 HEADROOM = 2.0
 
@@ -41,7 +41,7 @@ def row_factors(sizes: Doubles, weights: Floats, exponent: float = INT8_EXPONENT
     """Return s, (K,), for rows with scales of their own; 1 for channels that are always 0 or have
     no weights.
 
-    sizes: of the channels. weights: the largest magnitude that each meets.
+    sizes: the sizes of the channels. weights: the largest magnitude that each multiplies.
     """
     used = (weights > 0) & (sizes > 0) & np.isfinite(sizes)
     factors = np.ones(len(weights), np.float32)
@@ -55,8 +55,8 @@ def row_factors(sizes: Doubles, weights: Floats, exponent: float = INT8_EXPONENT
 def tensor_factors(ranges: Doubles, weights: Doubles, exponent: float, bound: float) -> Doubles:
     """Return s, (K,), for a tensor with one scale; 1 for channels that have no part in it.
 
-    ranges: the largest magnitude of each channel. weights: what it meets, relative to the largest
-    weight of the same output. bound: what cuts off all channels alike, or infinity.
+    ranges: the largest magnitude of each channel. weights: those it multiplies, relative to the
+    largest weight of the same output. bound: cuts off all channels alike, or infinity.
     """
     used = (ranges > 0) & (weights > 0)
     if not used.any() or not np.isfinite(ranges).all():
@@ -93,10 +93,10 @@ def smooth(
 ) -> dict[str, Linear]:
     """Return layers, whose weights are not packed yet, with factors for those that are quantized.
 
-    dtypes: of the layers. moments: of what they read. num_threads: never changes a result.
+    dtypes: of the layers. moments: statistics of their inputs. num_threads: never changes a result.
     """
     smoothed = dict(layers)
-    # Those with a producer come first, because they change its weights, on which its own factors
+    # Layers with a producer come first, because they change its weights, on which its own factors
     # depend.
     for group in sorted(groups, key=lambda group: group.producer is None):
         readers = [name for name in group.readers if dtypes[name] in QUANTIZED]

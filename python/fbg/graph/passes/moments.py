@@ -1,4 +1,4 @@
-"""What is observed of the rows that a product reads: the sizes of their channels, and how these
+"""Statistics of the rows that a product reads: the sizes of their channels, and how these
 depend on each other.
 """
 

@@ -3,7 +3,7 @@ many of them are needed.
 
 The names of linear layers of encoders are those of saved models: "layers.0.qkv",
 "layers.0.attention_output", "layers.0.intermediate", "layers.0.output", "embeddings.projection".
-Layers that share their weights have one name, with the number of the first of them. Other products
+Layers that share weights have one name, with the number of the first layer. Other products
 are nodes of an ONNX file.
 """
 
@@ -18,9 +18,9 @@ from typing import NamedTuple
 # Patterns, or patterns with a dtype for each.
 HigherPrecision = Iterable[str] | Mapping[str, str]
 
-DEFAULT = "bfloat16"  # for patterns without a dtype: its error is a hundredth of that of int8
+DEFAULT = "bfloat16"  # for patterns without a dtype: its error is a hundredth of the error of int8
 DTYPES = ("float32", "float16", "bfloat16")
-WHERE = "load: higher_precision"  # in errors
+WHERE = "load: higher_precision"  # prefix of error messages
 
 
 def read_patterns(wanted: HigherPrecision) -> dict[str, str]:
@@ -52,7 +52,7 @@ def choose_dtypes(names: Sequence[str], patterns: Mapping[str, str], what: str) 
     """Return the dtype of each product that a pattern matches; the last pattern that matches
     decides.
 
-    what: a product is, for messages. Raises ValueError for a pattern that matches none.
+    what: the word for a product in messages. Raises ValueError for a pattern that matches none.
 
     >>> choose_dtypes(["layers.0.qkv", "layers.1.qkv"], {"*.1.*": "float32"}, "linear layer")
     {'layers.1.qkv': 'float32'}
@@ -71,8 +71,8 @@ def choose_dtypes(names: Sequence[str], patterns: Mapping[str, str], what: str) 
 class Proposal(NamedTuple):
     """Which products to keep in higher precision.
 
-    losses: of each product alone, the largest first. loss: if all are quantized. kept_loss: if all
-    but `kept` are.
+    losses: the loss of each product alone, the largest first. loss: if all are quantized.
+    kept_loss: if all but `kept` are.
     """
 
     losses: dict[str, float]
@@ -89,7 +89,7 @@ def propose(
     progress: Callable[[str], object],
 ) -> Proposal:
     """Return the least number of products that reach a loss if they are kept in higher precision,
-    those with the largest losses first; all of them if even that does not.
+    starting with the largest losses; all products if even that does not suffice.
 
     alone: returns the loss if only one product is quantized. all_but: if all others are. progress:
     called with the name of each product before it is measured.

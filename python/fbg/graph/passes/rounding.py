@@ -1,4 +1,4 @@
-"""Weights as integers: each rounded to the nearest, or all of them so that their errors cancel on
+"""Weights as integers: each rounded to the nearest, or all rounded so that their errors cancel on
 data (gptq.py, int4_rounding.py).
 """
 
@@ -43,7 +43,7 @@ class RoundedWeight:
     """Integers q, (K, N), that stand for ``q * scale + offset``.
 
     scale, offset: float32 (N,) and None of int8; of int4 float16 (ceil(K / group), N), and None if
-        the weights are symmetric. group: rows that share them; None for all.
+        the weights are symmetric. group: rows that share a scale; None for all.
     """
 
     q: Bytes

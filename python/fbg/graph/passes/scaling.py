@@ -1,4 +1,4 @@
-"""Weights times a factor for each output channel, which follows their product."""
+"""Multiplies weights by a factor for each output channel, which follows their product."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fbg.graph.packed_weights import Packer, Weights
 
 
 class Scaling:
-    """Multiplies weights, as long as there is room: what many products share would be many."""
+    """Multiplies weights while there is room: products that share weights get copies of them."""
 
     def __init__(self, graph: Graph, packer: Packer) -> None:
         self._packer = packer
@@ -24,7 +24,7 @@ class Scaling:
         self._room = packer.room - sum(weights.nbytes for weights in self._users)
 
     def scaled(self, product: Product, factors: Array) -> Product | None:
-        """Multiply the weights of each output channel, or their scales; None if that cannot be."""
+        """Multiply the weights of each output channel, or their scales; None if impossible."""
         with np.errstate(all="ignore"):
             if product.is_integer:
                 if product.w_scale is None:
@@ -43,7 +43,7 @@ class Scaling:
         return replace(product, w=weights) if self._takes(product.w, weights) else None
 
     def _takes(self, old: Weights, new: Weights) -> bool:
-        """Whether a product may have other weights; the last one that has the old frees them."""
+        """Whether a product may have new weights; the last reader of the old ones frees them."""
         needed = new.nbytes * (new not in self._users) - old.nbytes * (self._users[old] == 1)
         if needed > self._room:
             return False
@@ -58,7 +58,7 @@ class Scaling:
 def _largest(weights: Weights, channels: int, groups: int) -> Array:
     """Return the largest absolute value of the float32 weights of each output channel.
 
-    groups: of transposed weights, which have output channels along their second axis, else 0.
+    groups: for transposed weights, which have output channels along their second axis, else 0.
     """
     w = weights.make()
     if groups:

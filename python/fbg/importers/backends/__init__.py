@@ -1,1 +1,1 @@
-"""Back ends: what computes ops. Each is asked op by op, and knows nothing of the network."""
+"""Back ends compute ops. Each is asked op by op, and knows nothing of the network."""

@@ -1,8 +1,8 @@
-"""What a back end is to a session, and an op to a back end.
+"""The interface of back ends to a session, and of ops to back ends.
 
 A back end says, op by op, whether it can compute it and what that would cost. The session places
-every op, and hands parts over: `prepare` does everything that needs time or memory, and what it
-returns is run on buffers that the session owns.
+every op, and hands parts over: `prepare` does everything that needs time or memory, and its
+result is run on buffers that the session owns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fbg.importers.description import Constants, Node, TensorType
 
 @dataclass(frozen=True)
 class Op:
-    """A node with the types around it and the values that are known."""
+    """A node with the types of its tensors and the values that are known."""
 
     node: Node
     types: Mapping[str, TensorType]
@@ -59,7 +59,7 @@ class Op:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the shapes of all that varies or is written are known, and none is empty."""
+        """Whether the shapes of all variables and outputs are known, and none is empty."""
         varying = [name for name in self.node.reads if name not in self.constants]
         names = [*varying, *filter(None, self.node.outputs)]
         shapes = [self.types[name].fixed if name in self.types else None for name in names]
@@ -67,13 +67,13 @@ class Op:
 
     @property
     def bytes(self) -> int:
-        """Bytes read and written, where that is known."""
+        """The number of bytes read and written, as far as known."""
         names = (*self.node.reads, *self.node.outputs)
         return sum(self.types[name].nbytes for name in names if name in self.types)
 
     @property
     def operations(self) -> float:
-        """Multiplications and additions of products and convolutions; 0 for all others."""
+        """Multiplications and additions of products and convolutions; 0 for other ops."""
         kind = self.types.get(self.node.outputs[0])
         if kind is None or kind.fixed is None or len(self.node.inputs) < 2:
             return 0.0
@@ -89,7 +89,7 @@ class Op:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a prepared part: nodes it computes, how, and in how many seconds if measured."""
+    """A step of a prepared part: its nodes, how it computes them, and its seconds if measured."""
 
     nodes: tuple[str, ...]
     algorithm: str
@@ -100,7 +100,7 @@ class PreparedPart(Protocol):
     """A run of consecutive ops, ready to run."""
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
-        """Compute and return the outputs: in the given arrays, new ones in place of None."""
+        """Compute and return the outputs: in the given arrays, or in a new one in place of None."""
         ...
 
     def timed(
@@ -110,13 +110,13 @@ class PreparedPart(Protocol):
         ...
 
     def steps(self) -> list[Step]:
-        """Return what a run does."""
+        """Return the steps of a run."""
         ...
 
 
 @dataclass(frozen=True)
 class ForeignPart:
-    """Consecutive ops of another back end than fbg, and the tensors that others know, too."""
+    """Consecutive ops of a back end other than fbg, and the tensors that other parts read."""
 
     ops: tuple[Op, ...]
     inputs: tuple[str, ...]
@@ -144,8 +144,8 @@ class BackEnd(Protocol):
 
 
 class ForeignBackEnd(BackEnd, Protocol):
-    """Another back end than fbg."""
+    """A back end other than fbg."""
 
     def prepare(self, part: ForeignPart) -> PreparedPart:
-        """Prepare a part; raises Unsupported for an op that it cannot compute after all."""
+        """Prepare a part; raises Unsupported for an op that it turns out not to compute."""
         ...

@@ -1,4 +1,4 @@
-"""What the back ends that take ONNX models share: a part as a model of its own."""
+"""Shared code of the back ends that take ONNX models: makes a model of a part."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fbg.importers.backends.base import ForeignPart, Op
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
 
-MOST_REPEATED = 2**16  # bytes of an initializer that repeats one element
-_NEWEST_IR = 10  # understood by every runtime of the last years
+MOST_REPEATED = 2**16  # most bytes of an initializer that repeats one element
+_NEWEST_IR = 10  # IR version that every runtime of recent years reads
 
 
 def part_model(part: ForeignPart) -> onnx.ModelProto:
@@ -36,7 +36,7 @@ def part_model(part: ForeignPart) -> onnx.ModelProto:
 
 
 def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:
-    """Add an initializer; one that repeats an element is left to each run, as it is in the file."""
+    """Add an initializer; if it repeats an element, each run expands it, as in the file."""
     if values.nbytes <= MOST_REPEATED or any(values.strides):
         dense = np.asarray(values, order="C")
         graph.initializer.append(numpy_helper.from_array(dense, name))
@@ -58,7 +58,7 @@ def _oldest_versions(part: ForeignPart) -> dict[str, int]:
         except onnx.defs.SchemaError:
             since = node.version
         if any(isinstance(value, onnx.GraphProto) for value in node.attributes.values()):
-            since = node.version  # what its subgraphs hold is not looked at
+            since = node.version  # the contents of its subgraphs are not checked
         versions[node.domain] = max(since, versions.get(node.domain, 1))
     return versions
 
@@ -72,9 +72,9 @@ def _value(name: str, ops: tuple[Op, ...]) -> onnx.ValueInfoProto:
 
 
 def written(part: ForeignPart, name: str, value: Any, out: Array | None) -> Array:
-    """Return a tensor that a part has computed: in `out`, if there is one, else as it is.
+    """Return a tensor that a part has computed: copied to `out` if given, else unchanged.
 
-    Raises ModelError for one that is not of the type which all other parts were prepared for.
+    Raises ModelError if its type is not the one for which all other parts were prepared.
     """
     found = np.asarray(value)
     if out is None:
@@ -90,7 +90,7 @@ def written(part: ForeignPart, name: str, value: Any, out: Array | None) -> Arra
 
 
 def failure(part: ForeignPart, backend: str, error: Exception) -> ModelError:
-    """Return what to raise for whatever another runtime has raised while it ran a part."""
+    """Return the exception to raise for one that another runtime raised while it ran a part."""
     titles = ", ".join(op.node.title for op in part.ops[:3])
     more = f" and {len(part.ops) - 3} more" if len(part.ops) > 3 else ""
     reason = " ".join(str(error).split()) or type(error).__name__

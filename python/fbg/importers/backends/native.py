@@ -1,7 +1,7 @@
 """fbg itself as a back end: a part of a graph becomes one native plan, with a single entry.
 
-An op that cannot be lowered is refused, and another back end computes it: `refusing` decides which
-exceptions mean that.
+An op that cannot be lowered is refused, and another back end computes it: `refusing` decides
+for which exceptions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from fbg.importers.ops.registry import OPS
 
 
 class Native:
-    """The kernels of this package. weights: what all plans of a network have in common."""
+    """The kernels of this package. weights: shared by all plans of a network."""
 
     name = "fbg"
 
@@ -63,16 +63,16 @@ class Native:
         )
 
     def cost(self, op: Op) -> float:
-        """Return what the model says."""
+        """Return the time that the cost model predicts."""
         return modelled_seconds(op)
 
     def prepare(self, part: Part, packer: Packer, num_threads: int, features: int) -> PreparedPlan:
-        """Lower a part and plan it. features: of the CPU that kernels use."""
+        """Lower a part and plan it. features: CPU features for kernels."""
         return PreparedPlan(part, packer, num_threads, features)
 
 
 class PreparedPlan:
-    """A part as a native plan. trials: how to time each of its convolutions."""
+    """A part as a native plan. trials: functions that time its convolutions."""
 
     def __init__(self, part: Part, packer: Packer, num_threads: int, features: int) -> None:
         lowering = TensorLowering(packer, features)
@@ -87,7 +87,7 @@ class PreparedPlan:
                 outputs.append(_output(lowering, value, outputs))
         self._threads = num_threads
         self._plan = _fbg.Plan(lowering.native, 1, 1, 1, num_threads, features=features)
-        # The values are not kept: they hold what has been made of constants on the way.
+        # The values are not kept: they hold intermediate results made of constants.
         self._owners, self.trials = lowering.owners, lowering.trials
         self._indices = _indexed(part, inputs)
         self._weights = packer.kept
@@ -111,7 +111,7 @@ class PreparedPlan:
         """Return dense inputs; indices among them are checked."""
         given = [np.asarray(array, order="C") for array in inputs]
         for place, (name, rows) in self._indices.items():
-            given[place] = indices = given[place].copy()  # nobody changes what has been checked
+            given[place] = indices = given[place].copy()  # no caller can change a copy
             lowest, highest = int(indices.min()), int(indices.max())
             if lowest < -rows or highest >= rows:
                 wrong = lowest if lowest < -rows else highest
@@ -128,12 +128,12 @@ class PreparedPlan:
 
     @property
     def arena_bytes(self) -> int:
-        """Bytes of one arena."""
+        """The number of bytes of one arena."""
         return int(self._plan.arena_bytes)
 
 
 def _lower(lowering: TensorLowering, values: Sequence[Value]) -> None:
-    """Lower values; raises Unsupported for all that cannot be lowered, at once."""
+    """Lower values; raises a single Unsupported for all ops that cannot be lowered."""
     refused: dict[str, Unsupported] = {}
     for value in values:
         if lowering.can_lower(value):
@@ -148,7 +148,7 @@ def _lower(lowering: TensorLowering, values: Sequence[Value]) -> None:
 
 
 def _output(lowering: TensorLowering, value: Value, taken: Sequence[int]) -> int:
-    """Return a buffer of the native graph that is an output and nothing else."""
+    """Return a buffer of the native graph that is used only as an output."""
     lowering.nodes = value.nodes
     stored = lowering.in_order(lowering.stored(value), natural(len(value.shape)))
     buffer = lowering.buffer(stored)

@@ -1,11 +1,11 @@
-"""ONNX Runtime as a back end: one inner session for each run of ops, made when it is prepared.
+"""ONNX Runtime as a back end: one inner session for each part, made when the part is prepared.
 
 Its inputs and outputs are bound to the buffers of the session by address: nothing is copied.
 
 One team owns the CPUs at a time. Each inner session has threads of its own, and a network may have
-many, so none of them spins for work; those of fbg are put to rest before they begin. Parts that are
-soon done have no threads at all: they run on the calling one. Parts that compute the same share a
-session, of which a network with thousands of small ones would have thousands.
+many, so none of them spins for work; fbg's threads are put to rest before they begin. Parts that
+take little time have no threads: they run on the calling one. Parts that compute the same share a
+session, as a network may have thousands of small parts.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from fbg.importers.backends.foreign import (
 from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
-MOST_TRIED = 2**12  # elements of a constant that is tried as such: it may be a shape
-SHORT = 100e-6  # modelled seconds of a part to which other threads would hardly come in time
+MOST_TRIED = 2**12  # most elements of a constant that stays one in a trial: it may be a shape
+SHORT = 100e-6  # modelled seconds of a part for which other threads would hardly wake in time
 
 
 def _threads(part: ForeignPart) -> int:
@@ -43,7 +43,7 @@ def _threads(part: ForeignPart) -> int:
 
 
 def alone(op: Op) -> ForeignPart:
-    """Return an op as a part in which all constants but short ones are inputs."""
+    """Return an op as a part in which all constants except short ones are inputs."""
     inputs = tuple(
         name
         for name in dict.fromkeys(op.node.reads)
@@ -59,8 +59,8 @@ def session_model(part: ForeignPart) -> bytes:
 
     Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
     Raises InferenceError of ONNX if nodes of a subgraph do not fit each other: onnxruntime trusts
-    that they do, and an Einsum whose operands do not would end the process. Nodes that are in no
-    subgraph have been looked at when their types were inferred.
+    that they do, and an Einsum whose operands do not would end the process. Nodes outside of
+    subgraphs have been checked when their types were inferred.
     """
     model = part_model(part)
     if any(attribute.type in GRAPHS for node in model.graph.node for attribute in node.attribute):
@@ -80,9 +80,9 @@ def session_model(part: ForeignPart) -> bytes:
 
 
 def open_session(model: bytes, threads: int, optimize: bool = True) -> Any:
-    """Return an inner session. What it could compute beforehand is computed in every run.
+    """Return an inner session. It folds no constants.
 
-    Constants that are worth it have been folded already; the others are too much to be computed
+    Constants that are worth it have been folded already; folding the others would take too long
     while a file is loaded.
     """
     import onnxruntime
@@ -103,7 +103,7 @@ def open_session(model: bytes, threads: int, optimize: bool = True) -> Any:
 
 
 class _Sessions:
-    """Inner sessions by what they compute, kept as long as a part has them; and which there are."""
+    """Inner sessions by content, kept as long as a part has them; and which can be made."""
 
     def __init__(self) -> None:
         self._made: weakref.WeakValueDictionary[tuple[bytes, int], Any]
@@ -134,7 +134,7 @@ class _Sessions:
             try:
                 open_session(model, 1, optimize=False)
                 self._possible[key] = True
-            except Exception:  # onnxruntime has a type of its own for each kind of failure
+            except Exception:  # onnxruntime has an exception type for each kind of failure
                 self._possible[key] = False
         return self._possible[key]
 
@@ -151,15 +151,15 @@ class OnnxRuntime:
         self._sessions = _Sessions()
 
     def needs(self, op: Op) -> tuple[str, ...]:
-        """Return nothing: it takes all values as they come."""
+        """Return nothing: it needs no values beforehand."""
         return ()
 
     def supports(self, op: Op) -> bool:
-        """Whether a session of the op alone can be made."""
+        """Whether a session for the op alone can be made."""
         return self._sessions.is_possible(alone(op))
 
     def cost(self, op: Op) -> float:
-        """Return a little more than the model: tensors change hands."""
+        """Return a little more than the model, for passing tensors."""
         return 1.5 * modelled_seconds(op) + 5e-6
 
     def prepare(self, part: ForeignPart) -> _PreparedSession:
@@ -195,16 +195,16 @@ class _PreparedSession:
                 bound.append(out)
         try:
             self._session.run_with_iobinding(binding)
-        except Exception:  # of any type; what is not about an output is raised again
+        except Exception:  # any type; errors that are not about an output are raised again
             return self._unbound(given, outputs)
         return bound
 
     def _unbound(self, given: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
-        """Return outputs of whatever type and shape, copied."""
+        """Return copies of outputs of any type and shape."""
         feeds = dict(zip(self._inputs, given, strict=True))
         try:
             results = self._session.run(self._outputs, feeds)
-        except Exception as error:  # it has a type of its own for each kind of failure
+        except Exception as error:  # onnxruntime has an exception type for each kind of failure
             raise failure(self._part, "onnxruntime", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)
         return [written(self._part, *item) for item in named]
@@ -220,5 +220,5 @@ class _PreparedSession:
 
 
 def _bindable(array: Array | None) -> bool:
-    """Whether an array can be bound by address: a type of NumPy itself, at least one element."""
+    """Whether an array can be bound by address: it has a NumPy type and is not empty."""
     return array is not None and array.dtype.kind in "fiub" and array.size > 0

@@ -1,4 +1,4 @@
-"""The last resort: the reference implementation of the package onnx. Correct, and very slow."""
+"""The last resort: the reference implementation of package onnx, which is right but very slow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reference:
     name = "reference"
 
     def needs(self, op: Op) -> tuple[str, ...]:
-        """Return nothing: it takes all values as they come."""
+        """Return nothing: it needs no values beforehand."""
         return ()
 
     def supports(self, op: Op) -> bool:
@@ -32,12 +32,12 @@ class Reference:
         try:
             part = ForeignPart((op,), (), (), {op.node.domain: op.node.version}, 1)
             ReferenceEvaluator(part_model(part))
-        except Exception:  # it raises a type of its own for each kind of failure
+        except Exception:  # it has an exception type for each kind of failure
             return False
         return True
 
     def cost(self, op: Op) -> float:
-        """Return 50 times what a kernel would take."""
+        """Return 50 times the time of a kernel."""
         return 50 * modelled_seconds(op)
 
     def prepare(self, part: ForeignPart) -> _PreparedReference:
@@ -56,7 +56,7 @@ class _PreparedReference:
             warnings.simplefilter("ignore")
             try:
                 results = self._evaluator.run(list(self._part.outputs), feeds)
-            except Exception as error:  # of any type: it checks little beforehand
+            except Exception as error:  # any type: it checks little beforehand
                 raise failure(self._part, "the reference", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)
         return [written(self._part, *item) for item in named]

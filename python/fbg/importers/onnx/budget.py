@@ -1,7 +1,7 @@
-"""How much more than a file holds may be made of it while it is loaded.
+"""Limits how much data and work may be made of a file while it is loaded.
 
 A few bytes can ask for any amount of work and memory: functions that call functions, constants that
-are expanded, thousands of tensors that are the same part of a file. Whatever is larger or takes
+are expanded, thousands of tensors that are the same part of a file. Work that is larger or takes
 longer than in proportion to the file is charged here before it is begun.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# For each byte that is given, and beside that for small files.
+# Limits for each byte that is given, and an addition for small files.
 _BYTES, _SLACK_BYTES = 8, 2**26
 _STEPS, _SLACK_STEPS = 32, 2**27
 _NODES, _SLACK_NODES = 1 / 64, 2**12
@@ -18,7 +18,7 @@ _SLACK_REPEATED = 7 * 2**24
 
 @dataclass
 class Budget:
-    """What may still be made: bytes of tensors, nodes, and steps of work.
+    """The rest of the budget: bytes of tensors, nodes, and steps of work.
 
     A step is an element of an op that NumPy computes. repeated: bytes of tensors that repeat one
     element: they take memory only where they are packed, and once.
@@ -37,7 +37,7 @@ class Budget:
         return budget
 
     def give(self, size: int) -> None:
-        """Add what goes with so many bytes of another file."""
+        """Add the budget for so many bytes of another file."""
         self.bytes += _BYTES * size
         self.steps += _STEPS * size
         self.nodes += int(_NODES * size)

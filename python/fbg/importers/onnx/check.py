@@ -1,4 +1,4 @@
-"""Whether a node is as the schema of its operator says, which all that follows relies on.
+"""Checks a node against the schema of its operator, on which all later code relies.
 
 ONNX's own type inference is native code that trusts the attributes of a node: it may read beyond
 its arrays where they do not fit. They are checked here, before it sees them.
@@ -20,11 +20,11 @@ GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
 def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where: str) -> None:
-    """Raise ModelError if the inputs, outputs or attributes of a node are not those of its schema.
+    """Raise ModelError if the inputs, outputs or attributes of a node do not fit its schema.
 
-    versions: of the operator sets. where: the file and the node, for messages. The nodes of
-    subgraphs are checked, too. Left to the back ends that run them are operators of other domains
-    than ONNX's, which have no schema here.
+    versions: operator sets. where: the file and the node, for messages. The nodes of
+    subgraphs are checked, too. Operators of domains other than ONNX's have no schema here; they
+    are left to the back ends that run them.
     """
     for attribute in proto.attribute:
         for graph in (attribute.g, *attribute.graphs):
@@ -59,7 +59,7 @@ def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where
 
 
 def _without_nodes(proto: onnx.NodeProto) -> onnx.NodeProto:
-    """Return the node with empty subgraphs: the checker would look for what theirs read."""
+    """Return the node with empty subgraphs: the checker would look for tensors that they read."""
     if not any(attribute.type in GRAPHS for attribute in proto.attribute):
         return proto
     shell = onnx.NodeProto(op_type=proto.op_type, domain=proto.domain, name=proto.name)

@@ -1,7 +1,7 @@
-"""How many messages and texts a file holds, counted before protobuf makes objects of them.
+"""Counts the messages and texts of a file before protobuf makes objects of them.
 
 A field of two bytes becomes an object of 200, so that a file of nothing else takes 100 times its
-size. What a file really holds is large beside its fields.
+size. The data that a file really holds are large beside its fields.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NESTED = {
 def require_few_fields(data: bytes, origin: str) -> None:
     """Raise ModelError for more fields than belong to a file of this size.
 
-    Damage is left to the parser, which comes no further than this has counted.
+    Damage is left to the parser, which gets no further than this count.
     """
     most = MOST + len(data) // BYTES_EACH
-    around: list[tuple[int, str]] = []  # ends and names of messages that are not read to the end
+    around: list[tuple[int, str]] = []  # ends and names of unfinished messages
     at, end, name, count = 0, len(data), "ModelProto", 0
     while True:
         while at >= end:

@@ -1,6 +1,6 @@
-"""What is computed before any run: nodes whose inputs are all known, mostly by `onnx.reference`.
+"""Constant folding: computes nodes whose inputs are all known, mostly by `onnx.reference`.
 
-Only ops are computed whose work and memory follow from the types of what they read and write, and
+Only ops are computed whose work and memory follow from the types of inputs and outputs, and
 only as long as there is a budget for both: the types of the outputs are inferred first. All others
 are left to the back ends, such as loops, whose trip count is a number in the file.
 """
@@ -37,7 +37,7 @@ _VECTORIZED = """
     Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax Softplus Softsign SpaceToDepth
     Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze Where Xor
 """
-# Those that sort, or that are loops in Python: so many steps for each element.
+# Ops that sort, or that are loops in Python, with the steps for each element.
 _SLOW = {
     "Compress": 16,
     "Erf": 64,
@@ -50,23 +50,23 @@ _SLOW = {
     "Unique": 512,
 }
 _STEPS = {**dict.fromkeys(_VECTORIZED.split(), 1), **_SLOW}
-# Operator sets since which they mean what the reference computes for all of them.
+# Operator sets since which they mean what the reference computes for all versions.
 _MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
-_BY_VALUE = ("Compress", "NonZero", "Unique")  # how much they write depends on values
-# Products of matrices, and the input that is added to what they return; NONE: there is none.
+_BY_VALUE = ("Compress", "NonZero", "Unique")  # the size of their outputs depends on values
+# Products of matrices, and the input that is added to their result; NONE: there is no such input.
 NONE = 99
 _ADDED = {"MatMul": NONE, "MatMulInteger": NONE, "QLinearMatMul": 7, "Gemm": 2}
 _PRODUCTS = ("MatMul", "MatMulInteger", "Gemm")
 _QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
-MOST_REPEATED = 2**24  # bytes of a tensor that repeats one element
-_VALUES = {"value", "value_float", "value_floats", "value_int", "value_ints"}  # of Constant
+MOST_REPEATED = 2**24  # most bytes of a tensor that repeats one element
+_VALUES = {"value", "value_float", "value_floats", "value_int", "value_ints"}  # of Constant nodes
 
 
 class Folding:
     """Computes nodes of a network beforehand, within a budget.
 
-    constants: what is known; outputs are added by whoever calls. predict: infers the types of the
-    outputs of a node; raises ModelError. versions: of operator sets.
+    constants: known tensors; the caller adds outputs. predict: infers the types of the
+    outputs of a node; raises ModelError. versions: operator sets.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Folding:
         return QuantizedWeights(q, scale, zero_point, axis)
 
     def compute(self, node: Node) -> dict[str, Array] | None:
-        """Return the outputs of a node if they are known beforehand, else None."""
+        """Return the outputs of a node if they can be computed beforehand, else None."""
         if node.domain != "" or node.op not in _STEPS or not self._known(node):
             return None
         if node.op == "Constant" and not node.attributes.keys() <= _VALUES:
@@ -130,9 +130,9 @@ class Folding:
             return {node.outputs[0]: integers}
         try:
             found = _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
-        except Exception:  # whatever the reference cannot do is left to the back ends
+        except Exception:  # ops that the reference cannot compute are left to the back ends
             return None
-        # So is what it does otherwise than was inferred: axes of Unsqueeze in any order are some.
+        # So are results that differ from inferred types, as for axes of Unsqueeze in any order.
         kinds = [(value.shape, value.dtype) for value in found.values()]
         return found if node.op in _BY_VALUE or kinds == written else None
 
@@ -150,9 +150,9 @@ class Folding:
         return {node.outputs[0]: np.broadcast_to(value.reshape(()), shape)}
 
     def empty_product(self, node: Node, types: Types) -> dict[str, Array] | None:
-        """Return what a product of matrices of no inner size is, or None: sums of nothing are 0.
+        """Return a product of matrices whose inner size is 0, else None: empty sums are 0.
 
-        onnxruntime leaves the memory of such a result as it was, but for float32. Before version
+        onnxruntime leaves the memory of such a result unwritten, except for float32. Before version
         1.32, its Gemm forgets the factor beta there.
         """
         if node.domain != "" or node.op not in _ADDED or node.inputs[0] not in types:
@@ -185,7 +185,7 @@ class Folding:
 def _written(
     node: Node, values: Sequence[Array], predict: Callable[[Node], Types]
 ) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
-    """Return shapes and types of what a node writes at most; None if they are not known."""
+    """Return the largest shapes and the types of the outputs of a node; None if unknown."""
     if node.op in _BY_VALUE:
         most = (sum(value.size for value in values), max(values[0].ndim, 1))
         return [(most, np.dtype(np.int64)) for _ in node.outputs]
@@ -258,7 +258,7 @@ def _einsum_steps(equation: str, values: Sequence[Array]) -> int:
     terms = equation.replace(" ", "").split("->")[0].split(",")
     sizes: dict[str, int] = {}
     for term, value in zip(terms, values, strict=False):
-        # Where an ellipsis stands for some axes, all of them are taken for different ones.
+        # If an ellipsis stands for some axes, all of these count as different axes.
         letters = [f"{term}{i}" for i in range(value.ndim)] if "." in term else list(term)
         for letter, size in zip(letters, value.shape, strict=False):
             sizes[letter] = max(size, sizes.get(letter, 1))
@@ -266,7 +266,7 @@ def _einsum_steps(equation: str, values: Sequence[Array]) -> int:
 
 
 def node_proto(node: Node) -> onnx.NodeProto:
-    """Return the node as ONNX has it."""
+    """Return the node as ONNX defines it."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.source)
     proto.name = node.name

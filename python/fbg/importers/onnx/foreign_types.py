@@ -1,4 +1,4 @@
-"""Types of what operators of other domains than ONNX's compute, such as those of onnxruntime.
+"""Types of the outputs of operators of domains other than ONNX's, such as onnxruntime's.
 
 ONNX has no schema for them. The only runtime that knows them is asked: a session of the node alone
 tells the types and shapes of its outputs.
@@ -30,7 +30,7 @@ def foreign_types(
     part = alone(Op(node, types, constants))
     try:
         found = _asked(session_model(part))
-    except onnx.shape_inference.InferenceError:  # of nodes in a subgraph
+    except onnx.shape_inference.InferenceError:  # for nodes in a subgraph
         return {}
     named = zip(part.outputs, found, strict=False)
     return {name: kind for name, kind in named if kind is not None}
@@ -41,15 +41,15 @@ def _asked(model: bytes) -> tuple[TensorType | None, ...]:
     """Return the types of the outputs of a model; nothing if it cannot run."""
     try:
         session = open_session(model, 1, optimize=False)
-    except Exception:  # of any type; or onnxruntime is not installed
+    except Exception:  # any type; or onnxruntime is not installed
         return ()
     return tuple(_type(value.type, value.shape) for value in session.get_outputs())
 
 
 def _type(text: str, shape: list[int | str | None]) -> TensorType | None:
-    """Return the type of "tensor(uint8)"; None for sequences and the like.
+    """Return the type for a name such as "tensor(uint8)"; None for sequences and the like.
 
-    An empty shape may be that of a scalar or not be known.
+    An empty shape may be a scalar's or unknown.
     """
     kind, _, element = text.rstrip(")").partition("(")
     name = element.upper()

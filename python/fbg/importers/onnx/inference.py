@@ -1,8 +1,8 @@
-"""Types of all tensors of a network, and what can be computed before any run.
+"""Infers the types of all tensors of a network, and folds constants.
 
-The nodes are walked once, in order. What can be computed beforehand is (folding.py); the other
+The nodes are walked once, in order. Constant ones are computed (folding.py); the other
 nodes get the types that ONNX's own inference gives them. The shape of a tensor is known as soon as
-that of its inputs is, so ``Shape`` and what hangs on it is computed, too.
+the shapes of its inputs are, so ``Shape`` and ops that depend on it are computed, too.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
-MOST_SHAPE_ELEMENTS = 2**12  # of a tensor whose values inference may look at
+MOST_SHAPE_ELEMENTS = 2**12  # most elements of a tensor whose values inference may read
 
 
 @dataclass
 class Inferred:
-    """types: of every tensor. constants: tensors that are known. nodes: those that are left."""
+    """types: for every tensor. constants: tensors that are known. nodes: those that remain."""
 
     types: dict[str, TensorType]
     constants: Constants
@@ -73,7 +73,7 @@ def infer(
 def _output_types(
     node: Node, types: dict[str, TensorType], constants: Constants, network: Network
 ) -> dict[str, TensorType]:
-    """Return the types of the outputs as ONNX infers them; unknown ones are left out."""
+    """Return the types of the outputs as ONNX infers them, without unknown ones."""
     declared = {
         name: network.declared.get(name, network.outputs.get(name))
         for name in filter(None, node.outputs)
@@ -120,7 +120,7 @@ def _output_types(
             inferred = _from_proto(proto)
             if shape is not None:
                 inferred = TensorType(inferred.dtype, shape)
-            # fbg's own ops write as much as the shape says: what a file declares is no source.
+            # fbg's own ops write as much as the shape says: declarations of a file are not trusted.
             if inferred.shape is not None or name not in result or (node.domain, node.op) in OPS:
                 result[name] = inferred
     return result

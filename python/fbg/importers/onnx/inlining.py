@@ -1,7 +1,7 @@
-"""Local functions of a file: their nodes take the place of calls, if there will not be too many.
+"""Local functions of a file: their nodes replace calls, unless there would be too many.
 
-Twenty functions that call the one before twice are a million nodes. So the nodes and bytes that
-inlining makes are counted first: each function once, after those that it calls.
+Twenty functions that each call the previous one twice are a million nodes. So the nodes and bytes
+of inlining are counted first: each function once, after the functions that it calls.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from fbg.errors import ModelError
 from fbg.importers.onnx.budget import Budget
 
-MOST_DEPTH = 50  # of functions that call each other
+MOST_DEPTH = 50  # depth of functions that call each other
 
 Key = tuple[str, str, str]
 
 
 @dataclass
 class _Size:
-    """nodes, names, bytes: of what is inlined, without the attributes that a caller passes.
+    """nodes, names, bytes: counts of the inlined body, without the attributes that a caller passes.
 
-    names: of tensors, each of which may become one of the caller. passed: how often each attribute
+    names: tensors, each of which may become one of the caller. passed: how often each attribute
     of the caller is copied.
     """
 
@@ -46,8 +46,8 @@ class _Size:
 def inline_functions(model: onnx.ModelProto, origin: str, budget: Budget) -> onnx.ModelProto:
     """Return the model without local functions; raises ModelError.
 
-    Whatever is wrong with them is found here: functions that call themselves or are defined twice,
-    and those that would become more nodes or bytes than the budget has.
+    All errors in them are found here: functions that call themselves or are defined twice,
+    and functions that would become more nodes or bytes than the budget has.
     """
     if not model.functions:
         return model
@@ -66,7 +66,7 @@ def inline_functions(model: onnx.ModelProto, origin: str, budget: Budget) -> onn
 
 
 class _Count:
-    """Counts what calls of the functions of a model become."""
+    """Counts what calls of the functions of a model expand to."""
 
     def __init__(self, functions: Iterable[onnx.FunctionProto], origin: str) -> None:
         self._functions: dict[Key, onnx.FunctionProto] = {}
@@ -79,7 +79,7 @@ class _Count:
             self._functions[key] = function
 
     def of_nodes(self, nodes: Iterable[onnx.NodeProto], depth: int) -> _Size:
-        """Return what nodes become, those in their subgraphs among them."""
+        """Return the size of nodes after inlining, including nodes in their subgraphs."""
         total = _Size()
         for node in nodes:
             key = _key(node.domain, node.op_type, node.overload)
@@ -105,7 +105,7 @@ class _Count:
             total.add(self._of_attribute(attribute, depth), copies)
 
     def _of_attribute(self, attribute: onnx.AttributeProto, depth: int) -> _Size:
-        """Return what an attribute becomes."""
+        """Return the size of an attribute after inlining."""
         size = _Size(bytes=attribute.ByteSize())
         for graph in (attribute.g, *attribute.graphs):
             size.add(self.of_nodes(graph.node, depth))
@@ -124,7 +124,7 @@ class _Count:
             )
         self._sizes[key] = None
         size = self.of_nodes(function.node, depth)
-        for default in function.attribute_proto:  # where the call passes none
+        for default in function.attribute_proto:  # if the call passes none
             size.add(self._of_attribute(default, depth), size.passed[default.name])
         self._sizes[key] = size
         return size

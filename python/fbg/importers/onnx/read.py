@@ -1,4 +1,4 @@
-"""An ONNX file to a `Network`: whatever is wrong with a file is found here."""
+"""Reads an ONNX file into a `Network`, and reports all errors in the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
 
 OLDEST_OPSET = 6
-MOST_BYTES = 2**31 - 1  # of a message of protobuf
+MOST_BYTES = 2**31 - 1  # limit of a protobuf message
 
 
 def read_network(path: str | os.PathLike[str]) -> Network:
@@ -60,8 +60,8 @@ def read_model(
 ) -> Network:
     """Return the network of a model in memory.
 
-    directory: that of external data, if any. known: tensors beside those of the model.
-    node_versions: of the operator sets of nodes, by name, where they are not those of the model.
+    directory: of external data, if any. known: tensors besides those of the model.
+    node_versions: operator sets of nodes, by name, where they differ from the model's.
     """
     if not model.HasField("graph"):
         raise ModelError(f"{origin}: not an ONNX model: it has no graph")
@@ -189,7 +189,7 @@ def _node(
 
 
 def _captures(graph: onnx.GraphProto) -> list[str]:
-    """Return the tensors that a subgraph reads from around it."""
+    """Return the tensors that a subgraph reads from outside."""
     own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     outside: list[str] = []
     for node in graph.node:
@@ -203,7 +203,7 @@ def _captures(graph: onnx.GraphProto) -> list[str]:
 
 
 def _unique_names(nodes: list[Node]) -> list[Node]:
-    """Return the nodes with a number after names that several have."""
+    """Return the nodes with numbers after names that occur several times."""
     seen: set[str] = set()
     renamed = []
     for node in nodes:
@@ -254,7 +254,7 @@ def _in_order(nodes: list[Node], known: set[str], origin: str) -> list[Node]:
     by_name = {node.name: node for node in nodes}
     ready = [node.name for node in nodes if not missing[node.name]]
     ordered: list[Node] = []
-    for name in ready:  # which grows
+    for name in ready:  # the list grows
         ordered.append(by_name[name])
         for reader in readers.get(name, ()):
             missing[reader].discard(name)

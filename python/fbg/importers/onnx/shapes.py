@@ -1,8 +1,8 @@
 """Shapes of the outputs of ops for which ONNX's own inference is not asked.
 
-It rounds sizes otherwise than onnxruntime and PyTorch, counts windows that both leave out, and
-takes steps that are not known for 1. The formulas are those by which the ops are built, and hold
-for whichever back end runs the op.
+ONNX rounds sizes differently from onnxruntime and PyTorch, counts windows that both omit, and
+takes unknown steps for 1. The formulas are also used to build the ops, and hold
+for all back ends that run the op.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _squeeze(node: Node, types: Types, constants: Constants) -> Shape | None:
     if shape is None or (not axes and not all(isinstance(size, int) for size in shape)):
         return None
     dropped = {axis % len(shape) for axis in axes or ()}
-    if not axes:  # none are all of size 1
+    if not axes:  # without any, all are of size 1
         dropped = {i for i, size in enumerate(shape) if size == 1}
     return tuple(size for i, size in enumerate(shape) if i not in dropped)
 
@@ -124,9 +124,9 @@ SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
 
 
 def output_shape(node: Node, types: Types, constants: Constants) -> Shape | None:
-    """Return the shape of all outputs of a node, or None where it is left to ONNX's inference.
+    """Return the shape of all outputs of a node, or None if ONNX's inference decides.
 
-    Raises ValueError if attributes and shapes do not go together.
+    Raises ValueError if attributes and shapes do not fit.
     """
     known = SHAPED.get(node.op) if node.domain == "" else None
     return None if known is None else known(node, types, constants)

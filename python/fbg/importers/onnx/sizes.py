@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-# What exporters write where a run decides, beside an empty dimension: names of no size at all, so
-# that two of them say nothing about each other.
+# Exporters write these for sizes that a run decides, or leave them empty. They name no size, so
+# two of them may differ.
 UNKNOWN_VALUE = -1
 UNKNOWN_NAMES = {"", "?", "-1", "None"}
 

@@ -1,8 +1,8 @@
 """Tensors of ONNX files as arrays: sizes are checked before anything is read or allocated.
 
-Every tensor of a model passes through here, wherever it is: initializers, attributes, and all that
-subgraphs hold. External data is looked for in the directory of the file and nowhere else, whatever
-its location says and wherever links lead; it is mapped, not copied. No other library gets to see a
+Every tensor of a model passes through here, wherever it is stored: in initializers, attributes,
+or subgraphs. External data is looked for only in the directory of the file, whatever
+its location says and wherever links lead; it is mapped, not copied. No other library sees a
 tensor that is in another file.
 """
 
@@ -36,7 +36,7 @@ _PACKED_BITS = {
 }
 
 
-# The messages of the format that have tensors in them, at whatever depth.
+# The messages of the format that contain tensors at any depth.
 _HOLDERS = {"TensorProto"}
 _MESSAGES = onnx.ModelProto.DESCRIPTOR.file.message_types_by_name
 while found := {
@@ -49,7 +49,7 @@ while found := {
 
 
 class Tensors:
-    """The tensors of a model. directory: that of external data, or None."""
+    """The tensors of a model. directory: where external data is, or None."""
 
     def __init__(self, directory: Path | None, budget: Budget) -> None:
         self._directory = directory
@@ -72,7 +72,7 @@ class Tensors:
             raise ModelError(f"{where} cannot be read: {error}") from error
 
     def own(self, node: onnx.NodeProto, where: str) -> onnx.NodeProto:
-        """Return a node that holds all of its tensors, also those that were in other files."""
+        """Return a node that holds all of its tensors, including those from other files."""
         external = False
         for part in _parts(node):
             if isinstance(part, onnx.SparseTensorProto):
@@ -99,7 +99,7 @@ class Tensors:
             raise ModelError(f"{where} of {size} bytes is too large for the size of the file")
 
     def _checked_size(self, tensor: onnx.TensorProto, where: str) -> int:
-        """Return the bytes of a tensor, which are there unless they are in another file."""
+        """Return the bytes of a tensor, which exist unless they are in another file."""
         dtype = _dtype(tensor, where)
         if len(tensor.dims) > MOST_AXES:
             raise ModelError(
@@ -122,7 +122,7 @@ class Tensors:
                 )
         elif not _has_elements(tensor, count, bits):
             raise ModelError(f"{where} of shape {list(tensor.dims)} has another number of elements")
-        if is_text:  # NumPy's own are as long as the longest, with 4 bytes for a character
+        if is_text:  # each string of NumPy is as long as the longest, with 4 bytes a character
             self._take(4 * count * max(map(len, tensor.string_data), default=0), where)
         return size
 
@@ -191,7 +191,7 @@ def _dtype(tensor: onnx.TensorProto, where: str) -> np.dtype[Any]:
 
 
 def _has_elements(tensor: onnx.TensorProto, count: int, bits: int) -> bool:
-    """Whether the typed field that holds the elements has enough of them."""
+    """Whether the typed field for the elements holds enough elements."""
     field = helper.tensor_dtype_to_field(tensor.data_type)
     stored = len(getattr(tensor, field))
     if tensor.data_type in (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128):

@@ -1,1 +1,1 @@
-"""The ops that run on fbg itself: one function for each, which appends it to a native graph."""
+"""The ops that run on fbg itself: one function for each, which adds it to a graph."""

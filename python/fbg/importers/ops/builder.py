@@ -1,6 +1,6 @@
 """Builder: adds the ops of a network to a graph, and knows its tensors by name.
 
-The functions in this package say of each operator of ONNX what it is in ops of tensors, and nothing
+The functions in this package express each operator of ONNX by ops of tensors, and say nothing
 about what they are fused with, or where their tensors lie.
 """
 
@@ -26,7 +26,7 @@ from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import Op
 from fbg.importers.description import Constants
 
-MOST_IN_TABLE = 2**22  # positions along an axis, which are Python's integers while a plan is made
+MOST_IN_TABLE = 2**22  # positions along an axis, as they are Python integers while a plan is made
 
 
 def require_table(node: Op, extent: int) -> None:
@@ -47,8 +47,8 @@ def weights_of(value: Value) -> Weights | None:
 
 @dataclass
 class Builder:
-    """The graph of one part, while it is built. values: tensors by name. node: the one that is
-    added. packer: keeps what is made of constants.
+    """The graph of one part, while it is built. values: tensors by name. node: the node that is
+    added. packer: keeps tensors made of constants.
     """
 
     constants: Constants
@@ -66,7 +66,7 @@ class Builder:
         self.values[name] = self.graph.add(TensorInput(name, shape, str(dtype)))
 
     def value(self, name: str) -> Value:
-        """Return a tensor: computed before, brought by a run, or constant."""
+        """Return a tensor: computed before, input of a run, or constant."""
         found = self.values.get(name)
         if found is None:
             weights = self.constants.weights.get(name)
@@ -90,7 +90,7 @@ class Builder:
         return constant
 
     def set_output(self, op: Op, value: Value, index: int = 0) -> None:
-        """Name a tensor: it is an output of an op."""
+        """Name a tensor that is an output of an op."""
         name = op.node.outputs[index]
         shape = op.output_shape(index)
         if value.shape != shape:
@@ -100,7 +100,7 @@ class Builder:
         self.values[name] = value
 
     def constant(self, source: Array | QuantizedWeights) -> Value:
-        """Return a tensor that is known."""
+        """Return a constant tensor."""
         return self.add(Constant(source))
 
     def made_of(self, constant: Array, step: Hashable, make: Callable[[], Array]) -> Value:

@@ -26,7 +26,7 @@ MOST_STEPS = 4096
 
 
 def _options(node: Op, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return what `PackedConv` takes beside the weights."""
+    """Return the arguments of `PackedConv` besides the weights."""
     g = conv_windows(node.node, x_shape[2:], w_shape[2:])
     return _packed_options(node, g, g.after)
 
@@ -46,7 +46,7 @@ def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, 
 
 @op("Conv", constants=(1, 2))
 def build_conv(builder: Builder, node: Op) -> None:
-    """float32; integers take the place of weights that they stand for where x is quantized."""
+    """float32; integers replace the weights for which they stand if x is quantized."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     weights = weights_of(w)
     if weights is None:
@@ -114,7 +114,7 @@ def build_conv_integer(builder: Builder, node: Op) -> None:
 
 @op("QLinearConv", types=BYTES, constants=tuple(range(1, 9)))
 def build_qlinear_conv(builder: Builder, node: Op) -> None:
-    """Integers to integers: sums, int32 bias, requantization."""
+    """From integers to integers: sums, int32 bias, requantization."""
     bias = builder.constant_input(node, 8)
     scale = float(scalar_parameter(builder, node, 6, 1.0))
     zero_point = int(scalar_parameter(builder, node, 7, 0))

@@ -56,13 +56,13 @@ _COMPARISONS = {"Less": "less", "Greater": "greater", "Equal": "equal"}
 
 @op(*_UNARY)
 def build_unary(builder: Builder, node: Op) -> None:
-    """y = f(x)."""
+    """Build y = f(x)."""
     builder.set_output(node, builder.apply(_UNARY[node.node.op], builder.input(node, 0)))
 
 
 @op(*_WITH_ATTRIBUTES)
 def build_with_attributes(builder: Builder, node: Op) -> None:
-    """y = f(x), with parameters."""
+    """Build y = f(x) with parameters."""
     function, defaults = _WITH_ATTRIBUTES[node.node.op]
     given = [float(node.attribute(name, default)) for name, default in defaults]
     c0, c1 = (*given, 0.0, 0.0)[:2]
@@ -114,7 +114,7 @@ def build_binary(builder: Builder, node: Op) -> None:
 
 @op("Max", "Min", "Sum", "Mean")
 def build_variadic(builder: Builder, node: Op) -> None:
-    """A function of any number of operands, from the left to the right."""
+    """A function of any number of operands, applied from left to right."""
     function = {"Max": "maximum", "Min": "minimum"}.get(node.node.op, "add")
     result = builder.input(node, 0)
     for i in range(1, len(node.node.inputs)):
@@ -129,7 +129,7 @@ def build_variadic(builder: Builder, node: Op) -> None:
 
 @op(*_COMPARISONS)
 def build_comparison(builder: Builder, node: Op) -> None:
-    """a < b and the like, as bool."""
+    """a < b and other comparisons, as bool."""
     function = _COMPARISONS[node.node.op]
     operands = builder.input(node, 0), builder.input(node, 1)
     builder.set_output(node, builder.apply(function, *operands, dtype=np.bool_))
@@ -137,7 +137,7 @@ def build_comparison(builder: Builder, node: Op) -> None:
 
 @op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "int64", "bool"))
 def build_cast(builder: Builder, node: Op) -> None:
-    """To float32, and from int64 to int32; other targets are left to other back ends."""
+    """Casts to float32, and from int64 to int32; other targets are left to other back ends."""
     target = node.types[node.node.outputs[0]].dtype
     value = builder.input(node, 0)
     if target == value.dtype:

@@ -104,7 +104,7 @@ def build_pad(builder: Builder, node: Op) -> None:
 
 
 def _padded_axis(axis: int, extent: int, before: int, after: int, mode: str) -> AxisMap:
-    """Return where the elements of an axis come from, which is cut first and padded then."""
+    """Return the sources of the elements of an axis, which is first cut and then padded."""
     if before == after == 0:
         return AxisMap(extent, axis)
     first = max(-before, 0)
@@ -184,7 +184,7 @@ def build_space_to_depth(builder: Builder, node: Op) -> None:
     x = builder.input(node, 0)
     n, c, h, w = shape_of(x)
     b = node.attribute("blocksize")
-    crd = node.attribute("mode", "DCR") == "CRD"  # since opset 28
+    crd = node.attribute("mode", "DCR") == "CRD"  # the attribute exists since opset 28
     perm = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
     _rearranged(builder, node, x, (n, c, h // b, b, w // b, b), perm)
 

@@ -13,7 +13,7 @@ from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.windows import pool_windows
 
-# Pooling pads by less than a window; results of padding alone would fill memory.
+# Pooling pads by less than a window; results that consist of padding would fill memory.
 MOST_PADDING = 2**16
 
 
@@ -27,7 +27,7 @@ def pooled(
 
 
 def _geometry(node: Op, x: Value) -> Geometry:
-    """Return the geometry of a node that pools x; raises Unsupported for one that is not native."""
+    """Return the geometry of a node that pools x; raises Unsupported if no kernel has it."""
     g = pool_windows(node.node, shape_of(x)[2:])
     if not 1 <= len(g.kernel) <= 3:
         raise Unsupported(node.node.name, f"{len(g.kernel)} spatial axes")

@@ -27,7 +27,7 @@ from fbg.importers.ops.registry import BYTES, op
 
 
 def _kernel(w: Weights) -> Weights:
-    """Return weights (K, N) as those of a convolution: (N, K, 1)."""
+    """Return weights (K, N) in the shape for a convolution: (N, K, 1)."""
     return w.then("kernel", lambda matrix: matrix.T[:, :, None], (*w.shape[::-1], 1))
 
 
@@ -42,7 +42,7 @@ def _product(builder: Builder, x: Value, w: Weights, **more: Any) -> Value:
 
 
 def _alternative(builder: Builder, source: QuantizedWeights | None) -> IntegerWeights | None:
-    """Return the integers that stand for weights (K, N), if these can take their place."""
+    """Return the integers that stand for weights (K, N), if they can replace them."""
     if source is None or len(source.shape) != 2 or not source.scaled_along(1):
         return None
     found = integer_weights(builder, source.integers, source.scale, source.zero_point)
@@ -56,7 +56,7 @@ def _quantized_source(value: Value) -> QuantizedWeights | None:
 
 @op("MatMul")
 def build_matmul(builder: Builder, node: Op) -> None:
-    """x times constant weights, or two tensors that vary."""
+    """Products of x with constant weights, or of two variable tensors."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     weights = weights_of(w)
     if weights is None:
@@ -180,7 +180,7 @@ def build_matmul_integer(builder: Builder, node: Op) -> None:
 
 @op("QLinearMatMul", types=BYTES, constants=tuple(range(1, 8)))
 def build_qlinear_matmul(builder: Builder, node: Op) -> None:
-    """Integers to integers."""
+    """From integers to integers."""
     x, w = builder.input(node, 0), builder.constant_input(node, 3)
     w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)
     assert w is not None and w_scale is not None and w_zero is not None

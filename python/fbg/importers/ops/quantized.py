@@ -17,7 +17,7 @@ from fbg.importers.ops.registry import BYTES, FLOAT, op
 
 
 def integer_weights(builder: Builder, q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
-    """Return weights as int8: uint8 ones are shifted by 128, and their zero points, too."""
+    """Return weights as int8: uint8 weights and their zero points are shifted by 128."""
     parts = (q, np.asarray(scale), np.asarray(zero_point))
     return builder.packer.once("integer weights", parts, lambda: _integer_weights(*parts))
 
@@ -39,7 +39,7 @@ def _integer_weights(q: Array, scale: Array, zero_point: Array) -> IntegerWeight
 
 
 def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> float:
-    """Return a parameter that is one number for the whole tensor."""
+    """Return a parameter that must be one number for the whole tensor."""
     value = builder.constant_input(node, index)
     if value is None:
         return default
@@ -49,7 +49,7 @@ def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> 
 
 
 def _per_axis(node: Op, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:
-    """Return the axis of a parameter, and the parameter in a shape that broadcasts along it."""
+    """Return the axis of a parameter, and the parameter reshaped to broadcast along it."""
     if parameter.size == 1:
         return 0, parameter.reshape(())
     axis = node.attribute("axis", 1) % len(shape)

@@ -1,4 +1,4 @@
-"""Which elements along each axis a Slice takes."""
+"""The elements that a Slice takes along each axis."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ TO_THE_END = (2**31 - 1, 2**63 - 1)  # in the direction of the step
 def slices(
     node: Node, rank: int, parameters: Sequence[Parameter]
 ) -> dict[int, Callable[[int], range]]:
-    """Return by axis what makes the elements that are taken of its extent.
+    """Return for each axis a function from its size to the range of elements.
 
     parameters: the inputs of the node after the first; attributes before version 10. Raises
-    ValueError if they do not go together.
+    ValueError if they do not fit.
     """
     names = ("starts", "ends", "axes", "steps")
     padded = [*parameters, None, None, None, None]

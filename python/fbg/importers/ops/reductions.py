@@ -31,7 +31,7 @@ def build_global_pool(builder: Builder, node: Op) -> None:
 
 
 _REDUCTIONS: dict[str, tuple[str | None, str, str | None]] = {
-    # function before, function of the window, function after
+    # function of elements, function of the window, function of results
     "ReduceMean": (None, "mean", None),
     "ReduceSum": (None, "sum", None),
     "ReduceMax": (None, "max", None),
@@ -92,7 +92,7 @@ def build_layer_norm(builder: Builder, node: Op) -> None:
 
 
 def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int) -> None:
-    """The same in steps, because the mean and the inverse deviation are outputs, too."""
+    """Layer normalization in steps, as the mean and the inverse deviation are outputs, too."""
     reduced = tuple(range(axis, len(x.shape)))
     shape = (*shape_of(x)[:axis], *[1] * len(reduced))
     mean = builder.reshaped(builder.add(Reduce(x, "mean", reduced)), shape)
@@ -112,7 +112,7 @@ def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int)
 
 @op("DynamicQuantizeLinear")
 def build_dynamic_quantize(builder: Builder, node: Op) -> None:
-    """uint8 with a scale and a zero point for the whole tensor, found in each run."""
+    """uint8 with a scale and a zero point for the whole tensor, computed in each run."""
     x = builder.input(node, 0)
     axes = tuple(range(len(x.shape)))
     least, most = (builder.add(Reduce(x, function, axes)) for function in ("min", "max"))
@@ -120,7 +120,7 @@ def build_dynamic_quantize(builder: Builder, node: Op) -> None:
     high = builder.apply("clip", most, c0=0.0, c1=np.inf)
     span = builder.apply("subtract", high, low)
     zero, largest = (builder.constant(np.array(v, np.float32)) for v in (0, 255))
-    is_nothing = builder.apply("equal", span, zero)  # of which the scale is 1
+    is_nothing = builder.apply("equal", span, zero)  # then the scale is 1
     scale = builder.apply("add", builder.apply("divide", span, largest), is_nothing)
     steps = builder.apply("negate", builder.apply("divide", low, scale))
     point = builder.apply("clip", builder.apply("round", steps), c0=0.0, c1=255.0)

@@ -1,4 +1,4 @@
-"""The table of ops that fbg computes: a function that builds each, and what it asks for."""
+"""The table of ops that fbg computes: a function that builds each, with its requirements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FLOAT = ("float32",)
 BYTES = ("uint8", "int8")
-# Of ops that only move elements.
+# The types of elements that ops may only move.
 MOVABLE = (
     *("float32", "uint8", "int8", "int32", "int64", "float64", "bool", "float16", "bfloat16"),
     *("uint32", "uint64", "int16", "uint16"),
@@ -25,8 +25,8 @@ Build = Callable[["Builder", Op], None]
 
 @dataclass(frozen=True)
 class Entry:
-    """build: appends the op. types: of input 0. constants: inputs whose values must be known.
-    since: the first version of the operator set that it understands."""
+    """build: adds the op. types: types of input 0. constants: inputs whose values must be known.
+    since: the first version of the operator set that is supported."""
 
     build: Build
     types: tuple[str, ...]

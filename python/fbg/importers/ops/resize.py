@@ -1,8 +1,8 @@
 """Resize and Upsample: nearest neighbours are moved, interpolation is a weighted sum for each axis.
 
 The weights follow the definition of the operator in the ONNX specification. Where its reference and
-onnxruntime differ, onnxruntime is followed: an axis of scale 1 is kept, and so is a whole tensor
-whose shape is, even where another part of it was asked for.
+onnxruntime differ, onnxruntime is followed: an axis of scale 1 is kept, and so is a tensor
+whose shape does not change, even if the region of interest is another part of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, r
 
 Coefficients = Callable[[float], Array]
 
-TIE = 1e-6  # a position so close to the middle of two pixels is as near to one as to the other
+TIE = 1e-6  # a position this close to the middle of two pixels counts as the middle
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _mode(node: Op) -> str:
 
 
 def _outside(axis: ResizedAxis, mode: str) -> npt.NDArray[np.bool_]:
-    """Return which elements of the output lie beyond the input, and are not its border."""
+    """Return which elements of the output are outside of the input and not its border."""
     if mode != "tf_crop_and_resize" or axis.is_kept:
         return np.zeros(axis.output, np.bool_)
     x = positions(axis, mode)
@@ -51,7 +51,7 @@ def _outside(axis: ResizedAxis, mode: str) -> npt.NDArray[np.bool_]:
 
 
 def _taps(axis: ResizedAxis, node: Op, coefficients: Coefficients) -> _Taps:
-    """Return where the elements of the output come from."""
+    """Return the source of the elements of the output."""
     sources, weights = [], []
     for x in positions(axis, _mode(node)).astype(np.float64):
         ratio = 1.0 if float(x).is_integer() else x - math.floor(x)
@@ -66,8 +66,8 @@ def _taps(axis: ResizedAxis, node: Op, coefficients: Coefficients) -> _Taps:
 
 
 def _nearest(axis: ResizedAxis, node: Op) -> npt.NDArray[np.int64]:
-    """Return the element of the input that each element of the output is."""
-    x = positions(axis, _mode(node)).astype(np.float64)  # in which adding a half is exact
+    """Return the index in the input of each element of the output."""
+    x = positions(axis, _mode(node)).astype(np.float64)  # in float64, adding a half is exact
     mode = node.attribute("nearest_mode", "round_prefer_floor")
     if node.node.version < 11:
         mode = "ceil" if axis.scale < 1 else "floor"
@@ -129,7 +129,7 @@ def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[ResizedAxi
 def _picked(
     axis: int, sources: npt.NDArray[np.int64] | None, outside: npt.NDArray[np.bool_]
 ) -> AxisMap:
-    """Return where elements along an axis come from: the same place if there are no `sources`."""
+    """Return the source of elements along an axis: the same place if there are no `sources`."""
     if sources is None and not outside.any():
         return AxisMap(len(outside), axis)
     picked = np.arange(len(outside)) if sources is None else sources

@@ -1,7 +1,7 @@
-"""The axes of Resize and Upsample: sizes, scales, and where in the input each output lies.
+"""The axes of Resize and Upsample: sizes, scales, and the positions of outputs in the input.
 
-All of it is arithmetic in float32, step by step that of onnxruntime: in double precision, decimal
-scales round to other sizes and nearest neighbours to other pixels.
+The arithmetic is float32, in the same steps as onnxruntime's: in double precision, decimal
+scales would round to other sizes and nearest neighbours to other pixels.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class ResizedAxis:
 
     @property
     def is_kept(self) -> bool:
-        """Whether elements stay where they are, whatever part of the input was asked for."""
+        """Whether elements stay where they are, whatever the region of interest is."""
         return bool(self.scale == 1)
 
 
 def parameters(node: Node) -> Parameters:
-    """Return the numbers of the inputs `roi`, `scales` and `sizes`."""
+    """Return the indices of the inputs `roi`, `scales` and `sizes`."""
     return (1, 2, 3) if node.op == "Resize" and node.version >= 11 else (None, 1, None)
 
 
 def resized_axes(
     node: Node, shape: Sequence[int], roi: Array | None, scales: Array | None, sizes: Array | None
 ) -> list[ResizedAxis]:
-    """Return every axis of the input; the parameters may be about some of them only.
+    """Return every axis of the input; the parameters may cover only some of them.
 
     roi, scales, sizes: the values of those inputs, None or empty where they are absent.
     """

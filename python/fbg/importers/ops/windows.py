@@ -1,4 +1,4 @@
-"""Geometry that convolutions and pooling have in common: padding, strides, sizes of outputs.
+"""Geometry that convolutions and pooling share: padding, strides, and sizes of outputs.
 
 The formulas are those of onnxruntime, and of PyTorch where it exports such a node. ONNX's own
 inference of shapes and its reference differ from both in some cases, so neither is asked.
@@ -12,7 +12,7 @@ from fbg.importers.description import Node
 
 
 def _numbers(node: Node, name: str, count: int, default: int) -> list[int]:
-    """Return an attribute that has a number for each axis, or for both ends of each."""
+    """Return an attribute with a number for each axis, or for both ends of each axis."""
     values = list(node.attributes.get(name) or [default] * count)
     if len(values) != count:
         raise ValueError(f"attribute {name} must hold {count} numbers, got {values}")
@@ -53,7 +53,7 @@ def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geome
         if count < (0 if pools else 1):
             raise ValueError(f"windows of {extent} elements do not fit axis {2 + axis}, of {size}")
         if mode.startswith("SAME") and not pools:
-            tail = max(tail, 0)  # nothing reaches what is cut there
+            tail = max(tail, 0)  # no window reaches the part that is cut
         before.append(head)
         after.append(tail)
         output.append(count)
@@ -62,7 +62,7 @@ def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geome
 
 
 def _same(size: int, extent: int, stride: int, mode: str) -> tuple[int, int]:
-    """Return the padding with which the output has ceil(size / stride) elements.
+    """Return the padding that gives an output of ceil(size / stride) elements.
 
     Where the stride is longer than the window, it is negative: the image is cut.
     """
@@ -79,7 +79,7 @@ def conv_windows(node: Node, spatial: Sizes, kernel: Sizes) -> Geometry:
 def pool_windows(node: Node, spatial: Sizes) -> Geometry:
     """Return the geometry of pooling an image with these spatial axes.
 
-    With `ceil_mode`, a last window may reach beyond the padding. A single one may always do so.
+    With `ceil_mode`, a last window may reach beyond the padding. A single window may always do so.
     Padding by `auto_pad` does not heed dilations.
     """
     return _windows(node, spatial, tuple(node.attributes["kernel_shape"]), pools=True)
@@ -89,8 +89,8 @@ def transposed_windows(node: Node, spatial: Sizes, kernel: Sizes) -> Geometry:
     """Return the geometry of a transposed convolution, whose output is the larger image.
 
     full = (size - 1) stride + (kernel - 1) dilation + 1 + output_padding elements are computed, of
-    which the padding is cut off. An `output_shape`, or one of size * stride that `auto_pad` asks
-    for, decides the padding where full is larger; a larger output ends with elements of the bias.
+    which the padding is cut off. An `output_shape`, or size * stride for which `auto_pad` asks,
+    decides the padding where full is larger; a larger output ends with elements of the bias.
     """
     axes = len(spatial)
     stride = _numbers(node, "strides", axes, 1)
