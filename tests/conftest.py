@@ -1,6 +1,8 @@
 """What the tests share: a hypothesis profile, and fixtures for the settings of a process."""
 
+import asyncio
 import gc
+import inspect
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -30,6 +32,20 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in a loop of its own, for a minute at most."""
+    test, names = pyfuncitem.obj, pyfuncitem._fixtureinfo.argnames
+    if not inspect.iscoroutinefunction(test):
+        return None
+
+    async def bounded() -> None:
+        await asyncio.wait_for(test(**{name: pyfuncitem.funcargs[name] for name in names}), 60)
+
+    asyncio.run(bounded())
+    return True
 
 
 @pytest.fixture(params=fbg.isa.supported())

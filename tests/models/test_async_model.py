@@ -44,23 +44,20 @@ def texts(count: int) -> list[str]:
     return [" ".join(WORDS[n % 5 : n % 5 + n % 7]) for n in range(count)]
 
 
-def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> None:
+async def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> None:
     given = texts(150)
     alone = model.encode(given)
 
-    async def together() -> None:
-        async with fbg.AsyncModel(model) as m:
-            calls = [m.encode(text) for text in given]
-            bulk = m.encode(given * 3)
-            *rows, many = await asyncio.gather(*calls, bulk)
-            assert np.array_equal(np.stack(rows), alone)
-            assert np.array_equal(many, np.concatenate([alone] * 3))
-            assert (await m.encode([])).shape == (0, alone.shape[1])
-
-    run(together())
+    async with fbg.AsyncModel(model) as m:
+        calls = [m.encode(text) for text in given]
+        bulk = m.encode(given * 3)
+        *rows, many = await asyncio.gather(*calls, bulk)
+        assert np.array_equal(np.stack(rows), alone)
+        assert np.array_equal(many, np.concatenate([alone] * 3))
+        assert (await m.encode([])).shape == (0, alone.shape[1])
 
 
-def test_calls_of_one_turn_of_the_loop_are_submitted_together(
+async def test_calls_of_one_turn_of_the_loop_are_submitted_together(
     model: fbg.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted: list[int] = []
@@ -72,21 +69,20 @@ def test_calls_of_one_turn_of_the_loop_are_submitted_together(
 
     monkeypatch.setattr(BatchFormer, "submit", count)
 
-    async def check() -> None:
-        async with fbg.AsyncModel(model) as m:
-            calls = [asyncio.create_task(m.encode(text)) for text in texts(5)]
-            calls[2].cancel()
-            await asyncio.sleep(0)  # the others have been tokenized
-            assert submitted == []
-            calls[3].cancel()
-            await asyncio.sleep(0)
-            assert submitted == [1, 1, 1]
-            await asyncio.gather(*calls, return_exceptions=True)
-
-    run(check())
+    async with fbg.AsyncModel(model) as m:
+        calls = [asyncio.create_task(m.encode(text)) for text in texts(5)]
+        calls[2].cancel()
+        await asyncio.sleep(0)  # the others have been tokenized
+        assert submitted == []
+        calls[3].cancel()
+        await asyncio.sleep(0)
+        assert submitted == [1, 1, 1]
+        await asyncio.gather(*calls, return_exceptions=True)
 
 
-def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model: fbg.Model) -> None:
+async def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(
+    model: fbg.Model,
+) -> None:
     engine = model.encoder()._engine
     ids = [np.array([1, 2], np.int32)]
 
@@ -94,28 +90,22 @@ def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model: fbg.
         yield Work(engine, ids, "test", after=3)
         raise ValueError("the second part is wrong")
 
-    async def check() -> None:
-        queue = BatchFormer(1, max_waiting=4)
-        async with fbg.AsyncModel(model, queue) as m:
-            with pytest.raises(ValueError, match="the second part"):
-                await m.run(steps())
-            assert (await m.encode(["a"] * 4)).shape[0] == 4
-        queue.close()
-
-    run(check())
+    queue = BatchFormer(1, max_waiting=4)
+    async with fbg.AsyncModel(model, queue) as m:
+        with pytest.raises(ValueError, match="the second part"):
+            await m.run(steps())
+        assert (await m.encode(["a"] * 4)).shape[0] == 4
+    queue.close()
 
 
-def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.Model) -> None:
+async def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.Model) -> None:
     def on_batch(tokens: int, sequences: int) -> None:
         raise KeyError("no such metric")
 
-    async def check() -> None:
-        async with fbg.AsyncModel(model, on_batch=on_batch) as m:
-            for _ in range(6):  # more than there are threads
-                with pytest.raises(KeyError, match="no such metric"):
-                    await m.encode("a")
-
-    run(check())
+    async with fbg.AsyncModel(model, on_batch=on_batch) as m:
+        for _ in range(6):  # more than there are threads
+            with pytest.raises(KeyError, match="no such metric"):
+                await m.encode("a")
 
 
 def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
@@ -147,34 +137,28 @@ def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
     run(check())
 
 
-def test_options_are_those_of_encode(model: fbg.Model) -> None:
-    async def check() -> None:
-        async with fbg.AsyncModel(model) as m:
-            options: dict[str, Any]
-            for options in ({"truncate_dim": 5, "normalize_embeddings": True}, {"prompt": "x: "}):
-                got = await m.encode(["a fox", "the dog"], **options)
-                assert np.array_equal(got, model.encode(["a fox", "the dog"], **options))
-            with pytest.raises(ValueError, match="truncate_dim"):
-                await m.encode("a", truncate_dim=0)
-            with pytest.raises(TypeError, match="sentences"):
-                await m.encode([1])  # type: ignore[list-item]
-
-    run(check())
+async def test_options_are_those_of_encode(model: fbg.Model) -> None:
+    async with fbg.AsyncModel(model) as m:
+        options: dict[str, Any]
+        for options in ({"truncate_dim": 5, "normalize_embeddings": True}, {"prompt": "x: "}):
+            got = await m.encode(["a fox", "the dog"], **options)
+            assert np.array_equal(got, model.encode(["a fox", "the dog"], **options))
+        with pytest.raises(ValueError, match="truncate_dim"):
+            await m.encode("a", truncate_dim=0)
+        with pytest.raises(TypeError, match="sentences"):
+            await m.encode([1])  # type: ignore[list-item]
 
 
-def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
+async def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
     sentences = ["a fox", "the lazy dog jumps"]
 
-    async def check() -> None:
-        async with fbg.AsyncModel(model) as m:
-            ids = model.context.tokenizer(sentences)
-            assert np.array_equal(await m.encode_tokens(ids), model.encode(sentences))
-            for states, tokens in zip(await m.token_embeddings(sentences), ids, strict=True):
-                assert np.array_equal(states, model.forward(tokens[None]).last_hidden_state[0])
-            with pytest.raises(ValueError, match="the model takes"):
-                await m.encode_tokens([np.ones(model.max_length + 1, np.int32)])
-
-    run(check())
+    async with fbg.AsyncModel(model) as m:
+        ids = model.context.tokenizer(sentences)
+        assert np.array_equal(await m.encode_tokens(ids), model.encode(sentences))
+        for states, tokens in zip(await m.token_embeddings(sentences), ids, strict=True):
+            assert np.array_equal(states, model.forward(tokens[None]).last_hidden_state[0])
+        with pytest.raises(ValueError, match="the model takes"):
+            await m.encode_tokens([np.ones(model.max_length + 1, np.int32)])
 
 
 @pytest.mark.parametrize(
@@ -205,64 +189,52 @@ def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
         ),
     ],
 )
-def test_tasks_give_the_results_of_the_model(
+async def test_tasks_give_the_results_of_the_model(
     name: str, asked: Callable[..., Any], called: Callable[..., Any], tmp_path: Path
 ) -> None:
     model = fbg.load(write_model(tmp_path / "m", name), dtype="int8")
 
-    async def check() -> None:
-        async with fbg.AsyncModel(model) as m:
-            results = await asyncio.gather(*(asked(m) for _ in range(4)))
-            for result in results:
-                got = result.tolist() if isinstance(result, np.ndarray) else result
-                assert got == called(model)
-
-    run(check())
+    async with fbg.AsyncModel(model) as m:
+        results = await asyncio.gather(*(asked(m) for _ in range(4)))
+        for result in results:
+            got = result.tolist() if isinstance(result, np.ndarray) else result
+            assert got == called(model)
 
 
-def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
-    async def check() -> None:
-        queue = BatchFormer(2)
-        batches: list[int] = []
-        first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
-        second = fbg.AsyncModel(model, queue)
-        await asyncio.gather(first.encode("a fox"), second.encode("a dog"))
-        assert sum(batches) >= 4
-        first.close()
-        await second.encode("still there")
-        queue.close()
-        with pytest.raises(ClosedError):
-            await second.encode("too late")
-        second.close()
-
-    run(check())
+async def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
+    queue = BatchFormer(2)
+    batches: list[int] = []
+    first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
+    second = fbg.AsyncModel(model, queue)
+    await asyncio.gather(first.encode("a fox"), second.encode("a dog"))
+    assert sum(batches) >= 4
+    first.close()
+    await second.encode("still there")
+    queue.close()
+    with pytest.raises(ClosedError):
+        await second.encode("too late")
+    second.close()
 
 
-def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
-    async def check() -> None:
-        queue = BatchFormer(1)
-        async with fbg.AsyncModel(model, queue) as m:
-            task = asyncio.create_task(m.encode(texts(2000)))
-            while queue.waiting == 0:
-                await asyncio.sleep(0.001)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert queue.waiting == 0
-        queue.close()
-
-    run(check())
+async def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
+    queue = BatchFormer(1)
+    async with fbg.AsyncModel(model, queue) as m:
+        task = asyncio.create_task(m.encode(texts(2000)))
+        while queue.waiting == 0:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert queue.waiting == 0
+    queue.close()
 
 
-def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
-    async def check() -> None:
-        async with fbg.AsyncModel(model) as m:
-            record, given = Record(), texts(20)
-            await m.encode(given, record)
-            assert record.sequences == 20 and record.tokens == sum(model.token_counts(given))
-            assert record.inference > 0 and record.tokenization > 0 and record.queue >= 0
-
-    run(check())
+async def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
+    async with fbg.AsyncModel(model) as m:
+        record, given = Record(), texts(20)
+        await m.encode(given, record)
+        assert record.sequences == 20 and record.tokens == sum(model.token_counts(given))
+        assert record.inference > 0 and record.tokenization > 0 and record.queue >= 0
 
 
 def test_it_takes_a_model() -> None:
@@ -311,7 +283,7 @@ def test_requests_that_have_begun_end_before_the_context(
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
+async def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
     model: fbg.Model, seed: int
 ) -> None:
     rng = Random(seed)
@@ -333,25 +305,22 @@ def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
                 leaving.cancel()
             await asyncio.gather(leaving, return_exceptions=True)
 
-    async def check() -> None:
-        m = fbg.AsyncModel(model, queue)
-        tasks = []
-        for _ in range(12):
-            given = LONG if rng.random() < 0.5 else TEXTS[0]
-            tasks.append(asyncio.create_task(m.encode(given)))
-        closing = asyncio.create_task(close(m))
-        while not closing.done():
-            await asyncio.sleep(0.002 * rng.random())
-            rng.choice(tasks).cancel()
-            tasks.append(asyncio.create_task(m.encode(LONG)))
-        await closing
-        for found in await asyncio.gather(*tasks, return_exceptions=True):
-            assert isinstance(found, np.ndarray | ClosedError | asyncio.CancelledError), found
-        m.close()
-        if queue is not None:
-            queue.close()
-
-    run(check())
+    m = fbg.AsyncModel(model, queue)
+    tasks = []
+    for _ in range(12):
+        given = LONG if rng.random() < 0.5 else TEXTS[0]
+        tasks.append(asyncio.create_task(m.encode(given)))
+    closing = asyncio.create_task(close(m))
+    while not closing.done():
+        await asyncio.sleep(0.002 * rng.random())
+        rng.choice(tasks).cancel()
+        tasks.append(asyncio.create_task(m.encode(LONG)))
+    await closing
+    for found in await asyncio.gather(*tasks, return_exceptions=True):
+        assert isinstance(found, np.ndarray | ClosedError | asyncio.CancelledError), found
+    m.close()
+    if queue is not None:
+        queue.close()
 
 
 def test_a_forked_child_is_told_that_it_has_no_threads(model: fbg.Model) -> None:

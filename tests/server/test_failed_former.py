@@ -23,7 +23,7 @@ def state(tmp_path: Path) -> Iterator[State]:
         yield made
 
 
-def test_requests_are_answered_health_turns_bad_and_the_process_ends(
+async def test_requests_are_answered_health_turns_bad_and_the_process_ends(
     state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*arguments: object) -> None:
@@ -32,18 +32,15 @@ def test_requests_are_answered_health_turns_bad_and_the_process_ends(
     monkeypatch.setattr(PriorityClass, "take", broken)
     server = Server(state, None)
 
-    async def main() -> None:
-        transport = httpx.ASGITransport(build_app(state))  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            assert (await client.get("/health")).status_code == 200
-            assert not await server.on_tick(1)
-            for _ in range(2):
-                asked = client.post("/embed", json={"inputs": "a"})
-                answer = await asyncio.wait_for(asked, 20)
-                assert answer.status_code == 503
-                assert answer.json()["error"] == "the server has failed"
-            assert (await client.get("/health")).status_code == 503
-            assert await server.on_tick(2)
-            assert server.failed
-
-    asyncio.run(main())
+    transport = httpx.ASGITransport(build_app(state))  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert (await client.get("/health")).status_code == 200
+        assert not await server.on_tick(1)
+        for _ in range(2):
+            asked = client.post("/embed", json={"inputs": "a"})
+            answer = await asyncio.wait_for(asked, 20)
+            assert answer.status_code == 503
+            assert answer.json()["error"] == "the server has failed"
+        assert (await client.get("/health")).status_code == 503
+        assert await server.on_tick(2)
+        assert server.failed

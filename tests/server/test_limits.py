@@ -63,69 +63,54 @@ async def answer(connection: Connection, request: bytes) -> bytes:
     return written or connection.transport.written
 
 
-def test_a_request_has_its_place_until_the_client_has_read_the_answer(state: State) -> None:
-    async def main() -> None:
-        app, slow = served(state), list[Connection]()
-        for _ in range(3):
-            connection = await Connection(app).__aenter__()
-            connection.transport.slow = True
-            assert b" 200 " in await answer(connection, ask(10))
-            slow.append(connection)
-        async with Connection(app) as other:
-            assert b" 429 " in await other.send(ask(10))
-            slow[0].transport.read(slow[0].transport.unread)
-            await other.rest()
-            assert b" 200 " in await other.send(ask(10))
-        for connection in slow:
-            await connection.__aexit__()
-        assert state.requests == 0
-
-    asyncio.run(main())
+async def test_a_request_has_its_place_until_the_client_has_read_the_answer(state: State) -> None:
+    app, slow = served(state), list[Connection]()
+    for _ in range(3):
+        connection = await Connection(app).__aenter__()
+        connection.transport.slow = True
+        assert b" 200 " in await answer(connection, ask(10))
+        slow.append(connection)
+    async with Connection(app) as other:
+        assert b" 429 " in await other.send(ask(10))
+        slow[0].transport.read(slow[0].transport.unread)
+        await other.rest()
+        assert b" 200 " in await other.send(ask(10))
+    for connection in slow:
+        await connection.__aexit__()
+    assert state.requests == 0
 
 
-def test_bytes_of_answers_count_until_they_have_been_read(state: State) -> None:
-    async def main() -> None:
-        async with Connection(served(state)) as slow, Connection(served(state)) as other:
-            slow.transport.slow = True
-            assert b" 200 " in await answer(slow, ask(9000))
-            assert state.held > 90_000
-            refused = await answer(other, ask(9000))
-            assert b" 429 " in refused and b"together are too large" in refused
-            slow.transport.read(slow.transport.unread)
-            await other.rest()
-            assert b" 200 " in await answer(other, ask(9000))
-
-    asyncio.run(main())
+async def test_bytes_of_answers_count_until_they_have_been_read(state: State) -> None:
+    async with Connection(served(state)) as slow, Connection(served(state)) as other:
+        slow.transport.slow = True
+        assert b" 200 " in await answer(slow, ask(9000))
+        assert state.held > 90_000
+        refused = await answer(other, ask(9000))
+        assert b" 429 " in refused and b"together are too large" in refused
+        slow.transport.read(slow.transport.unread)
+        await other.rest()
+        assert b" 200 " in await answer(other, ask(9000))
 
 
-def test_bytes_of_bodies_count_while_they_arrive(state: State) -> None:
-    async def main() -> None:
-        async with Connection(served(state)) as slow, Connection(served(state)) as other:
-            await slow.send(ask(1, "x" * 49_000)[:-1])
-            assert state.held > 49_000
-            assert b" 429 " in await answer(other, ask(9990))
-            assert b" 200 " in await slow.send(b"}")
-
-    asyncio.run(main())
+async def test_bytes_of_bodies_count_while_they_arrive(state: State) -> None:
+    async with Connection(served(state)) as slow, Connection(served(state)) as other:
+        await slow.send(ask(1, "x" * 49_000)[:-1])
+        assert state.held > 49_000
+        assert b" 429 " in await answer(other, ask(9990))
+        assert b" 200 " in await slow.send(b"}")
 
 
-def test_a_client_that_goes_away_gives_all_back(state: State) -> None:
-    async def main() -> None:
-        async with Connection(served(state)) as slow:
-            slow.transport.slow = True
-            await answer(slow, ask(9000))
-        assert state.requests == 0 and state.held == 0
-
-    asyncio.run(main())
+async def test_a_client_that_goes_away_gives_all_back(state: State) -> None:
+    async with Connection(served(state)) as slow:
+        slow.transport.slow = True
+        await answer(slow, ask(9000))
+    assert state.requests == 0 and state.held == 0
 
 
-def test_an_answer_that_is_too_large_is_a_named_error(state: State) -> None:
-    async def main() -> None:
-        async with Connection(served(state)) as connection:
-            refused = await answer(connection, ask(10_001))
-            assert b" 422 " in refused and b"must have at most 100000 bytes" in refused
-
-    asyncio.run(main())
+async def test_an_answer_that_is_too_large_is_a_named_error(state: State) -> None:
+    async with Connection(served(state)) as connection:
+        refused = await answer(connection, ask(10_001))
+        assert b" 422 " in refused and b"must have at most 100000 bytes" in refused
 
 
 def test_what_fails_in_a_request_is_answered(

@@ -33,13 +33,10 @@ def test_observations_are_counted_as_if_one_came_after_the_other() -> None:
     assert "te_request_input_length_count 0.0" in text  # no request had tokens
 
 
-def test_successes_are_counted_without_a_request_for_the_metrics() -> None:
+async def test_successes_are_counted_without_a_request_for_the_metrics() -> None:
     """With several workers, another process reads the counts of this one."""
     found = Metrics(lambda: 0)
 
-    async def count() -> None:
-        found.success("embed", 0.1, Record(tokens=3))
-        await asyncio.sleep(4 * metrics.FLUSH_SECONDS)
-        assert found.succeeded.labels("embed")._value.get() == 1.0
-
-    asyncio.run(count())
+    found.success("embed", 0.1, Record(tokens=3))
+    await asyncio.sleep(4 * metrics.FLUSH_SECONDS)
+    assert found.succeeded.labels("embed")._value.get() == 1.0

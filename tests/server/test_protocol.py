@@ -33,114 +33,96 @@ def answers(written: bytes) -> list[bytes]:
     return re.findall(rb"HTTP/1.1 (\d+)", written)
 
 
-def test_upgrades_are_ignored_and_the_body_belongs_to_its_request() -> None:
-    async def main() -> None:
-        hidden = post("/hidden")
-        for upgrade in ("Upgrade: h2c\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n"):
-            app, sent = Answering(), post("/embed", hidden, upgrade)
-            head = len(sent) - len(hidden)
-            async with Connection(app) as connection:
-                written = await connection.send(sent[:head], sent[head:] + HEALTH)
-                assert answers(written) == [b"200", b"200"]
-            assert app.reached == ["/embed", "/health"] and app.bodies == [hidden, b""]
-
-    asyncio.run(main())
-
-
-def test_a_request_begins_when_the_answer_before_it_has_been_read() -> None:
-    async def main() -> None:
-        app = Recorder()
+async def test_upgrades_are_ignored_and_the_body_belongs_to_its_request() -> None:
+    hidden = post("/hidden")
+    for upgrade in ("Upgrade: h2c\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n"):
+        app, sent = Answering(), post("/embed", hidden, upgrade)
+        head = len(sent) - len(hidden)
         async with Connection(app) as connection:
-            assert await connection.send(post("/one") + post("/two") + HEALTH) == b""
-            assert app.reached == ["/one"]
-            connection.transport.slow = True
-            app.go_on.set()
-            await connection.send(b"")
-            assert app.reached == ["/one"]
-            connection.transport.slow = False
-            connection.transport.read(connection.transport.unread)
-            assert len(answers(await connection.send(b""))) == 2
-            assert app.reached == ["/one", "/two", "/health"]
-
-    asyncio.run(main())
+            written = await connection.send(sent[:head], sent[head:] + HEALTH)
+            assert answers(written) == [b"200", b"200"]
+        assert app.reached == ["/embed", "/health"] and app.bodies == [hidden, b""]
 
 
-def test_a_client_that_goes_away_cancels_its_request_and_those_behind_it() -> None:
-    async def main() -> None:
-        app = Recorder()
-        async with Connection(app) as connection:
-            await connection.send(post("/one") + post("/two"))
-        assert app.reached == ["/one"] and app.cancelled == 1
+async def test_a_request_begins_when_the_answer_before_it_has_been_read() -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        assert await connection.send(post("/one") + post("/two") + HEALTH) == b""
+        assert app.reached == ["/one"]
+        connection.transport.slow = True
+        app.go_on.set()
+        await connection.send(b"")
+        assert app.reached == ["/one"]
+        connection.transport.slow = False
+        connection.transport.read(connection.transport.unread)
+        assert len(answers(await connection.send(b""))) == 2
+        assert app.reached == ["/one", "/two", "/health"]
 
-    asyncio.run(main())
+
+async def test_a_client_that_goes_away_cancels_its_request_and_those_behind_it() -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        await connection.send(post("/one") + post("/two"))
+    assert app.reached == ["/one"] and app.cancelled == 1
 
 
-def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen() -> None:
-    async def main() -> None:
-        app, loop = Recorder(), asyncio.get_running_loop()
-        async with Connection(app) as helper:
-            made = helper.protocol
+async def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen() -> None:
+    app, loop = Recorder(), asyncio.get_running_loop()
+    async with Connection(app) as helper:
+        made = helper.protocol
 
-            def connection() -> asyncio.Protocol:
-                return protocol.HttpProtocol(made.config, made.server_state)
+        def connection() -> asyncio.Protocol:
+            return protocol.HttpProtocol(made.config, made.server_state)
 
-            listening = await loop.create_server(connection, "127.0.0.1", 0)
-            _, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
-            writer.write(b"".join(post(f"/{n}", b"x" * 100_000) for n in range(50)))
-            for _ in range(100):
-                await asyncio.sleep(0.02)
-                if app.bodies:
-                    break
-            (reading,) = made.server_state.connections - {made}
-            assert len(reading._reader) < 2 * protocol.READ_AHEAD
-            reset = struct.pack("ii", 1, 0)
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
-            writer.transport.abort()
-            for _ in range(200):
-                await asyncio.sleep(0.02)
-                if app.cancelled:
-                    break
-            assert app.cancelled == 1 and app.reached == ["/0"]
-            listening.close()
-
-    asyncio.run(main())
+        listening = await loop.create_server(connection, "127.0.0.1", 0)
+        _, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(b"".join(post(f"/{n}", b"x" * 100_000) for n in range(50)))
+        for _ in range(100):
+            await asyncio.sleep(0.02)
+            if app.bodies:
+                break
+        (reading,) = made.server_state.connections - {made}
+        assert len(reading._reader) < 2 * protocol.READ_AHEAD
+        reset = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        writer.transport.abort()
+        for _ in range(200):
+            await asyncio.sleep(0.02)
+            if app.cancelled:
+                break
+        assert app.cancelled == 1 and app.reached == ["/0"]
+        listening.close()
 
 
 @pytest.mark.alone
-def test_a_client_that_does_not_read_its_answer_is_cut_off(
+async def test_a_client_that_does_not_read_its_answer_is_cut_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(protocol, "ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(protocol, "ANSWER_BYTES", 1000)
 
-    async def main() -> None:
-        app = Answering()
-        app.answer = b"x" * 100_000
-        async with Connection(app) as connection:
-            connection.transport.slow = True
-            await connection.send(HEALTH)
-            for _ in range(4):  # reads fast enough
-                connection.transport.read(1000)
-                await asyncio.sleep(0.09)
-            assert not connection.transport.closed
-            connection.transport.read(10)
-            await asyncio.sleep(0.25)
-            assert connection.transport.closed
-
-    asyncio.run(main())
+    app = Answering()
+    app.answer = b"x" * 100_000
+    async with Connection(app) as connection:
+        connection.transport.slow = True
+        await connection.send(HEALTH)
+        for _ in range(4):  # reads fast enough
+            connection.transport.read(1000)
+            await asyncio.sleep(0.09)
+        assert not connection.transport.closed
+        connection.transport.read(10)
+        await asyncio.sleep(0.25)
+        assert connection.transport.closed
 
 
 @pytest.mark.parametrize("size", [100, 1_000_000])
-def test_the_rest_of_a_refused_body_is_passed_over(size: int) -> None:
-    async def main() -> None:
-        async with Connection(refusing) as connection:
-            whole = post("/embed", b"x" * size)
-            parts = [whole[n : n + size // 5] for n in range(0, len(whole), size // 5)]
-            assert answers(await connection.send(*parts)) == [b"429"]
-            assert connection.transport.reading and not connection.transport.ended
-            assert answers(await connection.send(HEALTH)) == [b"429"]
-
-    asyncio.run(main())
+async def test_the_rest_of_a_refused_body_is_passed_over(size: int) -> None:
+    async with Connection(refusing) as connection:
+        whole = post("/embed", b"x" * size)
+        parts = [whole[n : n + size // 5] for n in range(0, len(whole), size // 5)]
+        assert answers(await connection.send(*parts)) == [b"429"]
+        assert connection.transport.reading and not connection.transport.ended
+        assert answers(await connection.send(HEALTH)) == [b"429"]
 
 
 @pytest.fixture
@@ -151,110 +133,89 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", HEALTH + b"GET /", post("/", b"x" * 99)[:-1]])
-def test_what_does_not_arrive_in_time_ends_the_connection(sent: bytes, short: None) -> None:
-    async def main() -> None:
-        async with Connection(refusing) as connection:
-            await connection.send(sent)
-            assert not connection.transport.closed
-            await asyncio.sleep(0.25)
-            assert connection.transport.closed
-
-    asyncio.run(main())
+async def test_what_does_not_arrive_in_time_ends_the_connection(sent: bytes, short: None) -> None:
+    async with Connection(refusing) as connection:
+        await connection.send(sent)
+        assert not connection.transport.closed
+        await asyncio.sleep(0.25)
+        assert connection.transport.closed
 
 
 @pytest.mark.alone
-def test_connections_may_be_idle_for_a_while_after_each_request(short: None) -> None:
-    async def main() -> None:
-        async with Connection(Answering(), keep_alive_seconds=0.1) as connection:
-            for _ in range(4):
-                await connection.send(HEALTH)
-                await asyncio.sleep(0.06)
-            assert not connection.transport.closed
-            await asyncio.sleep(0.2)
-            assert connection.transport.closed
-
-    asyncio.run(main())
+async def test_connections_may_be_idle_for_a_while_after_each_request(short: None) -> None:
+    async with Connection(Answering(), keep_alive_seconds=0.1) as connection:
+        for _ in range(4):
+            await connection.send(HEALTH)
+            await asyncio.sleep(0.06)
+        assert not connection.transport.closed
+        await asyncio.sleep(0.2)
+        assert connection.transport.closed
 
 
 @pytest.mark.alone
-def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(short: None) -> None:
-    async def main() -> None:
-        app = Recorder()
-        async with Connection(app, keep_alive_seconds=0.1) as connection:
-            await connection.send(post("/embed") + post("/embed"))
-            await asyncio.sleep(0.25)
-            assert not connection.transport.closed
-            app.go_on.set()
-            assert len(answers(await connection.send(b""))) == 2
-
-    asyncio.run(main())
+async def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(short: None) -> None:
+    app = Recorder()
+    async with Connection(app, keep_alive_seconds=0.1) as connection:
+        await connection.send(post("/embed") + post("/embed"))
+        await asyncio.sleep(0.25)
+        assert not connection.transport.closed
+        app.go_on.set()
+        assert len(answers(await connection.send(b""))) == 2
 
 
 @pytest.mark.parametrize("why", ["asked", "old", "ends", "asked, and more comes", "answer"])
-def test_the_last_answer_on_a_connection_says_so_once(why: str, short: None) -> None:
-    async def main() -> None:
-        app = Recorder()
+async def test_the_last_answer_on_a_connection_says_so_once(why: str, short: None) -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        asked = HEALTH[:-2] + b"Connection: close\r\n\r\n"
+        more = {"old": HEALTH.replace(b"1.1", b"1.0"), "ends": HEALTH, "answer": HEALTH}
+        await connection.send(more.get(why, asked) + (HEALTH if "more" in why else b""))
+        if why == "ends":
+            connection.protocol.shutdown()
+        if why == "answer":
+            app.headers = [(b"connection", b"close")]
+        app.go_on.set()
+        written = await connection.send(b"")
+        assert answers(written) == [b"200"]
+        assert written.count(b"connection: close\r\n") == 1
+        # A client that may be sending is not reset before it has read its answer.
+        assert connection.transport.ended
+        assert connection.transport.closed == (why in ("asked", "old", "ends"))
+        assert await connection.send(HEALTH) == b""
+        await asyncio.sleep(0.25)
+        assert connection.transport.closed and app.reached == ["/health"]
+
+
+async def test_what_is_no_request_is_refused_after_the_answers_before_it() -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        assert await connection.send(HEALTH + b"nothing\r\n\r\n" + HEALTH) == b""
+        app.go_on.set()
+        written = await connection.send(b"")
+        assert answers(written) == [b"200", b"400"] and b"connection: close" in written
+        assert connection.transport.ended and not connection.transport.closed
+        assert app.reached == ["/health"]
+
+
+async def test_a_body_that_is_no_body_ends_its_request() -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        head = post("/embed", b"", "Transfer-Encoding: chunked\r\n")
+        head = head.replace(b"Content-Length: 0\r\n", b"")
+        assert answers(await connection.send(head + b"1\r\na\r\n", b"x\r\n")) == [b"400"]
+        assert app.cancelled == 1 and app.bodies == []
+
+
+async def test_clients_are_told_to_go_on_if_they_wait() -> None:
+    for app, wanted in ((Answering(), [b"100"]), (refusing, [b"429"])):
         async with Connection(app) as connection:
-            asked = HEALTH[:-2] + b"Connection: close\r\n\r\n"
-            more = {"old": HEALTH.replace(b"1.1", b"1.0"), "ends": HEALTH, "answer": HEALTH}
-            await connection.send(more.get(why, asked) + (HEALTH if "more" in why else b""))
-            if why == "ends":
-                connection.protocol.shutdown()
-            if why == "answer":
-                app.headers = [(b"connection", b"close")]
-            app.go_on.set()
-            written = await connection.send(b"")
-            assert answers(written) == [b"200"]
-            assert written.count(b"connection: close\r\n") == 1
-            # A client that may be sending is not reset before it has read its answer.
-            assert connection.transport.ended
-            assert connection.transport.closed == (why in ("asked", "old", "ends"))
-            assert await connection.send(HEALTH) == b""
-            await asyncio.sleep(0.25)
-            assert connection.transport.closed and app.reached == ["/health"]
-
-    asyncio.run(main())
-
-
-def test_what_is_no_request_is_refused_after_the_answers_before_it() -> None:
-    async def main() -> None:
-        app = Recorder()
-        async with Connection(app) as connection:
-            assert await connection.send(HEALTH + b"nothing\r\n\r\n" + HEALTH) == b""
-            app.go_on.set()
-            written = await connection.send(b"")
-            assert answers(written) == [b"200", b"400"] and b"connection: close" in written
-            assert connection.transport.ended and not connection.transport.closed
-            assert app.reached == ["/health"]
-
-    asyncio.run(main())
-
-
-def test_a_body_that_is_no_body_ends_its_request() -> None:
-    async def main() -> None:
-        app = Recorder()
-        async with Connection(app) as connection:
-            head = post("/embed", b"", "Transfer-Encoding: chunked\r\n")
-            head = head.replace(b"Content-Length: 0\r\n", b"")
-            assert answers(await connection.send(head + b"1\r\na\r\n", b"x\r\n")) == [b"400"]
-            assert app.cancelled == 1 and app.bodies == []
-
-    asyncio.run(main())
-
-
-def test_clients_are_told_to_go_on_if_they_wait() -> None:
-    async def main() -> None:
-        for app, wanted in ((Answering(), [b"100"]), (refusing, [b"429"])):
-            async with Connection(app) as connection:
-                whole = post("/embed", b"hello", "Expect: 100-continue\r\n")
-                assert answers(await connection.send(whole[:-5])) == wanted
-                # Whether the body of a refused request still comes, the server cannot know.
-                assert connection.transport.ended == (app is refusing)
-                wanted = [] if app is refusing else [b"200"]
-                assert answers(await connection.send(b"hello")) == wanted
-                assert answers(await connection.send(whole)) == wanted
-
-    asyncio.run(main())
+            whole = post("/embed", b"hello", "Expect: 100-continue\r\n")
+            assert answers(await connection.send(whole[:-5])) == wanted
+            # Whether the body of a refused request still comes, the server cannot know.
+            assert connection.transport.ended == (app is refusing)
+            wanted = [] if app is refusing else [b"200"]
+            assert answers(await connection.send(b"hello")) == wanted
+            assert answers(await connection.send(whole)) == wanted
 
 
 def test_an_application_that_fails_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
@@ -270,26 +231,20 @@ def test_an_application_that_fails_ends_the_connection(caplog: pytest.LogCapture
     assert "a request failed" in caplog.text
 
 
-def test_answers_to_head_have_no_body() -> None:
-    async def main() -> None:
-        async with Connection(Answering()) as connection:
-            written = await connection.send(HEALTH.replace(b"GET", b"HEAD"))
-            assert b"content-length: 20\r\n" in written and written.endswith(b"\r\n\r\n")
-
-    asyncio.run(main())
+async def test_answers_to_head_have_no_body() -> None:
+    async with Connection(Answering()) as connection:
+        written = await connection.send(HEALTH.replace(b"GET", b"HEAD"))
+        assert b"content-length: 20\r\n" in written and written.endswith(b"\r\n\r\n")
 
 
-def test_the_server_may_end_while_a_request_is_worked_on() -> None:
-    async def main() -> None:
-        app = Recorder()
-        async with Connection(app) as connection:
-            await connection.send(HEALTH)
-            (task,) = connection.protocol.server_state.tasks
-            task.cancel()
-            await connection.rest()
-            assert connection.transport.closed and app.cancelled == 1
-        async with Connection(app) as connection:
-            connection.protocol.shutdown()
-            assert connection.transport.closed
-
-    asyncio.run(main())
+async def test_the_server_may_end_while_a_request_is_worked_on() -> None:
+    app = Recorder()
+    async with Connection(app) as connection:
+        await connection.send(HEALTH)
+        (task,) = connection.protocol.server_state.tasks
+        task.cancel()
+        await connection.rest()
+        assert connection.transport.closed and app.cancelled == 1
+    async with Connection(app) as connection:
+        connection.protocol.shutdown()
+        assert connection.transport.closed
