@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import fbg
-from faults.injection import ALLOCATIONS, Faults
+from faults.injection import ALLOCATIONS, Faults, report
 from fbg import _fbg
 from fbg.model import quantize
 from helpers import tiny_bert
@@ -269,19 +269,16 @@ def main() -> int:
     quantize.BUDGET = 1  # to round to int4, few sequences are observed, in the same way as many
     faults = Faults()
     kept = exempt_pybind11(faults)
-    total, wrong = 0, 0
     with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
-        for name, prepare in list(uses(Path(folder)).items())[part::parts]:
-            if given.only not in name:
-                continue
-            points, problems = sweep(faults, name, prepare, given.step, given.most)
-            total, wrong = total + points, wrong + len(problems)
-            print(f"{name}: {points} points, {len(problems)} problems", flush=True)
-            for problem in problems[:8]:
-                print(f"  {problem}", flush=True)
+        chosen = [
+            item for item in list(uses(Path(folder)).items())[part::parts] if given.only in item[0]
+        ]
+        status = report(
+            (name, *sweep(faults, name, prepare, given.step, given.most))
+            for name, prepare in chosen
+        )
     del kept
-    print(f"{total} points of failure, {wrong} problems")
-    return 1 if wrong else 0
+    return status
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import errno
 import os
-import shutil
 import sys
 import tempfile
 import warnings
@@ -24,7 +23,7 @@ import numpy as np
 import onnx
 
 import fbg
-from faults.injection import FILES, SHORT_WRITES, Faults
+from faults.injection import FILES, SHORT_WRITES, Faults, report
 from fbg.integrations.shards import ShardEncoder, ShardJob
 from fbg.reports import plots
 from fbg.reports.pages.page import Page, write_page
@@ -220,19 +219,12 @@ def main() -> int:
     parser.add_argument("--step", type=int, default=1)
     given = parser.parse_args()
     faults = Faults()
-    total, wrong = 0, 0
-    folder = Path(tempfile.mkdtemp(prefix="fbg-faults-"))
-    try:
-        for name, use in uses(tiny_bert.write_checkpoint(folder)).items():
-            points, problems = sweep(faults, use, given.step)
-            total, wrong = total + points, wrong + len(problems)
-            print(f"{name}: {points} points, {len(problems)} problems", flush=True)
-            for problem in problems[:8]:
-                print(f"  {problem}", flush=True)
-    finally:
-        shutil.rmtree(folder)
-    print(f"{total} points of failure, {wrong} problems")
-    return 1 if wrong else 0
+    with tempfile.TemporaryDirectory(prefix="fbg-faults-") as name:
+        checkpoint = tiny_bert.write_checkpoint(name)
+        return report(
+            (use_name, *sweep(faults, use, given.step))
+            for use_name, use in uses(checkpoint).items()
+        )
 
 
 if __name__ == "__main__":

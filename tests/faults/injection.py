@@ -10,11 +10,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["ALLOCATIONS", "FILES", "SHORT_WRITES", "Faults", "library", "run_with_faults"]
+__all__ = ["ALLOCATIONS", "FILES", "SHORT_WRITES", "Faults", "library", "report", "run_with_faults"]
 
 ALLOCATIONS, FILES, SHORT_WRITES = 1, 2, 3
 TESTS = Path(__file__).parents[1]
@@ -95,3 +95,15 @@ def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
         told = f"{result.stdout[-4000:]}\n{result.stderr[-4000:]}"
         raise AssertionError(f"{module} failed ({result.returncode}):\n{told}")
     return result.stdout
+
+
+def report(sweeps: Iterable[tuple[str, int, list[str]]]) -> int:
+    """Print what was found at the points of each use; return the exit status."""
+    total, wrong = 0, 0
+    for name, points, problems in sweeps:
+        total, wrong = total + points, wrong + len(problems)
+        print(f"{name}: {points} points, {len(problems)} problems", flush=True)
+        for problem in problems[:8]:
+            print(f"  {problem}", flush=True)
+    print(f"{total} points of failure, {wrong} problems")
+    return 1 if wrong else 0

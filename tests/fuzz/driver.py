@@ -32,7 +32,7 @@ __all__ = ["CORPUS", "TARGETS", "Target", "find_target", "outcome", "run_cases"]
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
-TARGETS = ("safetensors", "shards", "saved_model", "packed_b", "pickle", "config", "tokenizer")
+TARGETS = ("safetensors", "shards", "saved_model", "pickle", "config", "tokenizer")
 TARGETS += ("onnx", "onnx_hostile", "tuning", "http")
 
 SECONDS_PER_CASE = 1.0  # of CPU time

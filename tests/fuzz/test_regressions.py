@@ -7,7 +7,7 @@ import pytest
 
 from fuzz.driver import CORPUS, TARGETS, find_target, outcome, run_cases
 
-NEW_CASES = {"packed_b": 500, "onnx": 60, "http": 60, "saved_model": 40, "tokenizer": 300}
+NEW_CASES = {"onnx": 60, "http": 60, "saved_model": 40, "tokenizer": 300}
 KEPT = [(path.parent.name, path) for path in sorted(CORPUS.glob("*/*")) if path.is_file()]
 
 

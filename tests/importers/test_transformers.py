@@ -5,7 +5,6 @@ import onnxruntime
 import pytest
 from onnx import helper
 
-import fbg
 from helpers.onnx_models import make_model, make_net
 
 RNG = np.random.default_rng(5)
@@ -27,7 +26,6 @@ def check(nodes, feeds, constants=None, opset=17, tolerance=2e-6, **options):
     return net
 
 
-@pytest.mark.parametrize("isa", fbg.isa.supported())
 @pytest.mark.parametrize(
     ("a", "b"),
     [
@@ -43,10 +41,7 @@ def check(nodes, feeds, constants=None, opset=17, tolerance=2e-6, **options):
     ],
 )
 def test_products_of_tensors_that_vary(a, b, isa):
-    with fbg.isa.limit(isa):
-        check(
-            [helper.make_node("MatMul", ["a", "b"], ["y"], "m")], {"a": floats(*a), "b": floats(*b)}
-        )
+    check([helper.make_node("MatMul", ["a", "b"], ["y"], "m")], {"a": floats(*a), "b": floats(*b)})
 
 
 @pytest.mark.parametrize("transposed", [(0, 0), (0, 1), (1, 0), (1, 1)])
@@ -110,15 +105,13 @@ def attention_constants(c=DEPTH**0.5):
     }
 
 
-@pytest.mark.parametrize("isa", fbg.isa.supported())
 @pytest.mark.parametrize("length", [1, 5, 16, 33, 200])
 @pytest.mark.parametrize("mask", ["none", "keys", "all"])
 def test_attention_is_one_step(length, mask, isa):
     shape = {"none": (), "keys": (2, 1, 1, length), "all": (2, HEADS, length, length)}[mask]
     feeds = attention_feeds(2, length, shape)
-    with fbg.isa.limit(isa):
-        nodes = attention_nodes("Div", shape, before=False)
-        net = check(nodes, feeds, attention_constants())
+    nodes = attention_nodes("Div", shape, before=False)
+    net = check(nodes, feeds, attention_constants())
     steps = [step.algorithm for step in net.plan().steps]
     assert steps == ["attention"]
 

@@ -176,42 +176,34 @@ def test_hidden_states_have_the_same_bits_in_any_batch(
             np.testing.assert_array_equal(together.pooler_output[row], expected.pooler_output[0])
 
 
-@pytest.mark.parametrize(
-    "geometry",
-    [
-        Geometry(1, 1, 1, 1, vocab_size=8, max_position_embeddings=4),
-        Geometry(35, 1, 7, 33, vocab_size=50, max_position_embeddings=70, type_vocab_size=1),
-        Geometry(130, 1, 2, 7, vocab_size=50, max_position_embeddings=20, hidden_act="relu"),
-        Geometry(64, 3, 1, 65, vocab_size=50, max_position_embeddings=33, layer_norm_eps=1e-5),
-    ],
-    ids=lambda g: f"hidden{g.hidden_size}-heads{g.num_attention_heads}-ffn{g.intermediate_size}",
-)
-def test_other_sizes_against_numpy(tmp_path: Path, isa: str, geometry: Geometry) -> None:
-    tensors = tiny_bert.random_tensors(geometry, seed=3, spread=0.2)
-    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype="float32")
+HEADS_OF_26 = replace(TINYBERT, num_hidden_layers=2, vocab_size=50, max_position_embeddings=19)
+SMALL = Geometry(1, 1, 1, 1, vocab_size=50, max_position_embeddings=4)
+ODD = replace(SMALL, hidden_size=35, num_attention_heads=7, intermediate_size=33)
+GEOMETRIES = {
+    "smallest": replace(SMALL, vocab_size=8),
+    "odd": replace(ODD, max_position_embeddings=70, type_vocab_size=1),
+    "relu": Geometry(130, 1, 2, 7, 50, max_position_embeddings=20, hidden_act="relu"),
+    "one head": Geometry(64, 3, 1, 65, 50, max_position_embeddings=33, layer_norm_eps=1e-5),
+    "heads of 26": HEADS_OF_26,
+}
+CASES = [*((name, "float32") for name in GEOMETRIES), *(("heads of 26", d) for d in DTYPES[1:])]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_other_sizes_against_numpy(tmp_path: Path, isa: str, name: str, dtype: str) -> None:
+    geometry = GEOMETRIES[name]
+    tensors = tiny_bert.random_tensors(geometry, 5, 0.05 if geometry is HEADS_OF_26 else 0.2)
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)
     length = geometry.max_position_embeddings
     ids = np.arange(3 * length).reshape(3, length) * 7 % geometry.vocab_size
-    hidden, pooled = tiny_bert.reference_forward(geometry, tensors, ids)
-    output = model.forward(ids)
-    np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
-    np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_tinybert_with_heads_of_26_against_numpy(tmp_path: Path, isa: str, dtype: str) -> None:
-    geometry = replace(TINYBERT, num_hidden_layers=2, vocab_size=50, max_position_embeddings=19)
-    tensors = tiny_bert.random_tensors(geometry, seed=5, spread=0.05)
-    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)
-    ids = np.arange(2 * 19).reshape(2, 19) * 7 % geometry.vocab_size
-    hidden, pooled = tiny_bert.reference_forward(geometry, tensors, ids)
     output = model.forward(ids)
     assert output.pooler_output is not None
-    if dtype == "float32":
-        np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
-        np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
-    else:
-        assert cosines(output.last_hidden_state, hidden).mean() >= 0.99
-        assert cosines(output.pooler_output, pooled).mean() >= 0.99
+    wanted = tiny_bert.reference_forward(geometry, tensors, ids)
+    for got, exact in zip((output.last_hidden_state, output.pooler_output), wanted, strict=True):
+        if dtype == "float32":
+            np.testing.assert_allclose(got, exact, rtol=0, atol=TOLERANCE)
+        else:
+            assert cosines(got, exact).mean() >= 0.99
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import fbg
 from fbg import _fbg
 from helpers.row_plans import compute, draw, plan_of, run_rows
 
@@ -34,7 +33,6 @@ PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("isa", fbg.isa.supported())
 @pytest.mark.parametrize("dtype", PACKERS)
 @given(
     rows=st.integers(1, 60),
@@ -58,14 +56,13 @@ def test_gating_a_block_of_columns_at_a_time_changes_no_bit(
     options: dict[str, Any] = {"bias": draw(seed + 2, 2 * half)} if seed % 3 else {}
     if dtype.startswith("int") and seed % 2:
         options["channel_scale"] = np.exp(draw(seed + 3, depth))
-    with fbg.isa.limit(isa):
-        apart = _fbg.Graph()
-        y = apart.gated(apart.linear(apart.input(depth), packed, **options), gate)
-        wanted = compute(apart, x, y, half, 1)
-        for threads in (1, 2, 3):
-            graph = _fbg.Graph()
-            y = graph.linear(graph.input(depth), packed, gate=gate, **options)
-            np.testing.assert_array_equal(compute(graph, x, y, half, threads), wanted)
+    apart = _fbg.Graph()
+    y = apart.gated(apart.linear(apart.input(depth), packed, **options), gate)
+    wanted = compute(apart, x, y, half, 1)
+    for threads in (1, 2, 3):
+        graph = _fbg.Graph()
+        y = graph.linear(graph.input(depth), packed, gate=gate, **options)
+        np.testing.assert_array_equal(compute(graph, x, y, half, threads), wanted)
 
 
 def test_runs_of_few_rows_of_a_large_plan_have_the_same_bits() -> None:

@@ -179,22 +179,20 @@ def test_scores_that_are_no_numbers_come_last() -> None:
     assert [hit["corpus_id"] for hit in found][-1] == 7
 
 
-@pytest.mark.parametrize("isa", fbg.isa.supported())
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 @pytest.mark.usefixtures("threads_as_before")
 def test_threads_and_blocks_do_not_change_a_search(metric: Any, dtype: str, isa: str) -> None:
     queries = embeddings(metric, dtype, 3, 7, 70)
     corpus = embeddings(metric, dtype, 4, 20_011, 70)
     corpus[15_000:15_100] = corpus[:100]  # equal scores in the shares of two threads
-    with fbg.isa.limit(isa):
-        results = []
-        for threads in (1, 2, 3):
-            fbg.set_num_threads(threads)
-            results.append(fbg.semantic_search(queries, corpus, 30, metric))
-        scores = fbg.similarity(queries, corpus, metric)
-        best = np.argsort(-scores.astype(np.float64), axis=1, kind="stable")[:, :30]
-        assert results[0] == results[1] == results[2]
-        assert [[hit["corpus_id"] for hit in hits] for hits in results[0]] == best.tolist()
+    results = []
+    for threads in (1, 2, 3):
+        fbg.set_num_threads(threads)
+        results.append(fbg.semantic_search(queries, corpus, 30, metric))
+    scores = fbg.similarity(queries, corpus, metric)
+    best = np.argsort(-scores.astype(np.float64), axis=1, kind="stable")[:, :30]
+    assert results[0] == results[1] == results[2]
+    assert [[hit["corpus_id"] for hit in hits] for hits in results[0]] == best.tolist()
 
 
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
