@@ -100,12 +100,12 @@ constexpr bool only(Accumulator family) {
 
 // One function per algorithm, each in the file of its name.
 ConvMethod pointwise_method();
-ConvMethod taps_method();
+ConvMethod implicit_gemm_method();
 ConvMethod im2col_method();
 ConvMethod lanewise_method();
 ConvMethod strips_method();
-ConvMethod patches_method();
-ConvMethod lines_method();
+ConvMethod blocked_im2col_method();
+ConvMethod flattened_rows_method();
 ConvMethod merged_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod, 5> winograd_methods();

@@ -22,9 +22,9 @@ std::span<const ConvMethod> conv_methods(Accumulator family) {
   using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
   // Never destroyed: daemon threads may still use it when static objects are.
   static const auto& methods = *new Methods([] {
-    std::vector<ConvMethod> all{pointwise_method(), taps_method(),   sliding_method(),
-                                lanewise_method(),  strips_method(), im2col_method(),
-                                patches_method(),   lines_method(),  merged_method()};
+    std::vector<ConvMethod> all{pointwise_method(),      implicit_gemm_method(),  sliding_method(),
+                                lanewise_method(),       strips_method(),         im2col_method(),
+                                blocked_im2col_method(), flattened_rows_method(), merged_method()};
     std::ranges::copy(winograd_methods(), std::back_inserter(all));
     std::ranges::copy(strassen_methods(), std::back_inserter(all));
     Methods by_family;

@@ -219,7 +219,7 @@ double cost(const ConvProblem& p) {
 
 }  // namespace
 
-ConvMethod patches_method() {
+ConvMethod blocked_im2col_method() {
   return {
       .name = "patches",
       .exact = true,

@@ -182,7 +182,7 @@ double cost(const ConvProblem& p) {
 
 }  // namespace
 
-ConvMethod lines_method() {
+ConvMethod flattened_rows_method() {
   return {.name = "lines",
           .exact = true,
           .applies = applies,

@@ -148,7 +148,7 @@ double cost(const ConvProblem& p) {
 
 }  // namespace
 
-ConvMethod taps_method() {
+ConvMethod implicit_gemm_method() {
   return {.name = "taps",
           .exact = true,
           .applies = applies,

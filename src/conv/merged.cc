@@ -60,19 +60,19 @@ bool applies(const ConvProblem& p) {
   const std::int64_t count = merged_groups(p);
   if (count == 1 || p.geometry.is_depthwise()) return false;
   const ConvGeometry wide = merge(p.geometry, count);
-  return taps_method().applies(with(p, p.weights, wide));
+  return implicit_gemm_method().applies(with(p, p.weights, wide));
 }
 
 // All of a run is whole blocks here, which are computed faster than those of a run with a rest.
 double cost(const ConvProblem& p) {
   constexpr double kWholeBlocks = 0.55;  // measured
   const ConvGeometry wide = merge(p.geometry, merged_groups(p));
-  return kWholeBlocks * taps_method().cost(with(p, p.weights, wide));
+  return kWholeBlocks * implicit_gemm_method().cost(with(p, p.weights, wide));
 }
 
 std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
   const ConvGeometry wide = merge(p.geometry, merged_groups(p));
-  return taps_method().prepare(with(p, merged_weights(p), wide));
+  return implicit_gemm_method().prepare(with(p, merged_weights(p), wide));
 }
 
 }  // namespace
