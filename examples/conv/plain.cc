@@ -4,8 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "conv/algorithm.h"
-#include "fbg/gemm/tile_loop.h"
+#include "conv/epilogue.h"
 
 namespace fbg {
 namespace {
@@ -16,14 +15,8 @@ class PlainStep final : public ConvStep {
       : geometry_(p.geometry),
         shape_(p.shape),
         weights_(p.weights.weights<float>()),
-        tile_(choose_geometry(Accumulator::float32, p.features)),
-        threads_(p.threads) {
-    KernelKey key =
-        conv_kernel_key(p, tile_);  // a microkernel that runs the stages of the pipeline
-    key.load_c = true;              // on sums that are in memory already
-    output_ = key.output();
-    finish_ = KernelTable(tile_, key, geometry_.out_channels, 1, 1);  // tiles of one row
-  }
+        stages_(p, choose_geometry(Accumulator::float32, p.features)),
+        threads_(p.threads) {}
 
   std::string kernel() const override { return "plain_fp32"; }  // a name for reports
   std::size_t workspace_bytes() const noexcept override {       // of all threads
@@ -41,7 +34,9 @@ class PlainStep final : public ConvStep {
       const std::int64_t n = i / volume(out), z = i / (out[1] * out[2]) % out[0],
                          y = i / out[2] % out[1], x = i % out[2];
       add_products(run, n, {z, y, x}, sums);
-      finish(run.grid.row(n, z, y, x), sums, place);
+      // The stages of the pipeline, and the result in C.
+      stages_.run(sums, geometry_.out_channels, 1, run.grid.row(n, z, y, x),
+                  {0, geometry_.out_channels}, place);
     }
   }
 
@@ -75,25 +70,11 @@ class PlainStep final : public ConvStep {
     }
   }
 
-  // The stages, and the result in row `row` of the output.
-  void finish(std::int64_t row, float* sums, TilePlace& place) const noexcept {
-    for_each_column_group(tile_, 1, {0, geometry_.out_channels}, [&](const ColumnGroup& group) {
-      TileArgs args;
-      args.columns = group.columns;
-      args.partial = sums + group.col;
-      args.ldpartial = geometry_.out_channels * 4;
-      place.set(args, row, group.col, output_);
-      run_tile(finish_, group, 1, args);
-    });
-  }
-
   const ConvGeometry geometry_;
   const ConvShape shape_;
   const float* const weights_;  // [output channel][tap][input channel of the group]
-  const Geometry tile_;
+  const SumsEpilogue stages_;
   const int threads_;
-  ValueType output_;
-  KernelTable finish_;
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ class TilePlace {
         spaced_[s].data = static_cast<const std::byte*>(stages_[s].data) + row * stages_[s].ld;
   }
   const StageArgs* stages() const noexcept { return stages_.data(); }
+  std::int64_t step() const noexcept { return step_; }
 
  private:
   OutputView c_{};

@@ -22,10 +22,10 @@
 
 #include "conv/algorithm.h"
 #include "conv/cost.h"
+#include "conv/epilogue.h"
 #include "core/policy.h"
 #include "fbg/conv/pack_im2col.h"
 #include "fbg/gemm/pack_a.h"
-#include "fbg/gemm/tile_loop.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -77,14 +77,9 @@ class StrassenStep final : public ConvStep {
         depth_(inputs_ / side_),
         columns_(outputs_ / side_),
         chunks_(BalancedSplit::split(volume(p.shape.output), policy::strassen::kBlockRows * side_)),
-        tile_(choose_geometry(Accumulator::float32, p.features)),
+        stages_(p, choose_geometry(Accumulator::float32, p.features)),
         rows_(simd::kernels(p.features).rows),
         threads_(p.threads) {
-    KernelKey key = conv_kernel_key(p, tile_);
-    output_ = key.output();
-    key.load_c = true;
-    stages_ = KernelTable(tile_, key, outputs_, 1, tile_.max_rows);
-    key_ = key;
     const std::string name = "strassen " + std::to_string(levels);
     weights_ = &p.weights.form_of(name, [&] { return make_weights(p.weights, levels); });
     // Rows a multiple of 4096 bytes apart would displace each other from the L1.
@@ -101,7 +96,7 @@ class StrassenStep final : public ConvStep {
                     static_cast<std::int64_t>(product_->workspace_bytes(1));
   }
 
-  std::string kernel() const override { return kernel_name(key_); }
+  std::string kernel() const override { return stages_.kernel(); }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -124,7 +119,8 @@ class StrassenStep final : public ConvStep {
       const Range pixels = chunks_[i % chunks_.count];
       const std::int64_t image = i / chunks_.count;
       multiply(run, image, pixels, t);
-      finish(image * volume(shape_.output) + pixels.begin, pixels.size(), t.c, place);
+      stages_.run(t.c, c_row_, pixels.size(), image * volume(shape_.output) + pixels.begin,
+                  {0, outputs_}, place);
     }
   }
 
@@ -205,34 +201,13 @@ class StrassenStep final : public ConvStep {
       rows_.accumulate(from, -1.0f, n, to);
   }
 
-  // The stages, from the sums of a chunk into C, where its pixels begin at row `first`.
-  void finish(std::int64_t first, std::int64_t pixels, const float* c,
-              TilePlace& place) const noexcept {
-    const BalancedSplit tiles = BalancedSplit::split(pixels, tile_.max_rows);
-    TileArgs args;
-    args.ldpartial = c_row_ * kFloat;
-    for_each_column_group(tile_, tiles.largest, {0, outputs_}, [&](const ColumnGroup& group) {
-      args.columns = group.columns;
-      std::int64_t row = 0;
-      for_each_row_tile(tiles, {}, [&](std::int64_t rows) {
-        args.partial = const_cast<float*>(c + row * c_row_ + group.col);
-        place.set(args, first + row, group.col, output_);
-        run_tile(stages_, group, rows, args);
-        row += rows;
-      });
-    });
-  }
-
   const ConvShape shape_;
   const std::int64_t inputs_, outputs_, side_, depth_, columns_;
   const BalancedSplit chunks_;  // of the pixels of an image
-  const Geometry tile_;
+  const SumsEpilogue stages_;
   std::unique_ptr<Product> product_;
   const simd::RowKernels& rows_;
   const int threads_;
-  ValueType output_;
-  KernelKey key_;
-  KernelTable stages_;
   const StrassenWeights* weights_;
   std::int64_t s_row_, m_row_, c_row_, thread_bytes_;
 };

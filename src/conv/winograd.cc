@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "conv/cost.h"
+#include "conv/epilogue.h"
 #include "fbg/core/isa.h"
 #include "fbg/gemm/tile_loop.h"
 
@@ -56,12 +57,6 @@ PackedB<Float32> transform_weights(const PackedConv& weights, int ty, int tx) {
   return PackedB<Float32>::pack({u.data(), depth, outputs, 1, depth});
 }
 
-// What a microkernel is given for rows of pixels that wait in the L1: no products, only stages.
-KernelKey stages_key(KernelKey key) {
-  key.load_c = true;
-  return key;
-}
-
 class WinogradStep final : public ConvStep {
  public:
   WinogradStep(const ConvProblem& p, int n)
@@ -69,8 +64,8 @@ class WinogradStep final : public ConvStep {
         tiling_(p.geometry, p.shape, n),
         transforms_(tiling_, p.features),
         tile_(choose_geometry(Accumulator::float32, p.features)),
-        threads_(p.threads),
-        output_(conv_kernel_key(p, tile_).output()) {
+        stages_(p, tile_),
+        threads_(p.threads) {
     const std::int64_t tiles = tiling_.tiles(), mr = tile_.max_rows;
     const std::int64_t row_bytes =
         tiling_.points() * (geometry_.in_channels + geometry_.out_channels) * kFloat;
@@ -91,8 +86,6 @@ class WinogradStep final : public ConvStep {
     weights_ = &p.weights.form_of(name, [&] { return transform_weights(p.weights, ty, tx); });
     const KernelKey plain = make_kernel_key(tile_, Accumulator::float32, {}, false, false, false);
     products_ = KernelTable(tile_, plain, geometry_.out_channels, 1, block_tiles_);
-    stages_ = KernelTable(tile_, stages_key(conv_kernel_key(p, tile_)), geometry_.out_channels, 1,
-                          tile_.max_rows);
   }
 
   std::string kernel() const override {
@@ -213,8 +206,6 @@ class WinogradStep final : public ConvStep {
   void transform_output(const ConvRun& run, const Work& work) const noexcept {
     const auto &y = tiling_.y, &x = tiling_.x;
     TilePlace place(run.stages, run.c, run.grid.step[2] * x.dilation);
-    TileArgs args;
-    args.ldpartial = kChannels * kFloat;
     for_each_run(work, transforms_.output_tiles(), geometry_.out_channels,
                  [&](const TileRun& tiles, std::int64_t row, Range channels) {
                    transforms_.transform_output(
@@ -227,40 +218,22 @@ class WinogradStep final : public ConvStep {
                          if (count <= 0) return;
                          const std::int64_t pixel = run.grid.row(
                              at.image, at.z, at.y + line * y.dilation, at.x + first * x.dilation);
-                         finish(run, pixels, pixel, count, channels, place, args);
+                         stages_.run(pixels, kChannels, count, pixel, channels, place);
                        });
                  });
-  }
-
-  // The stages, for a run of pixels, the first of which is row `first` of C.
-  void finish(const ConvRun& run, const float* sums, std::int64_t first, std::int64_t pixels,
-              Range channels, TilePlace& place, TileArgs& args) const noexcept {
-    const BalancedSplit tiles = BalancedSplit::split(pixels, tile_.max_rows);
-    for_each_column_group(tile_, tiles.largest, channels, [&](const ColumnGroup& group) {
-      args.columns = group.columns;
-      const float* partial = sums + (group.col - channels.begin);
-      std::int64_t row = first;
-      for_each_row_tile(tiles, {}, [&](std::int64_t rows) {
-        args.partial = const_cast<float*>(partial);
-        place.set(args, row, group.col, output_);
-        run_tile(stages_, group, rows, args);
-        row += rows * run.grid.step[2] * tiling_.x.dilation;
-        partial += rows * kChannels;
-      });
-    });
   }
 
   const ConvGeometry geometry_;
   const WinogradTiling tiling_;
   const WinogradTransforms transforms_;
   const Geometry tile_;
+  const SumsEpilogue stages_;
   const int threads_;
-  const ValueType output_;
   bool shared_;
   std::int64_t block_tiles_, block_bytes_;
   PointMatrices source_, product_;
   const PackedB<Float32>* weights_;
-  KernelTable products_, stages_;
+  KernelTable products_;
 };
 
 bool applies_to(const ConvProblem& p, int n) {
