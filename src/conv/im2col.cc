@@ -69,36 +69,50 @@ void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
 }
 
 void PatchRows::pack(Range rows, ABlock& block) const noexcept {
-  const std::int64_t k = depth();
+  const Extent3& out = shape_.output;
+  const std::int64_t k = depth(), first = pixels_.begin + rows.begin;
+  std::int64_t n = first / volume(out);
+  Extent3 at{first / (out[2] * out[1]) % out[0], first / out[2] % out[1], first % out[2]};
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     std::byte* const to = static_cast<std::byte*>(block.packed) + i * block.ld;
-    gather(pixels_.begin + rows.begin + i, to);
-    std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
+    gather(n, at, to);
+    if (k % 4 != 0)
+      std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
     if (block.row_offsets)
       block.row_offsets[i] =
           simd::kernels(block.features)
               .rows.sum_row(reinterpret_cast<const std::uint8_t*>(to), static_cast<std::size_t>(k));
+    std::size_t axis = kSpatialAxes;
+    while (axis > 0 && ++at[axis - 1] == out[axis - 1]) at[--axis] = 0;
+    if (axis == 0) ++n;
   }
 }
 
-// The patch of one output pixel: runs of (kx, channel) where those are contiguous.
-void PatchRows::gather(std::int64_t row, std::byte* to) const noexcept {
-  const Extent3 &out = shape_.output, &in = shape_.input;
-  const std::int64_t ox = row % out[2], oy = row / out[2] % out[1],
-                     oz = row / (out[2] * out[1]) % out[0], n = row / volume(out);
-  const std::int64_t channels = g_.group_inputs(), bytes = channels * element_;
+// The patch of output pixel `at` of image n: runs of (kx, channel) where those are contiguous. What
+// it needs of members is in registers, because bytes that are written could be theirs.
+void PatchRows::gather(std::int64_t n, const Extent3& at, std::byte* to) const noexcept {
+  const std::int64_t element = element_, channels = g_.group_inputs(), bytes = channels * element;
+  const std::int64_t taps = g_.kernel[2], dilation = g_.dilation[2], width = shape_.input[2];
+  const std::int64_t first = at[2] * g_.stride[2] - g_.pad_before[2];
+  const std::int64_t stride = x_.strides[2], last = first + (taps - 1) * dilation;
+  const bool inside = first >= 0 && last < width, is_run = stride == bytes && dilation == 1;
   const std::int32_t zero_point = x_.zero_point ? x_.zero_point[n] : 0;
   const std::byte* const image = x_.data + n * x_.batch_stride + group_ * bytes;
-  const std::int64_t x0 = ox * g_.stride[2] - g_.pad_before[2];
-  for_each_line(image, x_.strides, g_, in, oz, oy, [&](std::int64_t, const std::byte* line) {
-    for (std::int64_t kx = 0; kx < g_.kernel[2]; ++kx, to += bytes) {
-      const std::int64_t x = x0 + kx * g_.dilation[2];
-      if (!line || x < 0 || x >= in[2])
-        fill_padding(to, channels, zero_point, element_);
-      else
-        std::memcpy(to, line + x * x_.strides[2], static_cast<std::size_t>(bytes));
-    }
-  });
+  for_each_line(image, x_.strides, g_, shape_.input, at[0], at[1],
+                [=](std::int64_t row, const std::byte* line) {
+                  std::byte* next = to + row * taps * bytes;
+                  if (!line) return fill_padding(next, taps * channels, zero_point, element);
+                  if (inside && is_run) {
+                    std::memcpy(next, line + first * stride,
+                                static_cast<std::size_t>(taps * bytes));
+                    return;
+                  }
+                  for (std::int64_t x = first; x <= last; x += dilation, next += bytes)
+                    if (!inside && (x < 0 || x >= width))
+                      fill_padding(next, channels, zero_point, element);
+                    else
+                      std::memcpy(next, line + x * stride, static_cast<std::size_t>(bytes));
+                });
 }
 
 namespace {

@@ -31,7 +31,8 @@ class TileProduct final : public ConvStep {
         terms_(a_->key.column_terms ? p.geometry.groups * padded_ : 0),
         runs_(std::ssize(a_->runs)),
         last_part_(a_->parts.size() - 1),
-        chain_(a_->tile.block_groups > 1 ? kChainedTiles : 1),
+        chains_(a_->tile.block_groups > 1),
+        chain_(chains_ ? kChainedTiles : 1),
         panel_bytes_(a_->weights.front()->panel_bytes()),
         group_bytes_(p.format().b_group()),
         sum_ld_(tile_columns(a_->tile, std::max<std::int64_t>(a_->tiles.largest, 1)) *
@@ -152,12 +153,11 @@ class TileProduct final : public ConvStep {
                    Thread& t) const noexcept {
     begin_columns(std::min(t.chain, tiles), group, columns, t);
     const std::int64_t a_offset = group * inputs_ * a_->tile.format.a_bytes;
+    const std::int64_t channel = group * outputs_ + columns.col;
     // Tiles of one height follow each other.
     for (const std::int64_t height : {a_->tiles.largest, a_->tiles.largest - 1}) {
       std::int64_t count = 0;
-      const auto run_all = [&] {
-        run_chain(std::exchange(count, 0), height, group * outputs_ + columns.col, columns, t);
-      };
+      const auto run_all = [&] { run_chain(std::exchange(count, 0), height, channel, columns, t); };
       for (std::int64_t i = 0; i < tiles; ++i) {
         if (t.rows[i].height != height) continue;
         const Segment* const segments = t.segments + i * a_->segments;
@@ -168,6 +168,11 @@ class TileProduct final : public ConvStep {
           pair++->lda = segment.lda;
         }
         if (a_->fetches_rows && i + 1 < tiles) t.args[count].prefetch = segments[1].data;
+        if (!chains_) {
+          t.place.set(*t.args, t.rows[i].first, channel, output_);
+          run_tile(kernels_[2], columns, height, *t.args);
+          continue;
+        }
         t.chained[count] = &t.rows[i];
         if (++count == t.chain) run_all();
       }
@@ -189,6 +194,8 @@ class TileProduct final : public ConvStep {
         *pair++ = {nullptr, 0, panel + run.first * group_bytes_, panel_bytes_, run.groups};
       TileArgs& args = t.args[i];
       args.columns = columns.columns;
+      args.set_blocks({t.pairs, static_cast<std::size_t>(runs_)});  // without a chain
+      args.b_sums = t.b_sums;
       args.prefetch = a_->tile.block_groups > 1 ? nullptr : panel;
       if (terms_ == 0) continue;
       args.b_scale = t.terms.scale + group * padded_ + col;
@@ -225,6 +232,7 @@ class TileProduct final : public ConvStep {
   const std::int64_t padded_, terms_;  // columns of a group in whole panels; column terms in all
   const std::int64_t runs_;
   const std::size_t last_part_;
+  const bool chains_;  // tiles of a matrix unit, whose K may have parts and whose rows be masked
   const std::int64_t chain_, panel_bytes_, group_bytes_, sum_ld_;
   const ValueType output_;
   const int threads_;

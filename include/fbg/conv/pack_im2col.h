@@ -41,7 +41,7 @@ class PatchRows {
   std::int64_t in_place_ld_bytes() const { return x_.strides[2]; }
 
  private:
-  void gather(std::int64_t row, std::byte* to) const noexcept;
+  void gather(std::int64_t n, const Extent3& at, std::byte* to) const noexcept;
 
   ImageView x_;
   const ConvGeometry& g_;
