@@ -1,1 +1,1 @@
-"""What a user holds: Model, load, save, tune."""
+"""The interface for users: Model, load, save, tune."""

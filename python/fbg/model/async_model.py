@@ -41,12 +41,12 @@ INLINE_CHARACTERS = 2048
 
 @dataclass
 class Record:
-    """What a request took: tokens computed, and seconds of each stage.
+    """The cost of a request: tokens computed, and seconds of each stage.
 
-    tokenization: everything outside the queue, so what follows the computation, too.
-    queue: until the first batch took a part. inference: from there until the last part was done.
-    max_numbers: that the networks may compute for the request; more are a ValueError before they
-    are computed. None: any number; only otherwise are `numbers` counted.
+    tokenization: everything outside the queue, including work after the computation.
+    queue: until a batch took the first part. inference: from then until the last part was done.
+    max_numbers: limit of numbers that models compute for the request; more are a ValueError before
+    they are computed. None: no limit; only with a limit are `numbers` counted.
     """
 
     tokens: int = 0
@@ -71,7 +71,7 @@ class Record:
             )
 
     def count(self, ticket: Ticket) -> None:
-        """Count what a ticket took that is done."""
+        """Add the cost of a finished ticket."""
         self.tokens += ticket.tokens
         self.sequences += len(ticket.results)
         started = ticket.started or ticket.submitted
@@ -95,10 +95,10 @@ class AsyncModel:
     Calls that run at the same time share batches, on a queue that favours short requests
     (runtime/former.py); each gets what `Model` gives for it alone, to the bit. A task that is
     cancelled leaves the queue. Arguments and errors are those of the methods of Model; `record`
-    receives what a call took.
+    receives the cost of a call.
 
     model: from `fbg.load`. queue: to share with other models; None makes one, with the threads of
-    the model. on_batch: told (tokens, sequences) of every batch, from any thread.
+    the model. on_batch: called with (tokens, sequences) of every batch, from any thread.
 
     >>> async with fbg.AsyncModel(model) as m:  # doctest: +SKIP
     ...     vectors = await asyncio.gather(*(m.encode(text) for text in texts))
@@ -128,9 +128,9 @@ class AsyncModel:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let the requests of this event loop end that have begun, then close.
+        """Let the requests that have begun in this event loop end, then close.
 
-        Those have begun, too, whose tasks have only been created.
+        A request whose task has only been created has begun, too.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -144,7 +144,7 @@ class AsyncModel:
     def close(self) -> None:
         """Let what was submitted end, then stop the threads; later calls raise ClosedError.
 
-        So do requests that have begun, when they come to a part that was not submitted.
+        So do requests that have begun, when they reach a part that was not submitted.
         """
         self._closed = True
         self._submit_now()
@@ -153,7 +153,7 @@ class AsyncModel:
             self._former.close()
 
     def _submit_now(self) -> None:
-        """Give the queue what the requests of the running event loop, if any, have submitted."""
+        """Pass to the queue what the requests of the running event loop, if any, have submitted."""
         with contextlib.suppress(RuntimeError):
             waiting = self._loops.get(asyncio.get_running_loop())
             if waiting is not None:
@@ -275,9 +275,9 @@ class AsyncModel:
         *given: Any,
         inline: bool = True,
     ) -> Result:
-        """Do what a method of the model does with what it is given and its options.
+        """Call a method of the model with its inputs and its options.
 
-        inline: whether short texts, which are given last, may be handled in the event loop.
+        inline: whether short texts, the last argument, may be handled in the event loop.
         """
         steps = steps_of(method)
         require_known(steps.__name__, options, steps)
@@ -294,7 +294,7 @@ class AsyncModel:
         return await asyncio.wrap_future(future)
 
     def _require_open(self) -> None:
-        if self._closed or self._process != os.getpid():  # a forked child has no threads of it
+        if self._closed or self._process != os.getpid():  # a forked child has none of its threads
             raise ClosedError(CLOSED)
 
     # --- Driving ------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ class AsyncModel:
     ) -> Result:
         """Drive a task to its end: its work goes to the queue, the rest runs here or in a thread.
 
-        characters: of its texts; None: too much to be done in the event loop, in any case.
+        characters: number in its texts; None: always too many for the event loop.
         """
         self._require_open()
         loop, record = asyncio.get_running_loop(), record or Record()
@@ -353,7 +353,7 @@ def _in_blocks(
 
 
 def _characters(texts: Any) -> int | None:
-    """Return the characters of a str, or of a sequence of str and pairs; None of anything else."""
+    """Return the characters of a str, or of a sequence of str and pairs; None for other objects."""
     if isinstance(texts, str):
         return len(texts)
     if not isinstance(texts, (list, tuple)):

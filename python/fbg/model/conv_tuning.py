@@ -1,4 +1,4 @@
-"""Tuning convolutions: what is measured, and the report about it."""
+"""Tuning convolutions: the measurements, and the report about them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ConvTuneResult:
     seconds: the median time of each algorithm that was timed, beginning with the one that the cost
         model chooses; empty if the convolution had been measured before.
     winner: the algorithm that is used from now on. gain: how many times faster it is than the one
-        of the cost model.
+        algorithm of the cost model.
     faster: an algorithm with other rounding that is faster than the winner, or "".
     """
 

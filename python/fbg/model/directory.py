@@ -1,4 +1,4 @@
-"""From what a user names to a model directory: a path, or an id on the Hugging Face hub."""
+"""Finds the directory of a model from its path or its id on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fbg.matmul.packed_file import is_packed
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "*chat_template.jinja")
 ADAPTERS = ("*/adapter_config.json", "*/adapter_model.safetensors")
-HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
-# With weights of their own: static embeddings, encoders in a folder, and what is beside an encoder.
+HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # bge-m3 and ColBERT
+# Modules with weights: static embeddings, encoders in a folder, and modules behind an encoder.
 ENCODERS = ("StaticEmbedding", "Transformer", "MLMTransformer")
 BESIDE = ("Dense", "SparseStaticEmbedding")
 
@@ -59,7 +59,7 @@ def _hub_snapshot(name: str, local: bool, **place: str | None) -> Path:
         cached = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
         if _has_weights(cached):
             return cached
-    except Exception:  # not in the cache, in whatever way this version of the library says so
+    except Exception:  # not in the cache, however this version of the library reports it
         pass
     if local:
         raise ModelError(
@@ -85,7 +85,7 @@ def _patterns(form: Format) -> list[str]:
 
 
 def _has_weights(directory: Path) -> bool:
-    """Return whether the encoder and the modules beside it have weights in some format."""
+    """Whether the encoder and the other modules have weights in some format."""
     if (directory / WEIGHTS).is_file():
         return True
     names = [name for form in FORMATS for name in (form.single, form.index)]
@@ -98,7 +98,7 @@ def _has_weights(directory: Path) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Return in one line what went wrong first."""
+    """Return one line about the first cause of an error."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = str(error).strip().splitlines()

@@ -1,4 +1,4 @@
-"""What tells whether embeddings would be the same again: input, model, options and machine."""
+"""Fingerprints of input, model, options and machine: if they agree, so do embeddings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fingerprint_file(path: Path) -> str:
 def fingerprint_model(model: Model) -> dict[str, Any]:
     """Return JSON values that differ for models whose embeddings may differ in a bit.
 
-    The files that were read to load it count by size and times of change, as they were then;
+    The files that were read to load it count by size and times of change at that moment;
     weights are too large to read again.
     """
     files = {

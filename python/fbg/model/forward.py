@@ -1,4 +1,4 @@
-"""Hidden states of token ids: what `Model.forward` runs, after its arguments were checked."""
+"""Hidden states of token ids: the computation of `Model.forward` with checked arguments."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class HiddenStates:
         hidden = np.zeros((rows, columns, width), np.float32)
         pooled = np.zeros((rows, width), np.float32) if self._has_pooler else None
         lengths = np.full(rows, columns) if inputs.valid is None else inputs.valid.sum(axis=1)
-        kept = np.flatnonzero(lengths)  # rows that have any token
+        kept = np.flatnonzero(lengths)  # rows with at least one token
         with calling:
             for part in chunks(lengths[kept].tolist(), MAX_BATCH_TOKENS, rows):
                 self._run_rows(inputs, kept[part], hidden, pooled, num_threads)
@@ -116,7 +116,7 @@ class HiddenStates:
         batch = pack_padded(inputs.ids[chosen], mask, types, self._config.pad_token_id)
         width = hidden.shape[2]
         if mask is None and isinstance(chosen, slice):
-            states = hidden[chosen].reshape(-1, width)  # a view: computed where it belongs
+            states = hidden[chosen].reshape(-1, width)  # a view: results are written in place
         else:
             states = np.empty((batch.tokens, width), np.float32)
         outputs = [states]

@@ -1,4 +1,4 @@
-"""fbg.load: from a model directory, or the name of one on the Hugging Face hub, to a Model."""
+"""fbg.load: makes a Model from a model directory, or from its name on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def load(
         with one scale per output column, activations quantized per token; "int4": weights of 4 bits
         in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
         ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,
-        attention multiplies in bfloat16 on AVX512-BF16. None: that of a saved model, or "float32".
-    num_threads: that of every call; None follows `fbg.set_num_threads`.
+        attention multiplies in bfloat16 on AVX512-BF16. None: as in a saved model, or "float32".
+    num_threads: for every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
         same. On those, each layer of "int4" also makes up for the errors of the layers before it.
@@ -98,7 +98,7 @@ def load(
         resemble text, always the same ones, take their place.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
-        `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
+        `fbg compare --sensitivity` proposes some. For an ONNX file: nodes that compute in float32.
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
         directory of the model or elsewhere. None merges none, even if the model has some.
@@ -141,8 +141,8 @@ def load_encoder(
 
 @dataclass(frozen=True)
 class _Options:
-    """Checked arguments of `load`. texts: to calibrate on; synthetic: instead on synthetic tokens.
-    patterns: of higher precision. adapter: its name or its path.
+    """Checked arguments of `load`. texts: for calibration; synthetic: or on synthetic tokens.
+    patterns: for higher precision. adapter: its name or its path.
     """
 
     dtype: str | None
@@ -154,7 +154,7 @@ class _Options:
     adapter: str | None
 
     def reload(self, path: str, dtype: str, adapter: Adapter | None) -> Callable[[], Model]:
-        """Return what loads the model again, from any working directory: pickle keeps it."""
+        """Return a function that loads the model again from any working directory, for pickle."""
         return functools.partial(
             load,
             os.path.abspath(path) if os.path.isdir(path) else path,
@@ -251,7 +251,7 @@ def _sentence_files(directory: Path) -> dict[str, bytes]:
 def _with_head(
     config: EncoderConfig, directory: Path, sentence: SentenceConfig, tokenizer: TextTokenizer
 ) -> EncoderConfig:
-    """Return the settings with what other files than config.json say about the head: the tokens
+    """Return the settings with facts about the head from files other than config.json: the tokens
     whose logits are a score, and the columns of a projection.
     """
     tokens = sentence.score_tokens
@@ -268,7 +268,7 @@ def _with_head(
 def _map_saved(
     directory: Path, config: EncoderConfig, options: _Options
 ) -> tuple[Transformer, str]:
-    """Return a network that was saved, and how it was quantized."""
+    """Return a saved network, and how it was quantized."""
     if options.texts is not None:
         raise ValueError(
             f"load: calibrate must be None: {directory} is a saved model, already quantized"
@@ -316,7 +316,7 @@ def _read_and_quantize(
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     moments, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
-        rounds = options.synthetic or options.texts is not None  # int8 weights by Gram matrices
+        rounds = options.synthetic or options.texts is not None  # round int8 by Gram matrices
         sequential = is_sequential(unpacked, dtype, rounds)
         if options.texts is not None:
             source = "texts"

@@ -1,4 +1,4 @@
-"""Networks from ONNX files: what `fbg.load` does with a path that ends in .onnx."""
+"""Networks from ONNX files: `fbg.load` for a path that ends in .onnx."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_net(path: str | bytes) -> bool:
 
 
 def require_encoder(path: str) -> None:
-    """Raise ModelError for a network where only a model of texts will do."""
+    """Raise ModelError for a network where a model of texts is required."""
     if is_net(path):
         kind = "an ONNX file" if is_onnx(path) else "a network saved from an ONNX file"
         raise ModelError(
@@ -58,7 +58,7 @@ def load_net(
 ) -> Net:
     """Return the network of a file or of a saved network.
 
-    Arguments are those of `fbg.load`; smooth goes with encoders only.
+    Arguments are those of `fbg.load`; smooth is for encoders only.
     """
     if not require_flag(smooth, "load: smooth"):
         raise ValueError("load: smooth cannot be used with ONNX files")
@@ -103,12 +103,12 @@ def load_net(
 
 
 def percent(error: float | None) -> str:
-    """Return an error for messages; None is none."""
+    """Return an error as text for messages, or "none"."""
     return f"{100 * (error or 0):.2g} %"
 
 
 def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> None:
-    """Raise ValueError for a dtype, or for options of quantization that do not go with it.
+    """Raise ValueError for a dtype, or for options of quantization that do not fit it.
 
     given: the names of these options.
     """
@@ -135,20 +135,20 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 
 
 def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
-    """Warn if calibration has made no product multiply integers that did not before."""
+    """Warn if calibration has added no product that multiplies integers."""
     from fbg.importers.products import unchanged
     from fbg.importers.quantize import products
 
     if net.products.int8 > before.int8:
         return
     reason = unchanged(path, before)
-    if products(net.network):  # which could
+    if products(net.network):  # products that could multiply integers
         reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
     warnings.warn(reason, UserWarning, stacklevel=4)
 
 
 def _warn_if_poor(path: str, net: Net) -> None:
-    """Warn if calibration has left the outputs of a network far from those in float32."""
+    """Warn if calibration has left the outputs of a network far from the outputs in float32."""
     from fbg.importers.verification import is_poor
 
     if not is_poor(net.int8_error):

@@ -101,17 +101,17 @@ class Model(
 
     @property
     def context(self) -> TaskContext:
-        """What tasks compute with, for those who drive them (`AsyncModel`)."""
+        """The context of tasks, for code that drives them (`AsyncModel`)."""
         return self._context
 
     @property
     def num_threads(self) -> int:
-        """The number of threads of a call: that given to `fbg.load`, or `fbg.get_num_threads()`."""
+        """The number of threads of a call: argument of `fbg.load`, or `fbg.get_num_threads()`."""
         return self._context.num_threads
 
     @property
     def directory(self) -> Path:
-        """The directory from which the model was loaded; for a hub id, that in the local cache."""
+        """The directory from which the model was loaded; for a hub id, one in the local cache."""
         return self._origin.directory
 
     @property
@@ -167,7 +167,7 @@ class Model(
             raise TypeError(f"{self!r} cannot be pickled: it does not come from fbg.load")
         return self.reload, ()
 
-    # Nothing of a model ever changes, so that a copy has nothing of its own.
+    # A model never changes, so that a copy is the model itself.
     def __copy__(self) -> Model:
         return self
 

@@ -1,5 +1,5 @@
-"""What goes into each linear layer of a network, observed in a float32 run: smoothing and GPTQ need
-it (graph/passes/migration.py, gptq.py). The run is over random token ids, which needs no data, or
+"""Observes the inputs of each linear layer of a network in a float32 run: smoothing and GPTQ need
+them (graph/passes/migration.py, gptq.py). The run is over random token ids, which needs no data, or
 over texts.
 
 Layers run one after the other, each on all sequences, so that no more than one layer of float32
@@ -32,8 +32,8 @@ from fbg.runtime.batches import PackedBatch, chunks, move_long, pack_sequences
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
-OBSERVED_TOKENS = 1024  # of one run
-# Whose hidden states are kept between two layers: 200 MB where a token has 768 of them.
+OBSERVED_TOKENS = 1024  # most tokens of one run
+# Most tokens whose hidden states are kept between layers: 200 MB if a token has 768 of them.
 KEPT_TOKENS = 65536
 
 
@@ -59,11 +59,11 @@ def observe(
     grams: bool = False,
     progress: Progress = unheard,
 ) -> dict[str, Moments]:
-    """Run an unpacked encoder in float32; return what each linear layer reads, by its name.
+    """Run an unpacked encoder in float32; return statistics of inputs of linear layers by name.
 
-    sequences: of token ids, none of them empty.
+    sequences: lists of token ids, none of them empty.
     grams: whether to compute Gram matrices too.
-    progress: called with "observing", and how many of how many tokens went through a layer, counted
+    progress: called with "observing", how many of how many tokens went through a layer, counted
         once for each layer.
 
     Raises ModelError for weights that are not finite.
@@ -97,7 +97,7 @@ def observe(
 def batches_of(
     sequences: Sequence[Indices], config: EncoderConfig, kept_tokens: int
 ) -> Iterator[list[PackedBatch]]:
-    """Pack sequences into runs; yields those that go through each layer together."""
+    """Pack sequences into runs; yields groups of runs that go through each layer together."""
     group: list[PackedBatch] = []
     for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences)):
         group.append(pack_sequences(sequences[part], config.pad_token_id))
@@ -111,7 +111,7 @@ def batches_of(
 def part_graph(transformer: Transformer, index: int) -> Graph:
     """Return the graph of a part of a network, whose output is its hidden states.
 
-    index: 0 for the embeddings, n for the n-th layer, whose input is that of the graph.
+    index: 0 for the embeddings, n for the n-th layer, which reads the input of the graph.
     """
     graph = Graph()
     x = graph.add(ops.Input(transformer.config.hidden_size)) if index else None
@@ -126,20 +126,20 @@ def products_of(graph: Graph) -> dict[str, ops.Linear]:
 
 
 class PartRunner:
-    """Runs graphs of parts of a network, and shows some of their values.
+    """Runs graphs of parts of a network, and returns some of their values.
 
     Weights that are unpacked are packed in float32 when a run first needs them, and kept.
     """
 
     def __init__(self, config: EncoderConfig, num_threads: int) -> None:
-        self._weights: dict[str, PackedWeight] = {}  # by the names of layers
+        self._weights: dict[str, PackedWeight] = {}  # by names of layers
         self._config = config
         self._num_threads = num_threads
-        self._features = _fbg.active_features()  # of all runs
+        self._features = _fbg.active_features()  # positions of all runs
         self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def forget(self, names: Iterable[str]) -> None:
-        """Keep the weights of these layers no longer."""
+        """Drop the weights of these layers."""
         for name in names:
             self._weights.pop(name, None)
 
@@ -152,11 +152,11 @@ class PartRunner:
         watched: Iterable[Value] = (),
         packed: Mapping[str, Linear] = MappingProxyType({}),
     ) -> Iterator[Mapping[Value, Floats]]:
-        """Run what `result` needs on each run; yield `result` of each, and the watched values,
+        """Compute `result` for each run; yield it with the watched values,
         which are overwritten by the next run.
 
         hidden: the hidden states of each run that the graph reads, or None for the embeddings.
-        packed: layers to run in the place of those with their names.
+        packed: layers that replace layers of the same names.
         """
         own_input = None if hidden is None else graph.values[0]
         shown = list(dict.fromkeys(v for v in watched if v not in (own_input, result)))

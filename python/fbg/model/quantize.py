@@ -1,9 +1,9 @@
-"""From the network of a checkpoint to one that runs: its linear layers packed in some dtype.
+"""Packs the linear layers of the network of a checkpoint in some dtype, so that it can run.
 
-`quantize` packs each layer by itself, for what the network in float32 reads. `quantize_in_turn`
-rounds each layer for what it reads behind layers that are already rounded, so that it makes up for
+`quantize` packs each layer by itself, for its inputs in the float32 network. `quantize_in_turn`
+rounds each layer for its inputs behind layers that are already rounded, so that it makes up for
 their errors (graph/passes/correction.py): the same tokens go through two networks, the exact one
-and the one that is being rounded, and what a layer reads and the residual that it is added to are
+and the one that is being rounded, and the inputs of a layer and the residual of its output are
 compared.
 """
 
@@ -30,14 +30,14 @@ from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.progress import Progress, unheard
 from fbg.runtime.batches import PackedBatch
 
-# What all linear layers of a block read is in memory for these: 400 MB where a token has 768
-# hidden states and 3072 wide ones.
+# Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768
+# hidden states and 3072 wide ones per token.
 MOST_TOKENS = 16384
-# Of the correction of weights, times the mean of the Gram matrix's diagonal. The errors of int8 are
-# mostly those of activations, of which little can be corrected.
+# Ridge of the correction, times the mean of the Gram matrix's diagonal. The errors of int8 are
+# mostly those of activations, and little of these can be corrected.
 RIDGE, RIDGES = 0.5, {"int8": 30.0}
 # Sequences of synthetic tokens, times weights; and the limits of their number. More than 200 bring
-# int8 hardly anything.
+# int8 hardly any gain.
 BUDGET = 7e9
 FEWEST_SEQUENCES, MOST_SEQUENCES, MOST_INT8_SEQUENCES = 40, 640, 200
 
@@ -52,8 +52,8 @@ def quantize(
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`; raises ModelError.
 
-    higher: the dtypes of the linear layers that do not have `dtype`.
-    moments: what `observe` returned; with it, int8 weights are smoothed.
+    higher: dtypes of the linear layers that differ from `dtype`.
+    moments: the result of `observe`; with it, int8 weights are smoothed.
     progress: as for `pack_linears`.
     """
     unpacked = linears(transformer)
@@ -71,13 +71,13 @@ def pack_linears(
     moments: Mapping[str, Moments],
     progress: Progress = unheard,
 ) -> dict[str, Linear]:
-    """Pack linear layers, each once, in the dtype that `dtypes` has for its name.
+    """Pack linear layers, each once, in the dtype of its name in `dtypes`.
 
-    groups, moments: the smoothing groups of the layers and what these read. int8 layers of these
-        groups are smoothed, and rounded by GPTQ where there are Gram matrices. Without groups,
+    groups, moments: smoothing groups of the layers and statistics of their inputs. int8 layers of
+        such groups are smoothed, and rounded by GPTQ if there are Gram matrices. Without groups,
         weights are rounded to the nearest integer.
-    progress: called with "quantizing", or "packing" if no layer is quantized, and how many layers
-        of how many are packed.
+    progress: called with "quantizing", or "packing" if no layer is quantized, and how many of
+        how many layers are packed.
 
     Raises ModelError for weights that a dtype cannot represent.
     """
@@ -88,7 +88,7 @@ def pack_linears(
         gram = None if factors is None else moments[name].gram
         if factors is not None and gram is not None:
             inverse, weight = np.float32(1) / factors, linear.unpacked.read()
-            # It may overflow.
+            # The Gram matrix may overflow.
             with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
                 gram = gram * inverse[:, None] * inverse
                 rounded = round_by_gram(weight, gram, dtypes[name])
@@ -98,7 +98,7 @@ def pack_linears(
 
 
 def _packed(linear: Linear, dtype: str, num_threads: int, rounded: RoundedWeight | None) -> Linear:
-    """Pack a layer. rounded: its weight in integers; None: to be rounded to the nearest."""
+    """Pack a layer. rounded: its weight in integers; None: round it to nearest."""
     if rounded is not None:
         return replace(linear, weight=rounded.pack())
     return replace(linear, weight=linear.unpacked.pack(dtype, num_threads))
@@ -115,7 +115,7 @@ def is_sequential(transformer: Transformer, dtype: str, calibrated: bool) -> boo
 
 
 def sequences_within_budget(transformer: Transformer, dtype: str) -> int:
-    """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
+    """Return the number of synthetic sequences whose observation takes seconds, not minutes."""
     weights = sum(int(np.prod(linear.weight.shape)) for linear in linears(transformer).values())
     most = MOST_INT8_SEQUENCES if dtype == "int8" else MOST_SEQUENCES
     return int(np.clip(BUDGET / max(weights, 1), FEWEST_SEQUENCES, most))
@@ -131,8 +131,8 @@ def quantize_in_turn(
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
 
-    higher: the dtypes of the linear layers that do not have `dtype`.
-    sequences: of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
+    higher: dtypes of the linear layers that differ from `dtype`.
+    sequences: lists of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
     progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
         through a layer, counted once for each layer, and how many layers of how many are packed.
     """
@@ -151,7 +151,7 @@ def quantize_in_turn(
 class _InTurn:
     """Two networks, the hidden states of both in each run, and the layers that are packed so far.
 
-    observed: tokens, once for each part of the network.
+    observed: number of tokens, counted once for each part of the network.
     """
 
     transformer: Transformer
@@ -195,7 +195,7 @@ class _InTurn:
     def observe(
         self, graph: Graph, products: Mapping[str, ops.Linear]
     ) -> Sequence[Mapping[Value, Floats]]:
-        """Send the tokens through a part of the exact network; return what products read in each
+        """Send the tokens through a part of the exact network; return inputs of products in each
         run, and their residuals.
         """
         watched = [v for op in products.values() for v in (op.residual, op.x) if v is not None]
@@ -216,7 +216,7 @@ class _InTurn:
         smoothed: Linear,
         exact: Sequence[Mapping[Value, Floats]],
     ) -> Pairs:
-        """Return sums over what a layer reads in both networks, divided by its factors."""
+        """Return sums over the inputs of a layer in both networks, divided by its factors."""
         weight, residual, one = smoothed.unpacked, op.residual, np.float32(1)
         inverse = one if weight.factors is None else one / weight.factors
         # Where no input is divided, an earlier layer that is already packed does it.
@@ -240,6 +240,6 @@ def _corrected(pairs: Pairs, dtype: str, has_bias: bool) -> RoundedWeight | None
     target = pairs.corrected(has_bias, RIDGES.get(dtype, RIDGE))
     if np.abs(target).max(initial=0) > WEIGHT_LIMITS[dtype]:
         return None
-    with contextlib.suppress(np.linalg.LinAlgError):  # of values too far apart
+    with contextlib.suppress(np.linalg.LinAlgError):  # values are too far apart
         return round_by_gram(target, pairs.gram_of(has_bias), dtype)
     return None

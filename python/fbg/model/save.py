@@ -25,13 +25,13 @@ from fbg.reading import FileState
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """Where a model came from.
+    """The origin of a model.
 
-    directory: from which it was loaded. files: what it read there but its weights, by the names
+    directory: from which it was loaded. files: all that it read there except weights, by the names
         that they get in a saved model.
     reads: the state of every file that it read, weights included.
     method: how its weights were quantized, for people to read.
-    mapped: its weights lie in a file that `write` wrote.
+    mapped: whether its weights are mapped from a file that `write` wrote.
     """
 
     directory: Path
@@ -61,7 +61,7 @@ def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floa
 
 
 def write(target: Path, origin: Origin, transformer: Transformer, overwrite: bool) -> None:
-    """Write a model directory, whole or not at all."""
+    """Write a model directory, completely or not at all."""
     dtype = transformer.dtype
     with replace_directory(target, overwrite) as directory:
         for name, content in origin.files.items():

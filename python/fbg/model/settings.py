@@ -1,4 +1,4 @@
-"""What the settings of a model directory say, before any weights are read."""
+"""The settings of a model directory, read before any weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fbg.text.sentence import SentenceConfig, read_sentence_config
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """folder: has the files of the encoder. static: the settings of static embeddings, if it is."""
+    """folder: has the files of the encoder. static: the settings of static embeddings, if any."""
 
     folder: Path
     config: EncoderConfig
@@ -24,7 +24,7 @@ class ModelSettings:
 
 
 def read_model_settings(directory: Path) -> ModelSettings:
-    """Read them; raises ModelError naming the file and the key that is wrong."""
+    """Read the settings; raises ModelError naming the file and the key that is wrong."""
     static = read_static_config(directory, WEIGHTS)
     folder = directory / read_modules(directory).encoder if static is None else static.folder
     config = read_config(folder / "config.json") if static is None else static

@@ -1,8 +1,8 @@
 """Sequences of token ids that resemble text as far as a model's vocabulary tells, without any text.
 
 Vocabularies are sorted by frequency, roughly, so that Zipf's law gives each token a probability
-by its rank. Each sequence has a topic, a token: those with similar embeddings are more probable in
-it, because hidden states of text that is about something differ from those of unrelated words.
+by its rank. Each sequence has a topic, a token: tokens with similar embeddings are more probable in
+it, because hidden states of coherent text differ from hidden states of unrelated words.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from fbg.text.tokenization import TextTokenizer
 
 SHORTEST, LONGEST = 6, 42  # tokens of a sequence
 OFFSET = 10.0  # added to ranks
-MOST_TOKENS = 30000  # of the vocabulary, those of the least ids
+MOST_TOKENS = 30000  # part of the vocabulary with the smallest ids
 PUNCTUATION = {".": 0.045, ",": 0.05}  # relative to all words together
-OTHERS_RANK = 5000.0  # of digits, symbols and single letters
-MARKS = "#\u0120\u2581"  # by which tokens say that they begin a word, or do not
-TOPIC_POWER = 0.7  # of probabilities: topics are rarer tokens than others
-TOPICS = 64  # whose cosines with all tokens are computed in one product
-TOPIC_WIDTH = 0.1  # a token whose cosine with the topic is larger by this is e times as probable
+OTHERS_RANK = 5000.0  # weight of digits, symbols and single letters
+MARKS = "#\u0120\u2581"  # marks at the beginning of a word, or inside one
+TOPIC_POWER = 0.7  # exponent of probabilities: topics are rarer than other tokens
+TOPICS = 64  # topics whose cosines with all tokens are computed in one product
+TOPIC_WIDTH = 0.1  # a cosine with the topic larger by this makes a token e times as probable
 
 
 def typical_sequences(
@@ -61,7 +61,7 @@ def typical_sequences(
 
 
 def _directions(rows: Floats) -> Floats:
-    """Return rows of length 1, or 0, less the mean of those that are finite; others are not."""
+    """Return rows scaled to length 1, or 0, minus the mean of finite ones; others stay infinite."""
     with np.errstate(all="ignore"):
         finite = np.isfinite(rows).all(axis=1)
         directions: Floats = rows.astype(np.float32) - rows[finite].mean(axis=0, dtype=np.float64)
@@ -87,7 +87,7 @@ def _vocabulary(tokenizer: TextTokenizer, size: int) -> tuple[Indices, Doubles]:
 
 
 def _is_plain(token: str) -> bool:
-    """Whether a token is neither empty nor of a meaning of its own, such as "[CLS]" or "</s>"."""
+    """Whether a token is neither empty nor special, such as "[CLS]" or "</s>"."""
     return bool(token) and not (
         len(token) > 2 and (token[0], token[-1]) in (("[", "]"), ("<", ">"))
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
 
 TOKENS = (8, 32, 64, 128, 384)
-LARGEST_RUN = 4096  # tokens
+LARGEST_RUN = 4096  # numbers of tokens
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ def tune(
 ) -> TuneReport | ConvTuneReport:
     """Measure how each layer of a model runs fastest, and run it so from now on.
 
-    Of a model of texts, the tile sizes, block sizes and the division among threads of its linear
+    For a model of texts, the tile sizes, block sizes and the division among threads of its linear
     layers are timed once for every distinct shape of weights. The weights are read from memory
     rather than from the caches, as in the model.
 
-    Of a network from a file, or of a single prepared convolution, the algorithms of convolution are
+    For a network from a file, or a single prepared convolution, the algorithms of convolution are
     timed once for every distinct shape, on one thread. Only algorithms that give the same bits as
     the one of the cost model are used; the report names others that were faster, which
     ``algorithm=`` requests. A convolution that was prepared before has to be prepared again.
@@ -104,7 +104,7 @@ def tune(
 
     model: from `fbg.load`, or from `fbg.prepare` with a `PackedConv`. It is measured under the
         active ISA; a model of texts with its number of threads.
-    tokens: of a model of texts only: the numbers of tokens for which to measure, each within
+    tokens: for a model of texts only: the numbers of tokens for which to measure, each within
         [1, 4096]; by default 8, 32, 64, 128 and 384. A run with another number of tokens uses the
         result of the next larger one.
     show_progress_bar: needs tqdm; without tqdm there is no bar.
@@ -135,7 +135,7 @@ def tune(
 
 
 def _is_net(model: object) -> TypeGuard[Net]:
-    """Whether it is a network from a file: where nobody imported Net, it is none."""
+    """Whether it is a network from a file; if Net has not been imported, it is not."""
     module = sys.modules.get("fbg.importers.net")
     return module is not None and bool(isinstance(model, module.Net))
 
@@ -150,7 +150,7 @@ def _tune_products(
     isa = _fbg.best_isa(features)
 
     def trials() -> Iterator[ProductTrial]:
-        for kind in graph.products:  # one tuner at a time: each has copies of its weights
+        for kind in graph.products:  # one tuner at a time, as each has copies of its weights
             tuner = cache(partial(_fbg.Tuner, graph, kind, threads, features))
             for size in sizes:
                 yield ProductTrial(product_key(isa, threads, kind, size), tuner, size)

@@ -1,1 +1,1 @@
-"""Networks: what a checkpoint describes, as a graph of ops."""
+"""Networks: makes graphs of ops from checkpoints."""

@@ -13,20 +13,20 @@ from fbg.networks.names import Names
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.task_config import TaskConfig, read_task_config
 
-# Far beyond any model: keeps a damaged config.json from asking for an endless graph.
+# Far beyond any model, so that a damaged config.json cannot ask for an endless graph.
 MAX_LAYERS = 4096
 
-# Names in config.json, and those of the graph.
+# Names in config.json, and names in the graph.
 ACTIVATIONS = {
     "gelu": "gelu",
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
-# Of a gated layer too.
+# Activations that gated layers may have, too.
 GATES = {**ACTIVATIONS, "silu": "silu", "swish": "silu"}
 
-# Kinds of layers, in layer_types.
+# Kinds of layers in layer_types.
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 # Fields of a layer whose linear layers may have biases.
@@ -38,9 +38,9 @@ BIASES = ATTENTION | MLP | {"norm"}
 @dataclass(frozen=True)
 class Convolution:
     """A convolution over the sequence that reads what the first layer reads, and is added to what
-    that gives (DeBERTa-v2).
+    output of that layer (DeBERTa-v2).
 
-    width: places that an output sees. groups: of channels that do not see each other.
+    width: places that an output sees. groups: groups of channels that do not see each other.
     """
 
     width: int
@@ -62,30 +62,30 @@ class SharedLayers:
 class EncoderConfig:
     """The settings of a network; the defaults are BERT's.
 
-    model_type: of config.json, which names the family.
+    model_type: the name of the family in config.json.
     embedding_size: columns of the embedding tables.
     num_layers: layers that run one after the other, whether or not they share weights.
     kv_heads: heads of keys and values, shared by num_heads / kv_heads heads of queries each.
     head_dim: columns of one head of queries, keys or values.
     intermediate_size: columns between the two halves of a feed-forward layer.
-    max_positions: rows of the position table, or places that rotations are made for.
+    max_positions: rows of the position table, or places for which rotations are made.
     num_token_types: kinds of segments that a token can belong to; 1 where there are none.
-    activation: as the graph calls it.
-    norm_eps: what norms add to the variance.
+    activation: its name in the graph.
+    norm_eps: the number that norms add to the variance.
     pad_token_id: the token that positions skip; None where they count every token.
 
     layouts: the names of its tensors; the first that fits the checkpoint is taken.
     shared: which layers share weights; None: each has its own.
     rms: norms divide by the root mean square, and neither subtract a mean nor add a bias.
     norm_adds_one: norms multiply by 1 + weight.
-    place: of the norms: "before" or "after" each half of a layer, or "around" it, which is both.
-    first_attention_norm: whether the first layer has a norm before attention; without it, that of
+    place: of norms: "before" or "after" each half of a layer, or "around" it, which is both.
+    first_attention_norm: whether the first layer has a norm before attention; if not, the norm of
         the embeddings serves.
-    causal: a token does not see those after it. windows: how far each layer sees; None: everywhere.
-    rotations: of each layer. alibi: scores fall with the distance, in each head at another rate
-        (Press et al., 2021, arXiv:2108.12409). buckets: of distances, each with a bias of scores.
-    relative: embeddings of distances, which queries and keys meet.
-    convolution: beside the first layer.
+    causal: a token does not see later tokens. windows: how far each layer sees; None: everywhere.
+    rotations: one a layer. alibi: scores fall with the distance, in each head at another rate
+        (Press et al., 2021, arXiv:2108.12409). buckets: for distances, each with a bias of scores.
+    relative: embeddings of distances, which queries and keys multiply.
+    convolution: in parallel to the first layer.
     scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
@@ -135,7 +135,7 @@ class EncoderConfig:
 
     @property
     def long_from(self) -> int | None:
-        """The length beyond which sequences are rotated otherwise; None where none are."""
+        """The length beyond which sequences are rotated differently; None if none are."""
         return next((r.long_from for r in self.rotations if r.long_from is not None), None)
 
 
@@ -151,9 +151,9 @@ def read_common(
 ) -> dict[str, Any]:
     """Return the members of EncoderConfig that all families read alike; raises ModelError.
 
-    keys: of config.json, where they differ from BERT's. activations: those that the family
-    supports; activation (else the first of them), eps, max_positions: what holds where config.json
-    says nothing. own_heads: it may say how large heads are, and how many have keys and values; else
+    keys: names in config.json, where they differ from BERT's. activations: those that the family
+    supports; activation (else the first of them), eps, max_positions: defaults if config.json
+    says nothing. own_heads: it may set the size of heads and how many have keys and values; else
     heads divide the hidden size.
     """
     renamed = keys or {}
@@ -203,7 +203,7 @@ def read_common(
 def read_token_types(
     settings: Settings, layouts: Sequence[Names], default: int = 1
 ) -> dict[str, Any]:
-    """Return the kinds of segments and the names of tensors, among them no table if there are no
+    """Return the kinds of segments and the names of tensors, with no table if there are no
     kinds; raises ModelError.
     """
     types = settings.size("type_vocab_size", default=default, at_least=0)
@@ -213,7 +213,7 @@ def read_token_types(
 
 
 def read_biases(settings: Settings, **fields: frozenset[str]) -> frozenset[str]:
-    """Return the fields that have biases: of each key of config.json those that it switches on."""
+    """Return the fields that have biases: all that keys of config.json switch on."""
     return frozenset().union(*(names for key, names in fields.items() if settings.flag(key)))
 
 

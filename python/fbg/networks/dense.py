@@ -14,7 +14,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.ops.op import Value
 from fbg.networks.graph import add_activated
 
-# Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.
+# Classes of torch.nn, and their form in the graph: an activation of linear layers, or an op.
 ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
 
 
@@ -23,7 +23,7 @@ SENTENCE, TOKENS = "sentence_embedding", "token_embeddings"
 
 @dataclass(frozen=True)
 class Dense:
-    """y = activation(x @ weight + bias), in float32: one row has nothing to gain from less."""
+    """y = activation(x @ weight + bias), in float32: one row gains nothing from less precision."""
 
     linear: Linear
     outputs: int
@@ -38,7 +38,7 @@ def dense_files(folder: str) -> list[str]:
 def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
     """Read a folder such as 2_Dense; raises ModelError.
 
-    inputs: columns of what comes before. of: what the module reads, SENTENCE or TOKENS.
+    inputs: columns of its input. of: the name of the input, SENTENCE or TOKENS.
     """
     settings = read_settings(directory / "config.json")
     if settings.size("in_features") != inputs:

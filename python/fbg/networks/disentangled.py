@@ -1,7 +1,7 @@
 """Disentangled attention of DeBERTa (He et al., 2020, arXiv:2006.03654; 2021, arXiv:2111.09543).
 
-Distances have embeddings, which projections turn into keys and queries. As nothing of a text goes
-into them, they are computed once, when a checkpoint is read, and saved with the model.
+Distances have embeddings, which projections turn into keys and queries. As they do not depend on
+a text, they are computed once, when a checkpoint is read, and saved with the model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from fbg.networks.source import Source
 
 @dataclass(frozen=True)
 class Relative:
-    """Which distances there are embeddings for, and what becomes of them.
+    """The distances that have embeddings, and how these are used.
 
     span: half of the rows; distance 0 has the row `span` of the checkpoint.
     buckets: whether distances beyond span / 2 share rows, in steps that grow by powers up to
         `longest`.
-    keys, queries: whether queries meet keys of distances, and keys meet queries of distances.
-    shared: they are made by the projections of the texts' own queries and keys.
-    norm_eps: of a layer norm of the embeddings; None where there is none.
+    keys, queries: whether queries multiply keys of distances, and keys queries of distances.
+    shared: they are made by the projections of the text's queries and keys.
+    norm_eps: eps of the layer norm of the embeddings; None if there is none.
     """
 
     span: int
@@ -38,7 +38,7 @@ class Relative:
 
 @dataclass(frozen=True)
 class RelativeNames:
-    """What a family calls the tensors; projections follow the name of their layer and a dot.
+    """A family's names of the tensors; projections follow the name of their layer and a dot.
 
     key_biased: whether the projection to keys has a bias.
     """
@@ -55,7 +55,7 @@ class RelativeNames:
 @dataclass(frozen=True)
 class RelativeTables:
     """Keys and queries of distances, (2 span, heads * head_dim); the largest distance comes first:
-    rows ascend with the place of the key minus that of the query.
+    rows ascend with the place of the key minus the place of the query.
     """
 
     keys: Floats | None
@@ -67,7 +67,7 @@ def read_tables(
 ) -> list[RelativeTables]:
     """Return the tables of each layer; raises ModelError.
 
-    layers: their names. size: of hidden states, and of all heads together.
+    layers: names. size: width of hidden states, and of all heads together.
     """
     rows = 2 * relative.span
     if not source.is_checkpoint:
@@ -105,12 +105,12 @@ def read_tables(
 
 
 def distance_rows(relative: Relative, length: int) -> npt.NDArray[np.int32]:
-    """Return (2 L - 1,): the row of the tables for each place of a key minus that of a query."""
-    away = np.arange(length - 1, -length, -1)  # the query's minus the key's, as in the paper
+    """Return (2 L - 1,): the table row for each place of a key minus the place of a query."""
+    away = np.arange(length - 1, -length, -1)  # place of query minus place of key, as in the paper
     rows = away.astype(np.float64)
     if relative.buckets:
         middle, far = relative.span // 2, np.float32((relative.longest - 1) / (relative.span // 2))
-        # In float32, as transformers computes it: the result is rounded up.
+        # This is float32, as in transformers: the result is rounded up.
         share = np.maximum(np.abs(away), middle - 1).astype(np.float32) / np.float32(middle)
         powers = np.log(share) / np.log(far) * np.float32(middle - 1)
         rows = np.where(np.abs(away) <= middle, away, np.sign(away) * (np.ceil(powers) + middle))

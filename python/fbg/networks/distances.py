@@ -1,4 +1,4 @@
-"""What attention adds to scores for the distance of query and key: tables of biases, and ALiBi."""
+"""Biases of attention scores by the distance of query and key: tables, and ALiBi."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Buckets:
-    """How distances of key and query fall into the rows of a table of biases (T5, MPNet).
+    """The mapping of distances of key and query to rows of a table of biases (T5, MPNet).
 
-    Half of the rows are for keys after the query. Of each half, the first half has a row for each
+    Half of the rows are for keys after the query. In each half, the first half has a row for each
     distance, and the second grows by powers up to `longest`.
     """
 
@@ -22,7 +22,7 @@ class Buckets:
 
 
 def distance_buckets(distances: npt.NDArray[np.int64], buckets: Buckets) -> npt.NDArray[np.int64]:
-    """Return the row of the table for each place of a key minus that of a query."""
+    """Return the row of the table for each place of a key minus the place of a query."""
     half = buckets.count // 2
     exact, away = half // 2, np.abs(distances)
     with np.errstate(divide="ignore"):
@@ -33,8 +33,8 @@ def distance_buckets(distances: npt.NDArray[np.int64], buckets: Buckets) -> npt.
 
 
 def alibi_slopes(heads: int) -> npt.NDArray[np.float64]:
-    """Return the rate of each head: powers of 2^(-8 / heads); for other numbers than powers of two,
-    those of the next smaller one, then every other one of twice that.
+    """Return the rate of each head: powers of 2^(-8 / heads); for numbers other than powers of two,
+    the rates for the next smaller one, then every other rate for twice that.
     """
     power = 1 << (heads.bit_length() - 1)
     first = 2.0 ** (-8.0 / power * np.arange(1, power + 1))

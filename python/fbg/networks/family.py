@@ -12,11 +12,11 @@ from fbg.networks.heads import HeadNames
 
 @dataclass(frozen=True)
 class Family:
-    """What is known of a family; families/ has them all.
+    """The description of a family; families/ has them all.
 
     read_config: reads and checks its settings; raises ModelError.
     heads: names of the tensors of its heads, by task_config.KINDS.
-    positions: what position_embedding_type may be, the default first.
+    positions: values allowed for position_embedding_type, the default first.
     """
 
     model_type: str

@@ -1,7 +1,7 @@
 """GLiNER (Zaratiana et al., 2023, arXiv:2311.08526): an encoder reads labels before a text, and a
 span of words is an entity of the label whose vector it is like.
 
-gliner_config.json says what there is. Spans are scored by tasks/gliner/spans.py; here are their
+gliner_config.json describes the model. Spans are scored by tasks/gliner/spans.py; here are their
 settings and weights, in float32. Variants that score tokens, encode labels by themselves or extract
 relations are refused.
 """
@@ -21,10 +21,10 @@ from fbg.networks.task_config import SpanConfig
 
 GLINER = "gliner_config.json"
 MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work
-# Tokens of labels and text together. No table of DeBERTa-v3 ends there.
+# Tokens of labels and text together. DeBERTa-v3 has no table that ends there.
 MAX_TOKENS = 2048
 
-# What a setting must be: anything else is another model.
+# Required values of settings: others belong to other models.
 REQUIRED: dict[str, tuple[object, ...]] = {
     "span_mode": ("markerV0",),
     "subtoken_pooling": ("first",),
@@ -90,11 +90,11 @@ class LstmDirection:
 
 @dataclass(frozen=True)
 class SpanHead:
-    """weight, bias: to the width of the head, where that of the encoder differs.
+    """weight, bias: projection to the width of the head, where the width of the encoder differs.
 
-    lstm: of each layer the direction forwards, then the one backwards.
-    start, end, label: what becomes of the first and last word of a span, and of a label; output:
-    of both words side by side.
+    lstm: for each layer the forward direction, then the backward one.
+    start, end, label: the layers for the first and last word of a span, and for a label; output:
+    the layer for both words side by side.
     """
 
     weight: Floats | None

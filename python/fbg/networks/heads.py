@@ -1,4 +1,4 @@
-"""Heads: what follows the encoder in models for a task.
+"""Heads: the layers behind the encoder in models for a task.
 
 All of them are [linear layer, activation, [layer norm,]] linear layer, on the first or the last
 token, on the mean of all tokens or on every token. HeadNames says how a family calls their tensors,
@@ -25,24 +25,24 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source
 from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
 
-TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a language model, if it has no own
+TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a model without its own
 
 
 @dataclass(frozen=True)
 class HeadNames:
-    """Where a family keeps the tensors of a head.
+    """A family's names of the tensors of a head.
 
     Names come without ".weight" and ".bias", and are those in the file: no prefix is put before
     them.
 
-    pooled: the head reads what the encoder's pooler makes of the first token.
-    activation: after the dense layer; "encoder": that of the encoder's layers.
+    pooled: the head reads the output of the encoder's pooler.
+    activation: after the dense layer; "encoder": the activation of the encoder's layers.
     mean_or_first: config.json says whether the head reads the mean of all tokens or the first one;
-        or "late": each token by itself, until the output reads the mean of what the others made.
+        or "late": each token by itself, until the output layer reads the mean of their results.
     biases: whether the dense layer and the norm always have one; else the file shows it.
-    bias: the bias of the output, where it is not called as its weight; output_biased: whether there
+    bias: the bias of the output, if its name is not the weight's; output_biased: whether there
         is one.
-    last: of a sequence, the head reads the last token instead of the first.
+    last: the head reads the last token of a sequence instead of the first.
     """
 
     output: str
@@ -66,11 +66,11 @@ class Head:
     """The weights of a head, in float32.
 
     kind: as in task_config.KINDS.
-    reads: of the hidden states "tokens", all of them; "cls", the first one; "lasttoken"; "mean";
-        "late", the mean of what the dense layer makes of them; or "pooler".
-    labels: of the outputs of the last layer.
+    reads: "tokens", all hidden states; "cls", the first one; "lasttoken"; "mean";
+        "late", the mean of the outputs of the dense layer; or "pooler".
+    labels: names of the outputs of the last layer.
     activation: after `dense`.
-    output: None of a masked language model, which has a decoder instead.
+    output: None for a masked language model, which has a decoder instead.
     decoder: (V, E); None: the table of word embeddings.
     """
 
@@ -90,7 +90,7 @@ def read_head(
 ) -> Head | None:
     """Read the head that config.json names; raises ModelError.
 
-    source: gives tensors by their full names. Without a single tensor of the head it is of an
+    source: gives tensors by their full names. If no tensor of the head exists, the checkpoint is an
         encoder that was saved alone, and the head is None.
     width: columns of the table of word embeddings, which a masked language model multiplies with.
     """
@@ -120,7 +120,7 @@ def read_head(
     dense, norm, output, decoder, decoder_bias = None, None, None, None, None
     if names.dense is not None:
         field, has_bias = "head.dense", biased("head.dense", names.dense)
-        # silu is an activation of gates: what it gates is 1.
+        # silu is an activation of gates: the gated factor is 1.
         parts: list[str | Part | Kernel | Ones] = [names.dense]
         if activation == "silu":
             parts.append(Ones())
@@ -162,7 +162,7 @@ def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) ->
 
 
 def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
-    """Read of a decoder's head the columns of the tokens whose logits are a score."""
+    """Read the columns of a decoder's head for the tokens whose logits are a score."""
     tokens, field = config.tasks.score_tokens, "head.output"
     if not tokens:
         return None
@@ -206,7 +206,7 @@ def _reads(config: EncoderConfig, names: HeadNames) -> str:
 def build_head(graph: Graph, hidden: Value, head: Head, pooler: Linear | None) -> Value:
     """Add a head to a graph that has the encoder. Its rows:
     logits of each sequence (sequences, labels) or of each token (tokens, labels); of a
-    masked language model, what its decoder multiplies: (tokens, embedding_size).
+    masked language model, the input of its decoder: (tokens, embedding_size).
     """
     x = hidden
     if head.reads == "pooler":

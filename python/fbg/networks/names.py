@@ -1,4 +1,4 @@
-"""What a family calls the tensors of a transformer in its checkpoints."""
+"""A family's names of the tensors of a transformer in its checkpoints."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class Names:
     """Names come without ".weight" and ".bias"; the defaults are BERT's. None: there is no such
     tensor.
 
-    projection: from the width of the embeddings to that of the layers.
+    projection: from the width of the embeddings to the width of the layers.
     distance: a table of biases of attention, with a row for each bucket of distances.
     pooler: tanh of a linear layer on the first token; checkpoints may lack it.
-    layer: of the n-th layer; names below follow it and a dot. Where layers share weights, it has
+    layer: the n-th layer; the names below follow it and a dot. If layers share weights, it has
         {group} and {inner} instead of {n}.
-    qkv: three tensors, one in which they follow each other, or equal parts that are put together
-        so. qkv_biases: of queries, keys and values, where they have names of their own; None stands
+    qkv: three tensors, one in which they are concatenated, or equal parts that are
+        concatenated. qkv_biases: for queries, keys and values with names of their own; None stands
         for zeros.
-    q_norm, k_norm: of each head.
-    attention_post_norm, mlp_post_norm: of what a half of a layer writes, where another norm comes
+    q_norm, k_norm: norms of each head.
+    attention_post_norm, mlp_post_norm: norms of the output of half a layer, if another norm comes
         before it.
-    intermediate: of a gated layer the gate, then the other half; or both in one tensor.
+    intermediate: in a gated layer the gate, then the other half; or both in one tensor.
     """
 
     word: str = "embeddings.word_embeddings"

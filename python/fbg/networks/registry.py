@@ -29,9 +29,9 @@ FAMILIES: dict[str, Family] = {family.model_type: family for family in families.
 
 
 class Borrowed(NamedTuple):
-    """A family whose files on the hub go by the name of another.
+    """A family whose files on the hub have the name of another.
 
-    is_meant: whether these settings are of this family.
+    is_meant: whether settings belong to this family.
     """
 
     family: str
@@ -46,7 +46,7 @@ BORROWED = {
     ),
 }
 
-COLBERT = HeadNames("linear", output_biased=False)  # of the encoder of any family
+COLBERT = HeadNames("linear", output_biased=False)  # prefix of the encoder in any family
 
 
 def read_config(path: Path) -> EncoderConfig:
@@ -76,7 +76,7 @@ def read_checkpoint(
 
     The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
 
-    num_threads: that read and pack weights. adapter: merged into the weights.
+    num_threads: threads that read and pack weights. adapter: merged into the weights.
     """
     if isinstance(config, StaticConfig):
         return read_static(config)

@@ -1,4 +1,4 @@
-"""Rotary positions: the angles that queries and keys are turned by.
+"""Rotary positions: the angles by which queries and keys are turned.
 
 Angle i of a head at a place is place * frequency i (Su et al., 2021, arXiv:2104.09864). Models that
 were stretched to longer texts than they were first trained on scale the frequencies;
@@ -53,16 +53,16 @@ class Rotation:
 
     @property
     def long_from(self) -> int | None:
-        """The length beyond which sequences are rotated otherwise; None where none are."""
+        """The length beyond which sequences are rotated differently; None if none are."""
         return self.original if self.kind == "longrope" else None
 
     def table(self, length: int) -> Floats:
         """Return (length, size): for each place the cosines of size / 2 angles, then their sines.
-        Of "longrope", (original + length, size): first the places of short sequences, then those of
+        For "longrope", (original + length, size): first places of short sequences, then of
         long ones.
 
-        Every step is rounded to float32, as in transformers: at place 8000, that is as much as 5e-4
-        of an angle.
+        Every step is rounded to float32, as in transformers: at place 8000, this changes an angle
+        by up to 5e-4.
         """
         if self.kind == "longrope":
             halves = ((self.short, min(self.original, length)), (self.long, length))
@@ -100,7 +100,7 @@ class Rotation:
         return plain
 
     def _kept_in_yarn(self) -> Floats:
-        """Return for each frequency which part of it is not scaled."""
+        """Return the part of each frequency that is not scaled."""
 
         def place_of(turns: float) -> float:
             """Return the index of the frequency that turns so often in `original` places."""
@@ -133,7 +133,7 @@ def read_rotation(
     """Read rope_parameters, or rope_theta and rope_scaling of older files; raises ModelError.
 
     layers: the kind of layers, where rope_parameters has an object for each.
-    theta_key: what older files call the base. scaled: whether their rope_scaling holds here.
+    theta_key: the name of the base in older files. scaled: whether their rope_scaling applies.
     """
     length = settings.size("max_position_embeddings", default=1)
     rope = settings.section("rope_parameters")

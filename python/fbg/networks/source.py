@@ -1,4 +1,4 @@
-"""Where a network finds its tensors: a checkpoint, or a model that was saved.
+"""Sources of the tensors of a network: a checkpoint, or a saved model.
 
 Each tensor has two names. field: its path from the Transformer, as saved models call it. name: the
 one in checkpoints. For layers and norms both go without ".weight" and ".bias".
@@ -22,7 +22,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.ops.common import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 
-Parts = Sequence[str | Part | Kernel | Ones]  # of a layer, side by side
+Parts = Sequence[str | Part | Kernel | Ones]  # parts of a layer side by side
 Weight = PackedWeight | UnpackedWeight
 
 
@@ -39,10 +39,10 @@ class Source(ABC):
         bias: bool = True,
         dtype: str | None = None,
     ) -> Linear:
-        """Return a layer whose parts, one for each name, lie side by side.
+        """Return a layer whose parts, one for each name, are side by side.
 
         outputs: columns of each part, or of all of them.
-        dtype: what its weights compute in; None leaves it to the model, which may compress them.
+        dtype: the type in which it computes; None leaves it to the model, which may compress it.
         """
         widths = [outputs] * len(names) if isinstance(outputs, int) else list(outputs)
         weight = self._weight(field, names, inputs, widths, dtype)
@@ -66,12 +66,12 @@ class Source(ABC):
         )
 
     def rms_norm(self, field: str, name: str, size: int, eps: float, adds_one: bool) -> RmsNorm:
-        """Return a norm. adds_one: its weight is that of the checkpoint plus 1."""
+        """Return a norm. adds_one: its weight is the checkpoint's plus 1."""
         weight = self.floats(f"{field}.weight", f"{name}.weight", size)
         return RmsNorm(weight + np.float32(1) if adds_one and self.is_checkpoint else weight, eps)
 
     def table(self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0) -> Floats:
-        """Return a table. scale: by which that of the checkpoint is multiplied."""
+        """Return a table. scale: a factor for the checkpoint's table."""
         table = self.floats(field, f"{name}.weight", rows, cols)
         if scale != 1.0 and self.is_checkpoint:
             table *= np.float32(scale)
@@ -85,7 +85,7 @@ class Source(ABC):
         *,
         missing: float = 0.0,
     ) -> Floats:
-        """Return vectors one behind the other. Names are complete; missing: in place of None."""
+        """Return concatenated vectors. Names are complete; missing: in place of None."""
         if not self.is_checkpoint:
             return self.floats(field, field, sum(sizes))
         parts = [
@@ -102,7 +102,7 @@ class Source(ABC):
     @property
     @abstractmethod
     def is_checkpoint(self) -> bool:
-        """Whether tensors are as a checkpoint has them, and not yet as the network computes."""
+        """Whether tensors are as in a checkpoint, and not yet as the network needs them."""
 
     @abstractmethod
     def rows(self, field: str, name: str) -> int | None:
@@ -125,7 +125,7 @@ class Source(ABC):
 class CheckpointSource(Source):
     """Weights of a checkpoint, in float32; those that may be compressed stay unpacked.
 
-    num_threads: that pack the others.
+    num_threads: threads that pack the others.
     """
 
     checkpoint: Checkpoint
@@ -153,7 +153,7 @@ class CheckpointSource(Source):
 class SavedSource(Source):
     """Weights of a saved model, mapped as they were packed.
 
-    dtype: of layers that compute in no particular one; mixed: of those that differ from it.
+    dtype: for layers without a particular one; mixed: dtypes of layers that differ from it.
     """
 
     file: SavedFile

@@ -24,16 +24,16 @@ from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 
-TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, and of model2vec
+TABLES = ("embedding.weight", "embeddings")  # for sentence-transformers, and for model2vec
 MODEL2VEC = "model2vec"
 MODULE = "StaticEmbedding"
 LONGEST = 1 << 16  # tokens of a text, where the files set no limit
-MAX_ELEMENTS = 1 << 31  # of a table with a row for each token
+MAX_ELEMENTS = 1 << 31  # most bytes of a table with a row for each token
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaticConfig(EncoderConfig):
-    """What is known of a table.
+    """The description of a table.
 
     folder: has its files, tokenizer.json among them.
     normalize: whether embeddings have length 1; None: modules.json says it.

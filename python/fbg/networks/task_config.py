@@ -1,4 +1,4 @@
-"""config.json: what a model was trained to do with its hidden states, and what its labels mean."""
+"""config.json: the task for which a model was trained, and the meaning of its labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = {
     "GLiNER": ("ner",),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
-# Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
+# Models for pretraining have two heads, of which one is a masked LM; except ELECTRA's.
 ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
 
 MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
@@ -32,11 +32,11 @@ ACTIVATIONS = {"Sigmoid": "sigmoid", "Identity": "none"}
 class SpanConfig:
     """Settings of GLiNER.
 
-    hidden: width of what follows the encoder. lstm_layers: of words, in both directions.
-    max_width: the most words of a span; max_words: of a text.
+    hidden: width behind the encoder. lstm_layers: layers over words, in both directions.
+    max_width: the most words of a span; max_words: the most of a text.
     marker, separator: tokens before each label and after all of them. marker_id: in the vocabulary;
-        None where the tokenizer says it. reads_marker: the vector of a label is that of its marker,
-        otherwise that of the token behind it.
+        None if the tokenizer defines it. reads_marker: the vector of a label is its marker's,
+        otherwise the vector of the token behind it.
     """
 
     hidden: int
@@ -56,13 +56,13 @@ class TaskConfig:
     kind: one of KINDS, or "" for an encoder without a head.
     labels: in the order of the logits; None where config.json says nothing about them.
     problem_type: one of PROBLEM_TYPES or None.
-    pair_activation: of cross-encoders, "sigmoid" or "none"; None where it is not said.
+    pair_activation: for cross-encoders, "sigmoid" or "none"; None if config.json does not say.
     tied: the decoder of a masked language model is the table of word embeddings.
-    pooling: of ModernBERT's classifiers, "cls" or "mean".
-    score_tokens: of decoders that rerank, the tokens whose logit is the score, and the one whose
-        logit is subtracted, if there is one. Empty: the decoder is no reranker.
-    columns: of the projection of each token in the first layout of ColBERT; 0 in all others.
-    spans: of GLiNER.
+    pooling: for ModernBERT's classifiers, "cls" or "mean".
+    score_tokens: for decoders that rerank, the token whose logit is the score, and the one whose
+        logit is subtracted, if there is one. Empty: the decoder is not a reranker.
+    columns: width of the projection of each token in ColBERT's first layout; 0 in all others.
+    spans: settings of GLiNER.
     """
 
     architectures: tuple[str, ...] = ()
@@ -78,12 +78,12 @@ class TaskConfig:
 
 
 def read_task_config(settings: Settings) -> TaskConfig:
-    """Read what config.json says about a head; raises ModelError."""
+    """Read the settings of a head in config.json; raises ModelError."""
     architectures = settings.get("architectures") or []
     if not isinstance(architectures, list) or not all(isinstance(a, str) for a in architectures):
         raise settings.error("architectures", "a list of names")
     kind = _kind(architectures)
-    settings.choice("classifier_activation", ("gelu",), default="gelu")  # of ModernBERT
+    settings.choice("classifier_activation", ("gelu",), default="gelu")  # for ModernBERT
     problem_type = None
     if kind == "ForSequenceClassification" and settings.get("problem_type") is not None:
         problem_type = settings.choice("problem_type", PROBLEM_TYPES)

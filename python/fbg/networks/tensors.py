@@ -1,6 +1,6 @@
 """The tensors of a transformer, read from a checkpoint or from a saved model.
 
-Names (names.py) are those of checkpoints; fields, as saved models call tensors, those of
+Names (names.py) are used by checkpoints; fields, the names in saved models, are those of
 transformer.py.
 """
 
@@ -24,7 +24,7 @@ from fbg.networks.transformer import Embeddings, Layer, Transformer
 def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
     """Read the weights of a network without its head; raises ModelError.
 
-    The pooler is float32: one row has nothing to gain from less.
+    The pooler is float32: a single row gains nothing from less precision.
     """
     names = next((names for names in config.layouts if _stored(source, names)), config.layouts[0])
     hidden, pooler = config.hidden_size, None
@@ -51,7 +51,7 @@ def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
 
 
 def _layer_names(config: EncoderConfig, names: Names) -> list[str]:
-    """Return what checkpoints call the layers, in the order in which they run."""
+    """Return the names of the layers in checkpoints, in the order in which they run."""
     shared = config.shared
     if shared is None:
         return [names.layer.format(n=n) for n in range(config.num_layers)]
@@ -64,7 +64,7 @@ def _layer_names(config: EncoderConfig, names: Names) -> list[str]:
 
 
 def _stored(source: Source, names: Names) -> bool:
-    """Return whether the checkpoint calls its tensors so: some of them, as one may be missing."""
+    """Whether the checkpoint has some tensors of these names, as one may be missing."""
     layer = names.layer.format(n=0, group=0, inner=0)
     first = names.qkv[0].name if isinstance(names.qkv[0], Part) else names.qkv[0]
     probes = (("qkv", first), ("attention_output", names.attention_output))
@@ -107,7 +107,7 @@ def _read_embeddings(source: Source, config: EncoderConfig, names: Names) -> Emb
 
 
 def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, stored: str) -> Layer:
-    """Return the n-th layer, which the checkpoint calls `stored`."""
+    """Return the n-th layer, named `stored` in the checkpoint."""
     hidden, wide, dim = config.hidden_size, config.intermediate_size, config.head_dim
     queries, keys = config.num_heads * dim, config.kv_heads * dim
     attention_norm = names.attention_norm if n > 0 or config.first_attention_norm else None
@@ -159,7 +159,7 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
 
 
 def _with_convolution(source: Source, config: EncoderConfig, names: Names, layer: Layer) -> Layer:
-    """Return the first layer with the convolution beside it."""
+    """Return the first layer with the convolution parallel to it."""
     assert config.convolution is not None
     hidden, width = config.hidden_size, config.convolution.width
     kernel = Kernel(f"{names.convolution}.conv", width, config.convolution.groups)

@@ -1,6 +1,6 @@
-"""The network of all families, encoders and decoders alike: weights, and the ops that they make.
+"""The network of all families, encoders and decoders alike: weights, and their ops.
 
-Each half of a layer, attention and the feed-forward part, is added to what it reads (Vaswani et
+Each half of a layer, attention and the feed-forward part, is added to its input (Vaswani et
 al., 2017, arXiv:1706.03762). Families differ in their norms and where these stand, in their heads,
 positions, masks and gates: EncoderConfig says how. `build_layer` is the network.
 """
@@ -40,7 +40,7 @@ ROUNDED = ("bfloat16", *QUANTIZED)
 
 @dataclass(frozen=True)
 class Embeddings:
-    """What comes before the layers."""
+    """The embeddings before the layers."""
 
     word: Floats  # (V, E)
     norm: NormKind | None = None
@@ -56,7 +56,7 @@ class Layer:
 
     qkv: Linear  # (H, heads * dim + 2 * kv_heads * dim): query, key and value side by side
     attention_output: Linear
-    q_norm: RmsNorm | None  # of each head
+    q_norm: RmsNorm | None  # norms of each head
     k_norm: RmsNorm | None
     attention_norm: NormKind | None
     attention_post_norm: NormKind | None
@@ -65,15 +65,15 @@ class Layer:
     mlp_norm: NormKind | None
     mlp_post_norm: NormKind | None
     relative: RelativeTables | None = None
-    convolution: Linear | None = None  # of each token and its neighbours
+    convolution: Linear | None = None  # convolution over each token and its neighbours
     convolution_norm: NormKind | None = None
 
 
 @dataclass(frozen=True)
 class Transformer:
-    """A network and its weights. The names of its fields are those of the tensors when saved.
+    """A network and its weights. Its fields have the names of the saved tensors.
 
-    dtype: of the linear layers of the encoder, but for those that mixed precision keeps.
+    dtype: for the linear layers of the encoder, except those that mixed precision keeps.
     layers: in the order in which they run; one may recur. Static embeddings have none.
     """
 
@@ -128,7 +128,7 @@ class Transformer:
             return self.build_layer(graph, index - 1, x)
 
     def build_embeddings(self, graph: Graph) -> Value:
-        """Begin a graph with what comes before the layers."""
+        """Begin a graph with the embeddings before the layers."""
         tables = self.embeddings
         x = graph.add(ops.Embed(tables.word, tables.position, tables.token_type))
         x = add_norm(graph, x, tables.norm)
@@ -165,7 +165,7 @@ class Transformer:
         norm: NormKind | None,
         post_norm: NormKind | None,
     ) -> Value:
-        """Add half of a layer, half(what it reads, residual), with its norms."""
+        """Add half of a layer, half(input, residual), with its norms."""
         if self.config.place == "after":
             return add_norm(graph, half(x, x), norm)
         if self.config.place == "before":
@@ -229,7 +229,7 @@ class Transformer:
 
     @cached_property
     def _distance_bias(self) -> Floats | None:
-        """(heads, 2 L - 1): what attention adds before it multiplies by the scale."""
+        """(heads, 2 L - 1): numbers that attention adds before it multiplies by the scale."""
         config, table = self.config, self.embeddings.distance
         scale = config.scale or 1 / math.sqrt(config.head_dim)
         distances = np.arange(1 - config.max_length, config.max_length)

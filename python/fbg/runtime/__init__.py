@@ -1,1 +1,1 @@
-"""How plans run: batches of sequences, plans by capacity, tuned blockings."""
+"""The execution of plans: batches of sequences, plans by capacity, tuned blockings."""

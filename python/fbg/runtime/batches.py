@@ -1,4 +1,4 @@
-"""Padded arrays to packed sequences: valid tokens end to end, and where each sequence begins."""
+"""Packs padded arrays into sequences: valid tokens end to end, and the start of each sequence."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from fbg.arrays import Indices
 
-# Tokens of one batch: enough that reading the weights costs little, few enough that what flows
-# between two layers stays in the caches. Results do not depend on it.
+# Tokens of one batch: enough that reading the weights costs little, few enough that the values
+# between two layers stay in the caches. Results do not depend on it.
 MAX_BATCH_TOKENS = 512
 
 
@@ -99,7 +99,7 @@ def pack_padded(
 
 
 def move_long(batch: PackedBatch, length: int | None) -> PackedBatch:
-    """Move the sequences of more than `length` places behind those of the others, which makes no
+    """Move the sequences of more than `length` places behind all others, which makes no
     difference to distances: where rotations depend on the length, they have rows of their own.
     """
     if length is None:

@@ -18,11 +18,11 @@ from fbg.runtime.runner import Runner
 
 @dataclass(frozen=True)
 class InputLimits:
-    """Which token sequences a network takes.
+    """The token sequences that a network takes.
 
-    num_token_types: 1 where the network has no token types; those of a sequence are then ignored.
+    num_token_types: 1 if the network has no token types; types of a sequence are then ignored.
     pad_token_id: not None where positions are counted from it (`pack_sequences`).
-    long_from: the length beyond which sequences are rotated otherwise, if they are (`Runner`).
+    long_from: the length beyond which sequences are rotated differently, if any (`Runner`).
     """
 
     max_length: int
@@ -69,7 +69,7 @@ class Engine:
     def require_valid(
         self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
     ) -> None:
-        """Raise ValueError for a token id or a token type that the network has not."""
+        """Raise ValueError for a token id or a token type that the network does not have."""
         limits = self._limits
         if ids:
             require_in_range(f"{where}: token ids", np.concatenate(ids), limits.vocab_size)
@@ -88,7 +88,7 @@ class Engine:
         """Run one batch of sequences that all have tokens; return the rows of each.
 
         types: the token types of each sequence; None stands for zeros.
-        where: the function that is named in the ValueError for an id that the network has not.
+        where: the name of the caller in the ValueError for an id that the network does not have.
         """
         limits = self._limits
         batch = pack_sequences(ids, limits.pad_token_id)

@@ -10,13 +10,13 @@ a server by one that they share, which has threads.
 There is no delay: a thread that is free takes what waits, and the next batch forms while others
 run. How the CPUs are used follows from the load. An interactive batch that is alone is shared by
 all CPUs; while several batches run, each has one CPU and nothing waits at a barrier. A thread that
-takes a batch leaves an equal share to the other threads that are free.
+takes a batch leaves an equal share to the other free threads.
 
 Each priority class has as many threads as there are CPUs, and those of the bulk class have a lower
 priority. A query therefore never waits for a thread, and the system gives it most of a CPU on which
 a bulk batch runs; but never all of it, so that bulk work goes on however many queries there are.
 Both have a lower priority than the thread that submits and answers, an event loop for example,
-which needs little time but at once. Threads of the bulk class also give way within a batch, because
+which needs little time, but without delay. Threads of the bulk class also yield within a batch, as
 the system may otherwise let a query wait for milliseconds until it looks at priorities again.
 """
 
@@ -46,9 +46,9 @@ MAX_BATCH_SEQUENCES = 128
 class BatchFormer:
     """Forms batches of what is submitted, and computes them. Threads may share it.
 
-    num_threads: threads that take batches of each class, and that share one that is alone.
-    max_batch_tokens, max_batch_sequences: of one batch. max_waiting: sequences that may wait, those
-    that follow in later parts of a request included; None: any number.
+    num_threads: threads that take batches of each class, and that share a single one.
+    max_batch_tokens, max_batch_sequences: limits of a batch. max_waiting: sequences that may wait,
+    including those of later parts of a request; None: any number.
 
     The first work that is submitted starts the threads.
 
@@ -74,7 +74,7 @@ class BatchFormer:
         self._closed = False
         self._failure: BaseException | None = None
         self._expected = 0  # sequences that the requests of tickets will submit later
-        self._open: set[Ticket] = set()  # whose owners have not been told
+        self._open: set[Ticket] = set()  # tickets whose owners have not been told
         self._threads: list[threading.Thread] = []
         self._team: int | None = None  # threads that share a batch; None: as `_take` decides
 
@@ -85,7 +85,7 @@ class BatchFormer:
 
     @property
     def failure(self) -> BaseException | None:
-        """What ended a thread of the former, which then computes nothing any more; or None."""
+        """The error that ended a thread of the former, which then stops computing; or None."""
         return self._failure
 
     # --- Work goes in -----------------------------------------------------------------------------
@@ -94,13 +94,13 @@ class BatchFormer:
         """Add work; its owner is told when it is done or has failed.
 
         previous: the ticket of the part before, where the work is a later part of a request. Raises
-        ValueError for a token that the network has not, OverloadedError if too many sequences wait,
+        ValueError for a token that the network does not have, OverloadedError if too many wait,
         ClosedError after `close` and after a failure.
         """
         work = ticket.work
         work.engine.require_valid(work.ids, work.types, work.where)
         with self._lock:
-            if self._closed or self._process != os.getpid():  # a forked child has no threads of it
+            if self._closed or self._process != os.getpid():  # a forked child has no threads
                 raise ClosedError("the queue is closed") from self._failure
             if previous is not None:
                 self._expect(previous, 0)
@@ -116,8 +116,8 @@ class BatchFormer:
     def add_only(self, ticket: Ticket, team: int) -> PriorityClass:
         """Add the only work of a former without threads; return what to call `serve_batch` with.
 
-        team: threads that share a batch. Tokens that the network has not are refused when they are
-        computed, since nobody else's are in the batch.
+        team: threads that share a batch. Tokens unknown to the network are refused when they
+        are computed, since the batch has no tokens of others.
         """
         self._closed, self._team = True, team
         return self._add(ticket)
@@ -144,7 +144,7 @@ class BatchFormer:
             raise OverloadedError(f"{waiting} texts are waiting already")
 
     def _expect(self, ticket: Ticket, number: int) -> None:
-        """Count so many sequences as those that follow a ticket. The caller holds the lock."""
+        """Expect so many sequences after those of a ticket. The caller holds the lock."""
         self._expected += number - ticket.expected
         ticket.expected = number
 
@@ -154,7 +154,7 @@ class BatchFormer:
             self._expect(ticket, 0)
 
     def cancel(self, ticket: Ticket) -> None:
-        """Drop what no batch has taken of a ticket; its owner hears no more of it."""
+        """Drop the sequences of a ticket that no batch has taken; its owner hears nothing more."""
         with self._lock:
             ticket.cancelled = True
             self._expect(ticket, 0)
@@ -163,7 +163,7 @@ class BatchFormer:
                 self._class(ticket).remove(ticket)
 
     def close(self) -> None:
-        """Compute what was submitted, then end the threads. Later work raises ClosedError."""
+        """Compute all submitted work, then end the threads. Later work raises ClosedError."""
         with self._lock:
             self._closed = True
             for each in self._classes:
@@ -191,8 +191,8 @@ class BatchFormer:
     ) -> bool:
         """Wait for a batch and compute it; return False when the former is closed and empty.
 
-        number: of the thread that calls. chosen: the class from which it takes batches.
-        reported: errors that the owners are told of, and not the caller.
+        number: that of the calling thread. chosen: the class from which it takes batches.
+        reported: errors of which only the owners are told, not the caller.
 
         Nothing of a request is kept while the thread waits for the next one.
         """
@@ -224,7 +224,7 @@ class BatchFormer:
     def _compute(
         self, batch: Batch, number: int, team: int, reported: type[BaseException]
     ) -> BaseException | None:
-        """Compute a batch and give its rows to the tickets; return what went wrong."""
+        """Compute a batch and give its rows to the tickets; return the error, if any."""
         try:
             for owner in dict.fromkeys(ticket.owner for ticket in batch.tickets):
                 owner.batch(batch.tokens, len(batch.parts))
@@ -258,7 +258,7 @@ class BatchFormer:
     def _fail(self, error: BaseException) -> None:
         """End the former after an error in a thread outside of any computation.
 
-        What the thread had taken and what it had counted is unknown then. Whoever waits is told,
+        The work of the thread and its counts are unknown then. All waiting owners are told,
         the other threads end with the batches that they have, and later work is refused.
         """
         with self._lock:
@@ -276,7 +276,7 @@ class BatchFormer:
 
 
 def _deliver(batch: Batch, outputs: Sequence[Floats]) -> None:
-    """Give each ticket its rows. One in two batches at a time gets different places of its list."""
+    """Give each ticket its rows. A ticket in two batches at once gets rows at different places."""
     for ticket, n, rows in zip(batch.tickets, batch.parts, outputs, strict=True):
         if not ticket.cancelled and ticket.error is None:
             try:

@@ -1,4 +1,4 @@
-"""Checks of token ids and the arrays beside them. Errors name the argument."""
+"""Checks token ids and the arrays beside them. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def index_array(where: str, value: object, shape: tuple[int, int] | None) -> npt
     except (ValueError, TypeError) as error:
         raise ValueError(f"{where} must be a 2-D array: {error}") from None
     if array.size == 0 and array.dtype == np.float64 and not hasattr(value, "dtype"):
-        array = array.astype(np.int64)  # an empty list has no dtype of its own
+        array = array.astype(np.int64)  # an empty list has no dtype
     if array.dtype.kind not in "iub":
         raise TypeError(f"{where} must be integers, got {array.dtype}")
     if array.ndim != 2:
@@ -28,7 +28,7 @@ def index_array(where: str, value: object, shape: tuple[int, int] | None) -> npt
 def require_in_range(
     where: str, values: npt.NDArray[Any], limit: int, valid: npt.NDArray[np.bool_] | None = None
 ) -> None:
-    """Raise ValueError for the first of `values` outside [0, limit), hidden tokens excepted.
+    """Raise ValueError for the first of `values` outside [0, limit), except for hidden tokens.
 
     valid: False where a token is hidden, in the shape of `values`; None: every token counts.
     """

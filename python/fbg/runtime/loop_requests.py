@@ -1,4 +1,4 @@
-"""The requests of an event loop: what stands between their coroutines and the batch former.
+"""The requests of an event loop: the layer between their coroutines and the batch former.
 
 request -> compute(work) -> at the end of the turn: former -> batch -> finished -> request
 """
@@ -23,8 +23,8 @@ class LoopRequests(Owner):
     """The requests of one event loop that wait for the former: the owner of their tickets, whose
     tags are the futures that the requests wait for.
 
-    What requests submit in one turn of the loop goes to the former at its end. If each
-    went there by itself, a thread that is free would take the first one alone, and reading the
+    Work that requests submit in one turn of the loop goes to the former at its end. If each
+    went there by itself, a free thread would take the first one alone, and reading the
     weights for one short text takes as much time as for several.
     """
 
@@ -34,10 +34,10 @@ class LoopRequests(Owner):
         former: BatchFormer,
         on_batch: Callable[[int, int], None],
     ) -> None:
-        self._loop = weakref.ref(loop)  # which is the key under which AsyncModel keeps this
+        self._loop = weakref.ref(loop)  # AsyncModel uses it as a key for this object
         self._former = former
         self._on_batch = on_batch
-        self._submitted: list[tuple[Ticket, Ticket | None]] = []  # each with the one before
+        self._submitted: list[tuple[Ticket, Ticket | None]] = []  # each with the previous one
         self._requests = 0
         self._waiters: list[asyncio.Event] = []
 
@@ -46,7 +46,7 @@ class LoopRequests(Owner):
         self._requests += 1
 
     def leave(self) -> None:
-        """Count a request that has ended, in whatever way."""
+        """Count a request that has ended, in any way."""
         self._requests -= 1
         if not self._requests:
             waiters, self._waiters = self._waiters, []
@@ -62,7 +62,7 @@ class LoopRequests(Owner):
     async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
         """Have work computed; raises what the former raises. A task that is cancelled leaves it.
 
-        previous: of the same request.
+        previous: the previous ticket of the same request.
         """
         loop = asyncio.get_running_loop()
         ticket = Ticket(work, self, loop.create_future())
@@ -75,7 +75,7 @@ class LoopRequests(Owner):
             self._former.cancel(ticket)
             raise
         except Exception:
-            ticket.tag = None  # which keeps the error, whose traceback keeps this frame
+            ticket.tag = None  # it keeps the error, whose traceback keeps this frame
             raise
         return ticket
 
@@ -83,7 +83,7 @@ class LoopRequests(Owner):
         """Give the former what requests have submitted so far."""
         submitted, self._submitted = self._submitted, []
         for ticket, previous in submitted:
-            if ticket.tag.done():  # cancelled
+            if ticket.tag.done():  # the task was cancelled
                 continue
             try:
                 self._former.submit(ticket, previous)
@@ -91,7 +91,7 @@ class LoopRequests(Owner):
                 ticket.tag.set_exception(error)
 
     def finished(self, tickets: Sequence[Ticket]) -> None:
-        # A loop that was closed has nobody left who waits.
+        # In a closed loop, nobody waits.
         loop = self._loop()
         if loop is not None:
             with contextlib.suppress(RuntimeError):

@@ -1,6 +1,6 @@
-"""The order in which work that waits is computed: an interactive class and a bulk class.
+"""The order in which waiting work is computed: an interactive class and a bulk class.
 
-Short requests are interactive, in the order of their arrival. Long ones, and all parts of one that
+Short requests are interactive, in order of arrival. Long ones, and all parts of a request that
 is computed in parts, are bulk: they take turns, a batch each, whatever their length. Each class has
 threads of its own (former.py), and batches hold work of one class, because a query would otherwise
 wait for the bulk sequences beside it.
@@ -30,7 +30,7 @@ class Priority:
 
 
 # On a CPU that they share, a query gets 0.4 times what an event loop gets, and a bulk batch a tenth
-# of what a query gets. Where queries had the priority of the process, /health took 25 ms in the
+# of what a query gets. When queries had the priority of the process, /health took 25 ms in the
 # median while 128 clients kept two busy CPUs at work; it takes 4 ms with this.
 INTERACTIVE = Priority(niceness=4, gives_way=False, round_robin=False)
 BULK = Priority(niceness=14, gives_way=True, round_robin=True)
@@ -40,7 +40,7 @@ BULK = Priority(niceness=14, gives_way=True, round_robin=True)
 class Batch:
     """Sequences of one engine: ids[i] is a sequence of tickets[i], which has the number parts[i].
 
-    number: of the batches of its class, in the order in which they were formed.
+    number: its place among the batches of its class, in the order in which they were formed.
     """
 
     number: int
@@ -61,9 +61,9 @@ class Batch:
 
 
 class PriorityClass:
-    """Tickets of one priority that wait, and the batches made of them. The caller holds the lock.
+    """Waiting tickets of one priority, and the batches made of them. The caller holds the lock.
 
-    sequences, tokens: how many wait. running: batches.
+    sequences, tokens: how many wait. running: batches in computation.
     """
 
     def __init__(self, priority: Priority, lock: Lock) -> None:
@@ -72,20 +72,20 @@ class PriorityClass:
         self.tokens = 0
         self.running = 0
         self._lock = lock
-        self._idle = 0  # threads that wait
+        self._idle = 0  # waiting threads
         self._formed = 0
         self._tickets: deque[Ticket] = deque()
 
-    _changed = cached_property(lambda self: self._lock.condition())  # for threads that wait
+    _changed = cached_property(lambda self: self._lock.condition())  # for waiting threads
 
     def wait(self) -> None:
-        """Wait until there is something to take, perhaps."""
+        """Wait until there may be work to take."""
         self._idle += 1
         self._changed.wait()
         self._idle -= 1
 
     def wake(self, count: int) -> None:
-        """Let so many threads look whether there is something to take."""
+        """Wake so many threads to look for work."""
         if self._idle > 0:
             self._changed.notify(count)
 
@@ -95,7 +95,7 @@ class PriorityClass:
         self.tokens += ticket.tokens
 
     def remove(self, ticket: Ticket) -> None:
-        """Forget what waits of a ticket."""
+        """Forget the waiting sequences of a ticket."""
         if not ticket.waiting:
             return
         self._tickets.remove(ticket)
@@ -116,7 +116,7 @@ class PriorityClass:
         return batch
 
     def _fill(self, max_tokens: int, max_sequences: int, now: float) -> Batch:
-        """Fill a batch with sequences of the engine that the first ticket is for."""
+        """Fill a batch with sequences of the engine of the first ticket."""
         waiting = self._tickets
         engine = waiting[0].work.engine
         tickets: list[Ticket] = []

@@ -1,4 +1,4 @@
-"""What a model holds in memory and what its plans decided: data, and as text by `print`."""
+"""Reports of the memory of a model and of its plans: data, printed as text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MemoryReport:
         arenas: int,
         mapped: bool,
     ) -> MemoryReport:
-        """Add up the tensors of a model, which have the names that saved.py gives them."""
+        """Add up the tensors of a model, by the names that saved.py gives them."""
         packed = embeddings = vectors = 0
         for tensor in tensors.values():
             if not isinstance(tensor, np.ndarray):
@@ -68,7 +68,7 @@ class MemoryReport:
 
     @property
     def parts(self) -> dict[str, int]:
-        """The bytes of each part, by what people call it."""
+        """The bytes of each part, by its name in reports."""
         return {
             "packed weights": self.packed_weights,
             "embeddings": self.embeddings,

@@ -1,4 +1,4 @@
-"""Plans of one graph, kept by capacity: what decides how large a plan is and when one is made."""
+"""Plans of one graph, kept by capacity: decides how large a plan is and when it is made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fbg.tuning.store import store
 
 MIN_TOKENS = 64
 
-# What the plans of one runner may take together. A plan of BERT-base takes 5 to 15 MiB.
+# The most bytes of all plans of one runner. A plan of BERT-base takes 5 to 15 MiB.
 MAX_BYTES = 64 << 20
 
 
@@ -26,7 +26,7 @@ class Runner:
     runs while they take at most MAX_BYTES together; the one that was used least recently is dropped
     first, and the one that is in use stays, however large it is. Threads may share a runner.
 
-    long_from: of rotations that depend on the length, the one beyond which sequences are long.
+    long_from: with rotations that depend on the length, the length beyond which sequences are long.
     """
 
     def __init__(self, graph: _fbg.Graph, max_length: int, long_from: int | None = None) -> None:
@@ -45,8 +45,8 @@ class Runner:
     ) -> None:
         """Fill `outputs`, one array for every output of the graph.
 
-        seconds: (ops,) receives how long each op took; phases: (ops, 4) what its first thread spent
-        on packing, scores, softmax and context (include/fbg/core/phase.h).
+        seconds: (ops,) receives the time of each op; phases: (ops, 4) the time of its first thread
+        in packing, scores, softmax and context (include/fbg/core/phase.h).
         """
         plan = self.plan(batch.tokens, num_threads)
         placed = move_long(batch, self._long_from)

@@ -1,7 +1,7 @@
-"""Steps: a task that asks for work and goes on with it; and who drives it in the calling thread.
+"""Steps: tasks that ask for work and continue with its results; drives them in the calling thread.
 
 A task is written as a generator. It tokenizes, yields a `Work`, receives the outputs, and returns
-its result. Who drives it decides which batch former computes the work: `run_steps` has one of its
+its result. Its driver decides which batch former computes the work: `run_steps` has one of its
 own for each work; the requests of AsyncModel and of the server share one.
 """
 
@@ -26,7 +26,7 @@ Steps = Generator[Work, list[Floats], Result]
 
 # With at least this many batches for each thread, a thread computes whole batches by itself instead
 # of sharing every batch with the others: none waits for another one within a batch, and none
-# quantizes what another one quantizes too.
+# quantizes the same data as another one.
 BATCHES_PER_THREAD = 4
 
 
@@ -37,7 +37,7 @@ def run_steps(
 ) -> Result:
     """Drive a task to its end in the calling thread and return its result.
 
-    advance: as for `compute`.
+    advance: as in `compute`.
     """
     try:
         work = next(steps)
@@ -51,11 +51,11 @@ def run_steps(
 def compute(
     work: Work, num_threads: int, advance: Callable[[int], object] = lambda n: None
 ) -> list[Floats]:
-    """Compute work in the calling thread, with the help of others; return what is kept of it.
+    """Compute work in the calling thread, with the help of others; return the kept results.
 
-    advance: told how many sequences have been computed since the last call.
+    advance: called with the number of sequences computed since the last call.
 
-    Raises ValueError for a token id that the network has not, and what `work.keep` raises; then the
+    Raises ValueError for a token id unknown to the network, and what `work.keep` raises; then the
     rest is not computed. If the calling thread is interrupted, others compute what they have begun.
     """
     takers = _takers(work, num_threads)
@@ -84,7 +84,7 @@ def compute(
         try:
             raise failure
         finally:
-            del failure  # whose traceback keeps this frame
+            del failure  # its traceback keeps this frame
     advance(len(ticket.results) - told)
     return ticket.results
 
@@ -102,9 +102,9 @@ def _takers(work: Work, num_threads: int) -> int:
 def _start_helpers(
     former: BatchFormer, chosen: PriorityClass, takers: int, helpers: list[threading.Thread]
 ) -> None:
-    """Start the threads that take batches beside the calling one.
+    """Start the threads that take batches besides the calling one.
 
-    Where no thread can be started, as while the interpreter is shutting down, those that there are
+    If no thread can be started, as while the interpreter is shutting down, the existing threads
     compute everything.
     """
     with contextlib.suppress(RuntimeError):

@@ -1,4 +1,4 @@
-"""A ticket: work that a batch former has, how far it is, and who is told when it is done."""
+"""A ticket: work in a batch former, its progress, and the owner to tell when it is done."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from fbg.arrays import Floats
 from fbg.runtime.work import Work
 
-INTERACTIVE_TOKENS = 256  # at most; a single sequence is interactive, however long
+INTERACTIVE_TOKENS = 256  # most tokens; a single sequence is interactive, however long
 
 
 class Owner:
-    """Who submits work, and is told what becomes of it."""
+    """The code that submits work, and is told its results."""
 
     def finished(self, tickets: Sequence[Ticket]) -> None:
         """Called by a thread of the former, with the tickets that one batch completed."""
@@ -24,9 +24,9 @@ class Owner:
 class Ticket:
     """The work of one request, or a part of it, from its submission to its result.
 
-    waiting: numbers of the sequences that no batch has taken, in the reverse of their order.
-    left: how many sequences have not been computed. results: what was kept of those that have.
-    interactive: whether the work is for somebody who waits for it (`priority.py`).
+    waiting: numbers of the sequences that no batch has taken, in reverse order.
+    left: number of sequences still to compute. results: kept results of those computed.
+    interactive: whether somebody waits for the work (`priority.py`).
     tag: for the owner's use. expected: how many sequences the request will submit after these.
     submitted, started, finished: by time.perf_counter, in seconds.
     """
@@ -55,11 +55,11 @@ class Ticket:
         self.submitted = self.started = self.finished = 0.0
 
     def fail(self, error: BaseException, batch: int) -> None:
-        """Keep an error; of several, the one of the batch that was formed first."""
+        """Keep an error; if there are several, the error of the batch that was formed first."""
         if self.error is None or batch < self._failed_batch:
             self.error, self._failed_batch = error, batch
 
     def take_error(self) -> BaseException | None:
-        """Return the error, and keep it no longer: its traceback may keep this ticket."""
+        """Return the error, and drop it: its traceback may keep this ticket."""
         error, self.error = self.error, None
         return error

@@ -1,4 +1,4 @@
-"""Work: token sequences that a task wants to have computed by one engine."""
+"""Work: token sequences for one engine to compute for a task."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def _everything(number: int, output: Floats) -> Floats:
 
 
 def copied(number: int, output: Floats) -> Floats:
-    """Keep a copy of all rows of a sequence, and so not the output of its whole batch."""
+    """Keep a copy of all rows of a sequence, instead of the output of its whole batch."""
     return output.copy()
 
 
 @dataclass(frozen=True)
 class Work:
-    """Sequences to compute, and what to keep of their outputs.
+    """Sequences to compute, and the function that keeps results.
 
     keep: called once for each sequence, with its number and its rows of the output, from any
-        thread. What it returns must not be a view where memory matters: the rows belong to the
+        thread. Its result must not be a view if memory matters: the rows belong to the
         output of a whole batch.
-    where: the function that errors name.
-    batch_size: the most sequences of a batch, where the work is computed by itself.
-    before, after: how many sequences of the same request were submitted earlier, and will be
-        submitted later, where a request is computed in parts.
+    where: the name of the function in errors.
+    batch_size: the most sequences of a batch, if the work is computed by itself.
+    before, after: how many sequences of the same request were submitted earlier or will be
+        submitted later, if a request is computed in parts.
     types: the token types of each sequence; None stands for zeros, and so does no sequence at all.
     """
 

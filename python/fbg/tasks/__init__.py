@@ -1,1 +1,1 @@
-"""What a model is asked for: embeddings, labels, entities, answers."""
+"""The tasks of a model: embeddings, labels, entities, answers."""

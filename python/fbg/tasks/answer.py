@@ -109,10 +109,10 @@ def _checked_pairs(question: object, context: object) -> list[Pair]:
 
 
 class _Reader(NamedTuple):
-    """Reads contexts, for one call of `answer`.
+    """Reads contexts for one call of `answer`.
 
     limit: the most tokens of a window, question included. stride: tokens that two windows share;
-    None: chosen for each pair. or_none: "" may be the answer.
+    None: chosen for each pair. or_none: whether "" may be the answer.
     """
 
     call: TaskCall
@@ -158,7 +158,7 @@ class _Reader(NamedTuple):
     def _answers(
         self, context: str, window: EncodedText, logits: Floats
     ) -> tuple[list[Answer], float]:
-        """Return the best answers in a window, and the score of there being none."""
+        """Return the best answers in a window, and the score of having no answer."""
         segments, offsets, words = window.segments, window.offsets, window.words
         assert segments is not None and offsets is not None and words is not None
         inside = segments == 1

@@ -1,4 +1,4 @@
-"""What the tasks of a model share: tokenizer, engines, and the common part of every call."""
+"""The context that the tasks of a model share: tokenizer, engines, and the common part of calls."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Result = TypeVar("Result")
 
 
 class TaskContext:
-    """What a model computes its tasks with. Made once for a model; threads may share it.
+    """The parts with which a model computes tasks, made once for a model; threads may share it.
 
-    cut_vectors: by the tokens that a text with a vector for each may have, which differ for queries
+    cut_vectors: by the limit of tokens of a text with a vector for each, which differs for queries
     and documents.
     """
 
@@ -59,7 +59,7 @@ class TaskContext:
 
     @property
     def num_threads(self) -> int:
-        """Threads of a call: those of the model, else the default of the process."""
+        """The threads of a call: as set for the model, else the default of the process."""
         return self._num_threads or _fbg.num_threads()
 
     @cached_property
@@ -70,7 +70,7 @@ class TaskContext:
 
     @cached_property
     def span_scorer(self) -> SpanScorer | None:
-        """What follows the encoder of GLiNER, packed at the first use; None for other models."""
+        """The layers behind the encoder of GLiNER, packed at first use; None for other models."""
         head, spans = self.transformer.spans, self.config.tasks.spans
         return None if head is None or spans is None else SpanScorer(head, spans.max_width)
 
@@ -85,10 +85,10 @@ class Block(Generic[SomeText]):
 
 
 class TaskCall:
-    """One call of a method that uses the head: what all of them check, tokenize and run alike.
+    """One call of a method that uses the head: the checks, tokenization and run that all share.
 
-    task: the method of Model. argument: what it calls its texts, for errors. prompt: the
-    instruction of a decoder that reranks, instead of that of the model.
+    task: the method of Model. argument: the name of its texts in errors. prompt: the
+    instruction of a decoder that reranks, instead of the model's.
 
     Raises ModelError if the model has no head for the task.
     """
@@ -119,7 +119,7 @@ class TaskCall:
         cut: bool = True,
         cut_first: bool = False,
     ) -> Iterator[Block[SomeText]]:
-        """Tokenize a block of texts after the other; texts that are too long are cut if `cut`.
+        """Tokenize texts block by block; texts that are too long are cut if `cut`.
 
         cut_first: of a pair, only the first text is cut.
         """
@@ -141,7 +141,7 @@ class TaskCall:
             first += len(block)
 
     def _rendered(self, block: Sequence[SomeText]) -> list[str]:
-        """Return what a decoder reads about pairs, and about two that have nothing in common; of
+        """Return the input of a decoder for pairs, and for two with nothing in common; for
         other models and of decoders without a template, nothing.
         """
         template = self._context.sentence.template
@@ -158,9 +158,9 @@ class TaskCall:
         before: int = 0,
         after: int = 0,
     ) -> Steps[list[Floats]]:
-        """Ask for the head's output for each text; return what `keep(number, output)` makes of it.
+        """Ask for the head's output for each text; return the results of `keep(number, output)`.
 
-        Whoever drives the task computes it: `outputs = yield from call.run(encoded)`. before,
+        The driver of the task computes it: `outputs = yield from call.run(encoded)`. before,
         after: texts of the same call that are computed earlier and later (`Work`).
         """
         engine = self._context.engines.head
@@ -243,6 +243,6 @@ def task(method: Callable[P, Steps[Result]]) -> Callable[P, Result]:
 
 
 def steps_of(method: Callable[..., Result]) -> Callable[..., Steps[Result]]:
-    """Return what gives the steps of a task, for the arguments of the method."""
+    """Return the function that makes the steps of a task from the arguments of the method."""
     steps: Callable[..., Steps[Result]] = inspect.unwrap(method)
     return steps

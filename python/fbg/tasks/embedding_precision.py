@@ -1,4 +1,4 @@
-"""Embeddings in fewer bytes: 8 bits or a single bit for each dimension, as sentence-transformers.
+"""Embeddings in fewer bytes: 8 bits or one bit for each dimension, as in sentence-transformers.
 
 Every dimension has a range of its own, in 255 steps of equal size. The range comes from embeddings
 of similar texts: `calibration`, or `ranges` that were kept from there. A bit says whether the

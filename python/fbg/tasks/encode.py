@@ -1,4 +1,4 @@
-"""Embeddings of sentences: the methods of Model; what they run is in encoder.py."""
+"""Embeddings of sentences: the methods of Model; their computation is in encoder.py."""
 
 from __future__ import annotations
 

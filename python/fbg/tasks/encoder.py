@@ -1,7 +1,7 @@
-"""From texts to embeddings: blocks of texts, tokenized and computed one after the other.
+"""Embeds texts: blocks of texts are tokenized and computed one after the other.
 
-A block is handed to a batch former as a whole, so that the memory in use is that of one block,
-whatever the number of texts. What is computed for a text depends on neither block nor batch.
+A block is handed to a batch former as a whole, so that the memory in use is for one block,
+whatever the number of texts. Results for a text depend on neither block nor batch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SENTENCES = "encode: sentences"
 
 @dataclass(frozen=True)
 class EncodeOptions:
-    """How texts are embedded. The arguments of `Model.encode` have the same meanings."""
+    """The options of embedding. The arguments of `Model.encode` have the same meanings."""
 
     batch_size: int = 32
     normalize_embeddings: bool | None = None
@@ -40,7 +40,7 @@ class EncodeOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> EncodeOptions:
-        """Return the options that were given by name; raises TypeError for a name there is not."""
+        """Return the options that were given by name; raises TypeError for an unknown name."""
         require_known("encode", options, cls)
         return cls(**options)
 
@@ -52,7 +52,7 @@ class Encoder:
     """
 
     def __init__(self, context: TaskContext, options: EncodeOptions) -> None:
-        """Raises TypeError or ValueError that names the option."""
+        """Check the options; raises TypeError or ValueError that names the option."""
         sentence, widest = context.sentence, context.engines.dimension
         cut = options.truncate_dim
         if cut is not None:
@@ -83,8 +83,8 @@ class Encoder:
         sentences: at most 2048 texts, or fewer long ones, are read at a time.
         first: the number that error messages give to the first text.
         advance: called with the number of texts that have been computed since the last call.
-        done: filled with what has been computed of the current block, by the number of the text.
-            What it holds is not computed again, so that a job that was interrupted within a block
+        done: filled with the results for the current block, by the number of the text.
+            Texts in it are not computed again, so that a job that was interrupted within a block
             can go on there.
 
         Raises TypeError at once if `sentences` is not an iterable of texts. The errors of
@@ -100,7 +100,7 @@ class Encoder:
         advance: Callable[[int], object] = lambda n: None,
         done: MutableMapping[int, Floats] | None = None,
     ) -> Iterator[Floats]:
-        """Yield what `blocks` returns, of texts that are known to be str."""
+        """Yield the arrays of `blocks` for texts that are known to be str."""
         known = {} if done is None else done
         for block in text_blocks(texts):
             steps = self.embed(block, first, known)

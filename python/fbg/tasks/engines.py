@@ -1,5 +1,5 @@
-"""The networks that tasks run: the encoder followed by pooling, by what makes a vector for every
-token, or by the head, if it is one for the task; and the decoder of masked language models.
+"""The networks that tasks run: the encoder followed by pooling, by layers that give each token a
+vector, or by the head, if it is one for the task; and the decoder of masked language models.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from fbg.tasks.multi.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
 
-MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
-# Of one product with the decoder: at least a panel of its packed factor, more for vocabularies of
-# which the logits do not take many megabytes.
+MAX_PROMPTS = 16  # number of engines kept for prompts that are not pooled
+# Masks of one product with the decoder: at least a panel of its packed factor, more if
+# the logits do not take many megabytes.
 MASKS = (32, 128)
 MAX_LOGITS = 1 << 22
 
@@ -75,9 +75,9 @@ class Engines:
 
     @property
     def head(self) -> Engine:
-        """The encoder with the head of the model, which has one.
+        """The encoder with the head of the model, which must have one.
 
-        Its output has a row of (labels) for a text or for every token; of a masked language model,
+        Its output has a row of (labels) for a text or for every token; for a masked language model,
         which has its decoder elsewhere (`decode_columns`), one of (embedding_size) for every token.
         """
         transformer, head = self._transformer, self._transformer.head
@@ -93,9 +93,9 @@ class Engines:
         )
 
     def vectors(self, settings: MultiVector, hidden_length: int = 0) -> Engine:
-        """Return the encoder with what makes a vector for every token.
+        """Return the encoder with layers that make a vector for every token.
 
-        hidden_length: the length of queries with tokens that nobody looks at.
+        hidden_length: the length of queries with tokens that no token attends to.
         """
         head = self._transformer.head
 
@@ -111,7 +111,7 @@ class Engines:
     def _engine(
         self, key: Key, behind: Callable[[Graph, Value], Value], columns: int, *, per_token: bool
     ) -> Engine:
-        """Return the engine of a key. behind: adds what follows the encoder to its graph."""
+        """Return the engine of a key. behind: adds the layers behind the encoder to its graph."""
         with self._lock:
             engine = self._made.get(key)
             if engine is None:
@@ -181,7 +181,7 @@ def decode_columns(transformer: Transformer, states: Floats, num_threads: int) -
     table = transformer.embeddings.word if head.decoder is None else head.decoder
     masks = min(max(MAX_LOGITS // table.shape[0] // MASKS[0] * MASKS[0], MASKS[0]), MASKS[1])
     for begin in range(0, states.shape[0], masks):
-        # The table is by far the larger factor: it is read where it lies, as the left one, and the
+        # The table is by far the larger factor: it is read in place, as the left one, and the
         # states are packed.
         packed = PackedB(states[begin : begin + masks], transpose=True, dtype="float32")
         yield linear(table, packed, num_threads=num_threads)

@@ -1,4 +1,4 @@
-"""From the scores of tokens to entities, as the token-classification pipeline of transformers does.
+"""Makes entities from scores of tokens, as the token-classification pipeline of transformers does.
 
 Pure functions of one text: tokens ─► one label for each token or word ─► groups of neighbours.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fbg.tasks.results import Entity, TokenEntity
 
 Values = npt.NDArray[np.float64]
-Join = Callable[[Sequence[str]], str]  # the text of tokens
+Join = Callable[[Sequence[str]], str]  # makes the text of tokens
 
 AGGREGATIONS = ("none", "simple", "first", "average", "max")
 
@@ -69,7 +69,7 @@ def label_tokens(tokens: Sequence[Token], labels: Sequence[str]) -> list[TokenEn
 def label_words(
     tokens: Sequence[Token], labels: Sequence[str], strategy: str, join: Join
 ) -> list[LabelledWord]:
-    """Return what is labelled alone: tokens with the strategy "simple", else whole words.
+    """Return the units with labels: tokens with the strategy "simple", else whole words.
 
     "first": by the word's first token. "average": by the mean of its tokens' scores. "max": by the
     token that is surest.
@@ -91,7 +91,7 @@ def label_words(
 
 
 def group_entities(words: Sequence[LabelledWord], join: Join) -> list[Entity]:
-    """Make one entity of neighbours of one kind; its score is the mean of theirs.
+    """Make one entity of neighbours of one kind; its score is their mean score.
 
     "B-" begins an entity; "I-", or no such letter, continues one of the same kind.
     """
@@ -104,7 +104,7 @@ def group_entities(words: Sequence[LabelledWord], join: Join) -> list[Entity]:
             groups.append([word])
     return [
         {
-            # Of a label with a hyphen elsewhere too, what follows the first.
+            # Take the part after the first hyphen, as a label may contain others.
             "entity_group": group[0].label.split("-", 1)[-1],
             "score": float(np.mean([word.score for word in group])),
             "word": join([word.word for word in group]),
@@ -122,7 +122,7 @@ def _kind(word: LabelledWord) -> str:
 def merge_overlapping(entities: Iterable[Entity]) -> list[Entity]:
     """Return the entities of overlapping windows, each stretch of text once.
 
-    Of two that overlap, the longer one stays, and of two of one length the one that is surer.
+    Of two overlapping entities, the longer one stays, and of two of equal length the surer one.
     """
     merged: list[Entity] = []
     for entity in sorted(entities, key=lambda entity: entity["start"]):

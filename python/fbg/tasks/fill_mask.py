@@ -112,7 +112,7 @@ class _Filler(NamedTuple):
 
     def fill(self, block: Block[str]) -> Steps[list[Results]]:
         places = [self._masks(block, n) for n in range(len(block.encoded))]
-        # Of the states of all tokens, only those of masks are worth their memory.
+        # Only the states of masks are kept, to save memory.
         masked = yield from self.call.run(block.encoded, lambda n, states: states[places[n]])
         logits = self.call.decode(np.concatenate(masked))
         results: list[Results] = []
@@ -141,7 +141,7 @@ class _Filler(NamedTuple):
         for best in self.targets[best_first(scores[self.targets], self.top_k)].tolist():
             filled = ids.copy()
             filled[place] = best
-            text = filled[filled != padding].tolist()  # padding is nothing that could be read
+            text = filled[filled != padding].tolist()  # padding has no text
             results.append(
                 {
                     "score": float(scores[best]),

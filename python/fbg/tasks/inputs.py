@@ -1,4 +1,4 @@
-"""What tasks are called with: checked, and put into one form. Errors name the argument."""
+"""Checks the arguments of tasks and puts them into one form. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fbg.text.tokenization import Text
 
 Pair = tuple[str, str]
 
-MOST = 2**31 - 1  # of counts that nothing else bounds
+MOST = 2**31 - 1  # limit of counts that nothing else bounds
 
 # A block: many batches of average texts, so that sorting finds texts of one length; but not many
-# tokens where texts are long.
+# tokens if texts are long.
 BLOCK_TEXTS = 2048
 BLOCK_CHARACTERS = 1 << 20
-WATCHED_TEXTS = 256  # of a block, if somebody is told of the progress
+WATCHED_TEXTS = 256  # texts of a block if the caller reports progress
 
 
 def require_count(where: str, value: object, least: int = 1) -> int:
@@ -33,10 +33,10 @@ def require_choice(where: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def require_iterable(where: str, values: object, wanted: str) -> Iterable[object]:
-    """Return what holds texts, one after the other: any iterable, a NumPy array, an Arrow array.
+    """Return a container of texts: any iterable, a NumPy array, an Arrow array.
 
-    Refused are bytes, and mappings and tables: iterating over them gives their keys or the names of
-    their columns, which are texts too, but hardly those that were meant.
+    Bytes, mappings and tables are refused: iterating over them gives their keys or the names of
+    their columns, which are texts too, but hardly the intended ones.
     """
     got = type(values).__name__
     if isinstance(values, Mapping):
@@ -55,7 +55,7 @@ def require_iterable(where: str, values: object, wanted: str) -> Iterable[object
 
 
 def _python_value(value: object) -> object:
-    """Return what a scalar of an Arrow array holds; anything else as it is."""
+    """Return the value of a scalar of an Arrow array; other objects stay as they are."""
     convert: Callable[[], object] | None = getattr(value, "as_py", None)
     return value if convert is None else convert()
 
@@ -121,9 +121,9 @@ SomeText = TypeVar("SomeText", bound=Text)
 
 
 def text_blocks(texts: Iterable[SomeText]) -> Iterator[list[SomeText]]:
-    """Cut texts, or texts and pairs, into lists that bound the memory of what computes them.
+    """Cut texts, or texts and pairs, into lists that bound the memory of the computation.
 
-    Tells of the progress if it is known how many texts there are.
+    Reports progress if the number of texts is known.
     """
     progress = active_progress()
     if progress is None or not isinstance(texts, Sized):

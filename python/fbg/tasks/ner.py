@@ -145,7 +145,7 @@ def _checked_stride(stride: object, strategy: str) -> int | None:
 
 
 class _EntityReader:
-    """Texts to entities, for one call of `ner`."""
+    """Finds entities in texts, for one call of `ner`."""
 
     def __init__(self, call: TaskCall, strategy: str, ignored: Sequence[str]) -> None:
         self._call = call

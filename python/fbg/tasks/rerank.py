@@ -137,7 +137,7 @@ def _scores(
     for block in call.blocks(pairs):
         for n, logits in enumerate((yield from call.run(block.encoded)), block.first):
             values = logits[0]
-            if call.head.kind == "ForCausalLM":  # the logit of "yes", less that of "no" if there is
+            if call.head.kind == "ForCausalLM":  # the logit of "yes" minus any of "no"
                 values = values[:1] - values[1:].sum()
             scores = SCORES[activation](values)
             result[n] = softmax(scores) if apply_softmax else scores

@@ -1,4 +1,4 @@
-"""What tasks return: dictionaries with the keys that the pipelines of transformers use."""
+"""The results of tasks: dictionaries with the keys that the pipelines of transformers use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class LabelScore(TypedDict):
-    """Of `classify`: a label of config.json and its score."""
+    """A result of `classify`: a label of config.json and its score."""
 
     label: str
     score: float
@@ -18,13 +18,13 @@ class _RankedDocument(TypedDict):
 
 
 class RankedDocument(_RankedDocument, total=False):
-    """Of `rerank`: the place of a document in the list, its score, and its text if asked for."""
+    """A result of `rerank`: the place of a document in the list, its score, its text on request."""
 
     text: str
 
 
 class TokenEntity(TypedDict):
-    """Of `ner` with aggregation_strategy="none": a token with its label.
+    """A result of `ner` with aggregation_strategy="none": a token with its label.
 
     index: its place in the sequence of tokens. start, end: its characters, text[start:end].
     """
@@ -38,7 +38,7 @@ class TokenEntity(TypedDict):
 
 
 class Entity(TypedDict):
-    """Of `ner`: an entity of one or more tokens, at text[start:end]."""
+    """A result of `ner`: an entity of one or more tokens, at text[start:end]."""
 
     entity_group: str
     score: float
@@ -48,7 +48,7 @@ class Entity(TypedDict):
 
 
 class Answer(TypedDict):
-    """Of `answer`: what was found at context[start:end]."""
+    """A result of `answer`: the text at context[start:end]."""
 
     answer: str
     score: float
@@ -57,7 +57,7 @@ class Answer(TypedDict):
 
 
 class FilledMask(TypedDict):
-    """Of `fill_mask`: a token for the mask.
+    """A result of `fill_mask`: a token for the mask.
 
     token, token_str: its number and its text. sequence: the text with this token filled in.
     """
@@ -69,9 +69,9 @@ class FilledMask(TypedDict):
 
 
 class ZeroShotResult(TypedDict):
-    """Of `zero_shot_classify`: a text with the labels that it was offered, best first.
+    """A result of `zero_shot_classify`: a text with its candidate labels, best first.
 
-    scores: of the labels, in the same order.
+    scores: the scores of the labels, in the same order.
     """
 
     sequence: str

@@ -1,6 +1,6 @@
-"""From logits to scores, and the best of them. Pure functions of the logits of one text.
+"""Makes scores from logits, and finds the best ones. Pure functions of the logits of one text.
 
-In float64, one text at a time: what a text gets cannot depend on others.
+They work in float64 on one text at a time: results cannot depend on other texts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def unchanged(logits: npt.ArrayLike) -> Values:
     return np.asarray(logits, np.float64)
 
 
-# By the names that users know them by.
+# The functions by the names that users know.
 SCORES: Mapping[str, Callable[[npt.ArrayLike], Values]] = {
     "softmax": softmax,
     "sigmoid": sigmoid,
@@ -39,11 +39,11 @@ SCORES: Mapping[str, Callable[[npt.ArrayLike], Values]] = {
 
 
 def top_k(scores: npt.ArrayLike, k: int | None) -> npt.NDArray[np.intp]:
-    """The places of the k largest scores, best first; the first of equals. None: of all."""
+    """The places of the k largest scores, best first; the first of equal ones. None: all places."""
     values = np.asarray(scores, np.float64)
     k = values.size if k is None else min(k, values.size)
     if 0 < k < values.size:
-        # All that reach the k-th: sorting them is little, and keeps the order of equals.
+        # Sorting only the scores that reach the k-th is cheap, and keeps the order of equal ones.
         least = np.partition(values, values.size - k)[values.size - k]
         places = np.flatnonzero(values >= least)
     else:

@@ -1,8 +1,8 @@
 """Similarities of embeddings, and an exact search for the most similar ones.
 
-Float embeddings are multiplied in float32 and int8 ones exactly in int32; of bits, those that
+Float embeddings are multiplied in float32 and int8 ones exactly in int32; for bits, the bits that
 differ are counted. A score has the same bits for any number of queries and threads. A search reads
-a corpus of contiguous rows where it lies, and copies any other; it keeps only the best scores of
+a corpus of contiguous rows in place, and copies any other; it keeps only the best scores of
 each query.
 """
 
@@ -21,7 +21,7 @@ from fbg.threads import get_num_threads
 Metric = Literal["cosine", "dot", "hamming"]
 
 METRICS = ("cosine", "dot", "hamming")
-KEPT_BYTES = 32  # for each of the top k scores, half of which are about to be replaced
+KEPT_BYTES = 32  # entries for each of the top k scores, half of which are about to be replaced
 MEMORY = 64 << 20  # bytes for the scores that all threads keep for the queries that run together
 
 
@@ -71,7 +71,7 @@ def semantic_search(
     left, right = _checked("semantic_search", queries, corpus, metric)
     k = require_integer(top_k, "semantic_search: top_k", 1, 1 << 30)
     left, right = _operands(left, right, metric)
-    kept = KEPT_BYTES * min(k, max(len(right), 1))  # by one thread for one query
+    kept = KEPT_BYTES * min(k, max(len(right), 1))  # kept by one thread for one query
     threads = max(1, min(get_num_threads(), MEMORY // kept))
     count = max(1, MEMORY // (kept * threads))
     found: list[list[Hit]] = []
@@ -84,7 +84,7 @@ def semantic_search(
 
 def _operands(left: Array, right: Array, metric: str) -> tuple[Array, Array]:
     """Return queries and corpus as the kernels read them."""
-    left = np.array(left, order="C")  # so that NumPy adds in the same order for any layout
+    left = np.array(left, order="C")  # NumPy then adds in the same order for any layout
     if metric == "cosine":
         left = unit_rows(left)
     if metric == "hamming":
@@ -93,7 +93,7 @@ def _operands(left: Array, right: Array, metric: str) -> tuple[Array, Array]:
 
 
 def unit_rows(x: Array) -> Array:
-    """Divide rows by their lengths; a row is summed along itself, whatever rows are beside it."""
+    """Divide rows by their lengths; each row is summed by itself, whatever rows are beside it."""
     lengths = np.sqrt(np.square(x).sum(axis=1, keepdims=True))
     unit: Array = x / np.maximum(lengths, np.float32(1e-12))
     return unit

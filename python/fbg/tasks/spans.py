@@ -1,4 +1,4 @@
-"""From the logits of tokens to answers: the likeliest spans, whole words, the same answers merged.
+"""Makes answers from logits of tokens: likeliest spans, whole words, equal answers merged.
 
 Pure functions of one question and its context, with the results of the question-answering pipeline
 of transformers.
@@ -17,7 +17,7 @@ from fbg.tasks.scores import softmax, top_k
 
 
 class Span(NamedTuple):
-    """Tokens `start` to `end`, both included."""
+    """The tokens `start` to `end`, both included."""
 
     start: int
     end: int
@@ -69,9 +69,9 @@ def best_spans(
 def whole_words(
     span: Span, offsets: npt.NDArray[np.int32], words: npt.NDArray[np.int32]
 ) -> tuple[int, int]:
-    """Return from and to, in characters, of a span that is extended to whole words.
+    """Return begin and end, in characters, of a span that is extended to whole words.
 
-    offsets, words: as in EncodedText, of tokens of one text only.
+    offsets, words: as in EncodedText, for tokens of one text only.
     """
     begin, end = span.start, span.end
     if words[begin] >= 0 and words[end] >= 0:
@@ -83,9 +83,9 @@ def whole_words(
 
 
 def merge_answers(answers: Sequence[Answer], k: int, nothing: float | None = None) -> list[Answer]:
-    """Return the k best of answers that are different texts; scores of the same text add up.
+    """Return the k best answers with different texts; scores of the same text add up.
 
-    nothing: the score of having no answer, if that is one.
+    nothing: the score of having no answer, if allowed.
     """
     merged: dict[str, Answer] = {}
     for answer in answers:

@@ -1,7 +1,7 @@
 """Sparse embeddings (SPLADE): a weight for each token of the vocabulary, most of them zero.
 
 The weight of a token is the maximum over the places of a text, or the sum, of log(1 + max(x, 0)),
-x being what the masked language model predicts there (Formal et al., 2021, arXiv:2109.10086). Some
+with x the logits of the masked language model there (Formal et al., 2021, arXiv:2109.10086). Some
 models have a table of weights for queries, whose embedding is then the weights of their tokens.
 """
 
@@ -29,7 +29,7 @@ Kind = Literal["query", "document"]
 
 @dataclass(frozen=True)
 class SparseEmbeddings:
-    """Rows of weights in compressed form (CSR): those of row n are indptr[n] to indptr[n + 1].
+    """Rows of weights in compressed form (CSR): row n has the entries indptr[n] to indptr[n + 1].
 
     indptr: (rows + 1,) int64. indices: tokens of the vocabulary, ascending in each row.
     data: their weights, none of them 0. shape: (rows, vocabulary). scipy.sparse.csr_array takes
@@ -90,9 +90,9 @@ def encode_sparse_steps(
     kind: Kind = "document",
     max_numbers: int | None = None,
 ) -> Steps[SparseEmbeddings]:
-    """Return what `Model.encode_sparse` does.
+    """Return the result of `Model.encode_sparse`.
 
-    max_numbers: of the result, two for each weight; more are a ValueError as soon as they are seen.
+    max_numbers: limit of numbers in the result, two for each weight; more are a ValueError at once.
     """
     call = TaskCall(context, "encode_sparse", "sentences", batch_size, truncation)
     require_choice("encode_sparse: kind", kind, KINDS)
@@ -131,7 +131,7 @@ def _weights(
     call: TaskCall, states: list[Floats], splade: Splade, vocabulary: int
 ) -> Iterator[Floats]:
     """Yield (vocabulary,) for each text."""
-    # The gain grows with the logit, so of a maximum only the largest logit counts.
+    # The gain grows with the logit, so only the largest logit counts for a maximum.
     best = call.decode_best([rows for rows in states if len(rows)])
     for rows in states:
         if not len(rows):
@@ -161,7 +161,7 @@ def _weigh_queries(
     indices: list[Indices] = []
     limit = table.tokenizer.max_length
     if context.tokenizer.max_length != context.sentence.max_length:
-        limit = min(limit, context.tokenizer.max_length)  # of Model.with_max_length
+        limit = min(limit, context.tokenizer.max_length)  # set by Model.with_max_length
     tokenizer = table.tokenizer.with_max_length(limit)
     cut_texts = context.cut_texts.with_max_length(limit)
     for block in text_blocks(texts):

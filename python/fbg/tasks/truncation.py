@@ -1,4 +1,4 @@
-"""What happens to texts that are too long: cut with a warning, or an error. One rule for all tasks.
+"""The rule of all tasks for texts that are too long: cut them with a warning, or raise an error.
 
 truncation=True     cut the text, and say so in a UserWarning: once for each method of a model
 truncation=False    ValueError that names the text and its length
@@ -33,7 +33,7 @@ class CutTexts:
         self._said: set[str] = set()
 
     def with_max_length(self, max_length: int) -> CutTexts:
-        """Return this object for texts that are cut elsewhere; it remembers the same methods."""
+        """Return this object for another limit of texts; it remembers the same methods."""
         other = CutTexts(max_length)
         other._said = self._said
         return other
@@ -41,7 +41,7 @@ class CutTexts:
     def check(self, texts: Sequence[EncodedText], where: str, first: int, truncation: bool) -> None:
         """Warn about the first text that was cut, or raise ValueError without `truncation`.
 
-        where, first: what the texts are called, as in "encode: sentences", and the number of
+        where, first: the name of the texts, such as "encode: sentences", and the number of
             texts[0] among them.
         """
         n = next((n for n, text in enumerate(texts) if text.length > text.ids.size), None)
@@ -65,7 +65,7 @@ class CutTexts:
 
 
 def _level_of_caller() -> int:
-    """Return the stacklevel, for a warning of the calling function, of who called this package."""
+    """Return the stacklevel with which a warning names the line that called this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fbg."):
         level, frame = level + 1, frame.f_back

@@ -80,11 +80,11 @@ class ZeroShotMethods(TaskMethods):
         """
         call = TaskCall(self._context, "zero_shot_classify", "texts", batch_size, truncation)
         entailment = _entailment(call.head.labels)
-        contradiction = -1 if entailment == 0 else 0  # as the pipeline of transformers has it
+        contradiction = -1 if entailment == 0 else 0  # as in the pipeline of transformers
         labels = _labels(candidate_labels)
         template = _checked_template(hypothesis_template)
         given = require_texts(call.where, texts)
-        # Made a block at a time: all pairs together may be far larger than texts and labels.
+        # Pairs are made a block at a time: all of them may be far larger than texts and labels.
         pairs: Iterator[Pair] = (
             (text, template.replace("{}", label)) for text in given for label in labels
         )

@@ -1,1 +1,1 @@
-"""What stands before a network: texts in files, tokenization, sentence settings."""
+"""The steps before a network: texts in files, tokenization, sentence settings."""

@@ -21,14 +21,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from fbg.text.template_budget import Budget
 
-MAX_SOURCE = 1 << 16  # characters
+MAX_SOURCE = 1 << 16  # most characters
 MAX_NODES = (
-    10_000  # of the syntax tree, which takes a second to compile; 16 kB of a model have 3000
+    10_000  # nodes of the syntax tree, which take a second to compile; 16 kB of a model have 3000
 )
-BASE, PER_CHARACTER = 1 << 19, 64  # of the budget: what every rendering has, and for its texts
-BUDGET, CHARGED, COUNTED = " budget", " charged", " counted"  # no names that a template can write
+BASE, PER_CHARACTER = 1 << 19, 64  # the budget of every rendering, and the addition for its texts
+BUDGET, CHARGED, COUNTED = " budget", " charged", " counted"  # names that a template cannot write
 
-# Filters and methods whose results are not much larger than what they are given.
+# Filters and methods whose results are not much larger than their arguments.
 FILTERS = frozenset(
     (
         "capitalize", "count", "d", "default", "dictsort", "first", "float", "int", "items",
@@ -45,13 +45,13 @@ METHODS = frozenset(
     )
 )  # fmt: skip
 REFUSED = (nodes.ScopedEvalContextModifier, nodes.Extends, nodes.Include, nodes.Import)
-# Of these the time may be the product of both lengths: of a text and of what is looked for in it.
+# The time of these may be the product of both lengths, of a text and of the searched text.
 SEARCHES = frozenset(("lstrip", "rfind", "rsplit", "rstrip", "strip"))
-# Where these filters take the path of an attribute, if it has no name; they look up all its parts
+# The argument with the path of an attribute, if it has no name; these filters look up all its parts
 # for each of their values.
 PATHS = {"map": 99, "rejectattr": 1, "selectattr": 1, "sort": 3, "unique": 2}
 MOST_PARTS = 16
-# What these nodes hold is charged: whatever makes text of it or compares it.
+# The operands of these nodes are charged: they make text of them or compare them.
 HOLDERS = (
     nodes.Compare,
     nodes.Concat,
@@ -127,7 +127,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def _charge_node(node: nodes.Node) -> None:
-    """Change a node so that what it handles is charged."""
+    """Change a node so that its values are charged."""
     if isinstance(node, REFUSED):
         raise SecurityError(f"it uses {type(node).__name__}")
     if isinstance(node, nodes.For) and node.recursive:
@@ -180,7 +180,7 @@ def _counted(context: Context, values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _within_budget(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter or a test that charges for what it is given and what it returns."""
+    """Return a filter or a test that charges for its arguments and its result."""
     passed = getattr(function, "jinja_pass_arg", None)
     kind = "" if passed is None else passed.name
 
@@ -241,7 +241,7 @@ def _tojson(
     indent: int | None = None,
     sort_keys: bool = False,
 ) -> str:
-    """Indentation may take far more characters than what is indented: it is charged as it comes."""
+    """Indent text, which may take far more characters than the text: it is charged as it comes."""
     if indent is not None and not 0 <= indent <= 8:
         raise SecurityError("it indents JSON by more than 8")
     encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, sort_keys=sort_keys)
@@ -264,12 +264,12 @@ def _compiled(source: str) -> Template:
 
 
 def render_chat_template(source: str, texts: Iterable[str], values: Mapping[str, Any]) -> str:
-    """Return what a template makes of the values; raises ValueError, whatever goes wrong.
+    """Return the text of a template with the values; raises ValueError for all failures.
 
-    texts: those that are in the values, for the budget.
+    texts: the texts in the values, for the budget.
     """
     budget = Budget(BASE + PER_CHARACTER * sum(map(len, texts)))
     try:
         return _compiled(source).render({**values, BUDGET: budget})
-    except Exception as error:  # of the template: nothing else runs here
+    except Exception as error:  # any error of the template: nothing else runs here
         raise ValueError(str(error) or type(error).__name__) from None

@@ -27,10 +27,10 @@ from fbg.text.files import require_pyarrow
 
 HEADER_BYTES = 128
 KINDS = {".npy": "npy", "": "npy", ".parquet": "parquet"}
-PARQUET_ROWS = 4096  # of a row group
+PARQUET_ROWS = 4096  # rows of a row group
 COLUMN = "embedding"
 
-# In which way jobs differ that differ in one of these keys; the first one counts.
+# The difference of jobs that differ in one of these keys; the first one counts.
 JOBS = {
     "input": "other texts",
     "model": "another model or dtype",
@@ -112,7 +112,7 @@ class EmbeddingFile:
         return self.rows + len(done)
 
     def finish(self) -> None:
-        """Put the file where it belongs."""
+        """Move the file to its path."""
         if self._kind == "npy":
             self._file.seek(0)
             self._file.write(_npy_header(self.rows, self._dimension))
@@ -134,10 +134,10 @@ class EmbeddingFile:
             raise BlockingIOError(message) from None
         opened, there = os.fstat(self._file.fileno()), self.partial
         if not there.exists() or there.stat().st_ino != opened.st_ino:
-            raise BlockingIOError(message)  # it was finished just now, and is not ours to change
+            raise BlockingIOError(message)  # another process has just finished it: leave it
 
     def _rows_to_keep(self) -> int:
-        """Return how many rows there are of the same job, and read what is done of the next."""
+        """Return the number of rows of the same job, and read results of the next rows."""
         try:
             with open_regular(self._state) as file:
                 state = json.loads(file.read())
@@ -147,7 +147,7 @@ class EmbeddingFile:
                 return 0
             done = {int(n): self._read_row(text) for n, text in done.items()}
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            return 0  # none, or not one that we wrote: from the beginning
+            return 0  # no file, or not ours: start from the beginning
         size = os.fstat(self._file.fileno()).st_size - HEADER_BYTES
         if type(rows) is not int or not 0 <= rows * self._row_bytes <= size:
             return 0

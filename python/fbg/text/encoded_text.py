@@ -1,4 +1,4 @@
-"""The tokens of a text, and how they are cut to what a model takes or into overlapping windows."""
+"""The tokens of a text, and cut to the limit of a model or into overlapping windows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EncodedText:
     types: the token types; None if nobody asked for them.
     length: how many tokens there were before the text was cut, special tokens included.
 
-    Where the tokens lie in the text is there only if it was asked for:
+    The positions of tokens in the text are set only on request:
 
     offsets: (tokens, 2), the first character of each token and the one after its last.
     segments: 0 and 1 for tokens of the first and second text, -1 for special tokens.
@@ -49,11 +49,11 @@ class EncodedText:
         )
 
     def first(self, count: int) -> EncodedText:
-        """Return the first tokens, at most so many; `length` stays what it was."""
+        """Return the first tokens, up to a limit; `length` stays what it was."""
         return self.take(np.arange(min(count, self.ids.size)))
 
     def without(self, token: int) -> EncodedText:
-        """Return the text without one of its tokens; it is not longer for having had it."""
+        """Return the text without one of its tokens; `length` does not count it."""
         kept = np.flatnonzero(self.ids != token)
         return replace(self.take(kept), length=self.length - (self.ids.size - kept.size))
 
@@ -87,7 +87,7 @@ def windows(length: int, size: int, stride: int) -> list[tuple[int, int]]:
 def kept_when_cut(segments: Indices, max_length: int, cut_first: bool = False) -> Chosen | None:
     """Return which tokens stay when a text or a pair of texts is cut to `max_length` tokens.
 
-    The tokens at the end of a text go; of a pair, those of the longer text, until both are equally
+    The tokens at the end of a text go; in a pair, from the longer text, until both are equally
     long (the strategy "longest_first" of tokenizers), or with `cut_first` those of the first text
     ("only_first"). Special tokens stay; None if they alone are too many, or if nothing would be
     left of the first text.

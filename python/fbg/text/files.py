@@ -1,6 +1,6 @@
 """Reading the texts of a file, one after the other: lines, JSON lines or a column of Parquet.
 
-Whatever is wrong with a file is a ValueError that names it and the line or row.
+Any error in a file is a ValueError that names it and the line or row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def input_kind(path: Path) -> str:
 
 
 def read_texts(path: Path, column: str | None = None) -> Iterator[str]:
-    """Yield the texts of a file; memory does not depend on how many there are.
+    """Yield the texts of a file; memory does not depend on their number.
 
     column: of a .parquet file, or the key of the objects of a .jsonl file; default "text".
     """
@@ -43,7 +43,7 @@ def read_texts(path: Path, column: str | None = None) -> Iterator[str]:
 
 
 def count_texts(path: Path) -> int | None:
-    """Return how many texts a file has, or None where only parsing would tell."""
+    """Return the number of texts in a file, or None if only parsing would tell."""
     kind = input_kind(path)
     if kind == "parquet":
         return int(_open_parquet(path).metadata.num_rows)

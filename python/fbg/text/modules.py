@@ -1,7 +1,7 @@
 """modules.json: the modules of sentence-transformers that a text passes, and their folders.
 
 A Router has one list of modules for queries and another for documents. The model gets the modules
-of documents. Those of queries must be the same ones, or a single table of weights for tokens
+of documents. The modules of queries must be the same ones, or a single table of weights for tokens
 (query_weights.py).
 """
 
@@ -19,7 +19,7 @@ MODULES, ROUTER = "modules.json", "router_config.json"
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
 ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize")
-# Modules that take the place of another: those of other kinds of models.
+# Modules that replace another one, in other kinds of models.
 INSTEAD_OF = {
     "MLMTransformer": "Transformer",
     "SpladePooling": "Pooling",
@@ -28,15 +28,15 @@ INSTEAD_OF = {
 }
 NOTHING = "Dropout"  # does nothing at inference
 QUERY_TABLE = "SparseStaticEmbedding"
-# Modules whose results are no hidden states: none may follow them.
+# Modules whose results are not hidden states: none may follow them.
 LAST = ("SpladePooling", "LogitScore")
 
-Listed = tuple[tuple[str, str], ...]  # kind and folder of each module
+Listed = tuple[tuple[str, str], ...]  # the kind and the folder of each module
 
 
 @dataclass(frozen=True)
 class Modules:
-    """What a text passes.
+    """The modules that a text passes.
 
     listed: kind and folder of each module, in order; the kind is the last part of its class name.
     query_table: the folder of the table of weights that queries have instead, if there is one.
@@ -49,7 +49,7 @@ class Modules:
 
     @property
     def encoder(self) -> str:
-        """The folder with the files of the encoder; "" stands for that of the model."""
+        """The folder with the files of the encoder; "" is the folder of the model."""
         if not self.listed or INSTEAD_OF.get(self.listed[0][0], self.listed[0][0]) != ORDER[0]:
             return ""
         return self.listed[0][1]

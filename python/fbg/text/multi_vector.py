@@ -1,6 +1,6 @@
-"""Settings of models with a vector for every token (ColBERT): lengths, prefixes, what is skipped.
+"""Settings of models with a vector for every token (ColBERT): lengths, prefixes, skipped tokens.
 
-Three layouts have them: PyLate's, with all settings in config_sentence_transformers.json; that of
+Three layouts have them: PyLate's, with all settings in config_sentence_transformers.json; one of
 MultiVectorEncoder of sentence-transformers, with a module MultiVectorMask and with settings of
 queries in sentence_bert_config.json; and the first one of ColBERT, of the architecture HF_ColBERT,
 with artifact.metadata. Dense modules project each token, or a linear layer of the checkpoint.
@@ -22,14 +22,14 @@ PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
 MASK = "MultiVectorMask"
 ARTIFACT = "artifact.metadata"
 KINDS = ("query", "document")
-MARKERS = {"query": "[Q] ", "document": "[D] "}  # PyLate's prefixes where a model states none
+MARKERS = {"query": "[Q] ", "document": "[D] "}  # PyLate's prefixes for a model that states none
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """How queries are filled up with a token.
+    """The token with which queries are filled up.
 
-    length: of the result. attended: the tokens are seen by others. cuts: longer queries are cut.
+    length: length of the result. attended: others see the tokens. cuts: longer queries are cut.
     token: None: the mask token, or the end of a text if there is none.
     """
 
@@ -41,9 +41,9 @@ class Expansion:
 
 @dataclass(frozen=True)
 class MultiVector:
-    """What follows the encoder for each token, and what is special about queries and documents.
+    """The layer behind the encoder for each token, and settings of queries and documents.
 
-    lengths: at which they are cut. prefixes: what precedes them. inserted: a prefix is one token.
+    lengths: at which they are cut. prefixes: texts before them. inserted: a prefix is one token.
     skiplist: tokens whose vectors are left out, of the kinds in skipped_in. columns: of the linear
     layer in the checkpoint, None if there is none. assumed: kinds whose prefix the files do not
     state; it is left out where the vocabulary does not have it as a token.
@@ -66,7 +66,7 @@ def read_multi_vector(
 ) -> MultiVector | None:
     """Return the settings of a model that has a vector for every token, None for any other.
 
-    max_length: where nothing else is said. Raises ModelError.
+    max_length: used if no other limit is set. Raises ModelError.
     """
     settings = read_optional(directory / "config_sentence_transformers.json")
     kind, folders = settings.get("model_type"), dict(modules.listed)

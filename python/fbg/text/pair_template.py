@@ -18,7 +18,7 @@ from fbg.files import read_regular
 
 CHAT_TEMPLATE = "chat_template.jinja"
 
-# As on the page of the model.
+# This is the text on the page of the model.
 QWEN3 = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
     'the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
@@ -35,8 +35,8 @@ PROBES = (("query", "document"), ("other", "document"), ("query", "other"))
 
 @dataclass(frozen=True)
 class PairTemplate:
-    """path: where it comes from, for errors. source: in Jinja; "": that of Qwen3-Reranker.
-    options: names that the template may use. prompt: the one of the model, or None; "" means no
+    """path: of its file, for errors. source: the Jinja text; "": the one of Qwen3-Reranker.
+    options: names that the template may use. prompt: the model's prompt, or None; "" means no
     instruction. structured: the content of a message is a list of parts.
     """
 
@@ -47,7 +47,7 @@ class PairTemplate:
     structured: bool = False
 
     def text(self, query: str, document: str, prompt: str | None = None) -> str:
-        """Return what the model reads about a pair; prompt: instead of that of the model."""
+        """Return the input of the model for a pair; prompt: replaces the model's prompt."""
         prompt = self.prompt if prompt is None else prompt
         if not self.source:
             prompt = QWEN3_PROMPT if prompt is None else prompt
@@ -70,7 +70,7 @@ class PairTemplate:
 
     @property
     def places_both_texts(self) -> bool:
-        """Whether what the model reads depends on the query and on the document."""
+        """Whether the input of the model depends on the query and on the document."""
         first, *others = (self.text(*pair) for pair in PROBES)
         return first not in others
 
@@ -81,7 +81,7 @@ def read_pair_template(
     """Return the template of a reranker, None if it has none; raises ModelError.
 
     directory: with the files of the decoder. prompt: the default prompt of the model.
-    is_qwen3: Qwen3-Reranker without a module for scores, whose chat template is that of
+    is_qwen3: Qwen3-Reranker without a module for scores, whose chat template is for
     conversations.
     """
     if is_qwen3:

@@ -20,12 +20,12 @@ from fbg.errors import ModelError
 from fbg.text.tokenization import TextTokenizer
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
-LONGEST = 1 << 16  # tokens of a query, where the files set no limit
+LONGEST = 1 << 16  # tokens of a query, if the files set no limit
 
 
 @dataclass(frozen=True)
 class QueryWeights:
-    """weights: (vocabulary,). tokenizer: of queries, which get no special tokens."""
+    """weights: (vocabulary,). tokenizer: for queries, which get no special tokens."""
 
     weights: npt.NDArray[np.float32]
     tokenizer: TextTokenizer
@@ -54,7 +54,7 @@ def read_query_weights(folder: Path, vocabulary: int) -> QueryWeights:
 
 
 def read_model_max_length(path: Path) -> int | None:
-    """Return what tokenizer_config.json says about the length of texts, None for nothing."""
+    """Return the length of texts in tokenizer_config.json, None if there is none."""
     settings = read_optional(path)
     value = settings.get("model_max_length")  # transformers write 1e30 for "no limit"
     if value is None:

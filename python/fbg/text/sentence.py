@@ -1,6 +1,6 @@
 """modules.json: how sentence-transformers turn the hidden states of a sentence into one vector.
 
-And the files beside it: what is put before a text (prompts), and the length at which it is cut.
+The files beside it set texts before each text (prompts), and the length at which it is cut.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PROMPTS, TOKENIZER = "config_sentence_transformers.json", "tokenizer_config.json
 
 @dataclass(frozen=True)
 class Splade:
-    """How sparse embeddings are made. sums: over the places of a text, instead of their maximum.
+    """The rule of sparse embeddings. sums: sum over the places of a text, instead of their maximum.
     twice: log(1 + x) is taken twice.
     """
 
@@ -55,7 +55,7 @@ class Splade:
 
 @dataclass(frozen=True)
 class SentenceConfig:
-    """What comes before and after the encoder when a sentence is embedded."""
+    """The steps before and after the encoder when a sentence is embedded."""
 
     pooling: str = "mean"
     normalize: bool = False
@@ -64,18 +64,18 @@ class SentenceConfig:
     dense: tuple[Dense, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_prompt_name: str | None = None
-    include_prompt: bool = True  # in what is pooled
+    include_prompt: bool = True  # whether prompts are pooled, too
     splade: Splade = Splade()
-    score_tokens: tuple[int, ...] = ()  # of rerankers, as TaskConfig has them
+    score_tokens: tuple[int, ...] = ()  # for rerankers, as in TaskConfig
     pair_activation: str | None = None
     template: PairTemplate | None = None
-    multi_vector: MultiVector | None = None  # of models with a vector for every token
-    token_heads: TokenHeads | None = None  # of bge-m3
-    query_weights: QueryWeights | None = None  # of sparse models whose queries pass no encoder
+    multi_vector: MultiVector | None = None  # for models with a vector for every token
+    token_heads: TokenHeads | None = None  # for bge-m3
+    query_weights: QueryWeights | None = None  # for sparse models whose queries pass no encoder
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
-    """Read modules.json and what it names; a directory without it means mean pooling."""
+    """Read modules.json and the files that it names; a directory without it means mean pooling."""
     modules = read_modules(directory)
     max_length, lowercase = _read_length(directory / modules.encoder, config)
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
@@ -187,7 +187,7 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 
 
 def sentence_files(directory: Path) -> list[str]:
-    """Return the files of a model but its weights, relative to the directory."""
+    """Return the files of a model except its weights, relative to the directory."""
     modules = read_modules(directory)
     files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, GLINER, "config.json"]
     if modules.router is not None:

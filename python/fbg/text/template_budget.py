@@ -1,8 +1,8 @@
-"""What a chat template may use up: a budget of characters, items and calls.
+"""The budget of a chat template: characters, items and calls.
 
 `Budget.charge` is the one function that looks into the values of a template. It must be called
-before text is made of a value, or before a value is compared or hashed: containers that share what
-they hold cost as much as they would without sharing. It knows every type that a template can reach,
+before text is made of a value, or before a value is compared or hashed: containers that share
+items cost as much as they would without sharing. It knows every type that a template can reach,
 and refuses a value of any other, so that nothing goes by unseen.
 """
 
@@ -19,7 +19,7 @@ from jinja2.utils import Namespace
 
 MAX_NUMBER = 1 << 63
 COMPARED = 64  # characters are compared in the time that another step takes
-# Their text has a few characters: a number, or the name of a type and an address.
+# The text of these has a few characters: a number, or the name of a type and an address.
 SMALL: tuple[type, ...] = (NoneType, float, complex, type, FunctionType, Iterator)
 SMALL += (Undefined, LoopContext, TemplateReference)
 
@@ -34,7 +34,7 @@ class Budget:
             raise SecurityError("it takes more steps or characters than a chat template may")
 
     def charge(self, value: object) -> None:
-        """Charge for all that is in a value."""
+        """Charge for all contents of a value."""
         values = [value]
         while values:
             item = values.pop()
@@ -52,7 +52,7 @@ class Budget:
                 values += held
 
     def charge_search(self, text: object, *sought: object) -> None:
-        """Charge for a search that may compare each character with all that it looks for."""
+        """Charge for a search that may compare each character with the whole searched text."""
         for item in sought:
             if isinstance(text, str) and isinstance(item, str):
                 self.spend(len(text) * len(item) // COMPARED)
@@ -65,7 +65,7 @@ class Budget:
 
 
 def _held(item: object) -> list[Any] | tuple[Any, ...] | Set[Any] | ValuesView[Any]:
-    """Return what a value holds that is seen in its text; raises SecurityError."""
+    """Return the contents of a value that are seen in its text; raises SecurityError."""
     if isinstance(item, Mapping):
         return [part for pair in item.items() for part in pair]
     if isinstance(item, Namespace):

@@ -1,6 +1,6 @@
 """The two small layers of bge-m3 (arXiv:2402.03216): a weight and a vector for every token.
 
-They lie beside the encoder, as torch.save wrote them: sparse_linear.pt and colbert_linear.pt.
+Their files are beside the encoder, written by torch.save: sparse_linear.pt and colbert_linear.pt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOKEN_HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 
 @dataclass(frozen=True)
 class TokenHeads:
-    """weight: (1 + dimension, hidden), that of the sparse weight first. bias: (1 + dimension,)."""
+    """weight: (1 + dimension, hidden), row 0 for the sparse weight. bias: (1 + dimension,)."""
 
     weight: Floats
     bias: Floats

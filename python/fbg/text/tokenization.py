@@ -1,4 +1,4 @@
-"""tokenizer.json: text to token ids, cut to what the model can take.
+"""tokenizer.json: makes token ids of texts, cut to the limit of the model.
 
 Whatever the tokenizers library raises about the file or a text becomes a ModelError or a
 ValueError: `TextTokenizer` is the only place that calls the library.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Text = str | tuple[str, str]  # a text, or a pair of texts
 
-# What tokens with a meaning of their own are called, in the vocabularies of all families.
+# The names of special tokens in the vocabularies of all families.
 MASK_TOKENS = ("[MASK]", "<mask>")
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
 PADDING_TOKENS = ("[PAD]", "<pad>")
@@ -95,9 +95,9 @@ class TextTokenizer:
 
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:
-        """Turn what the library raises into a ModelError.
+        """Turn errors of the library into a ModelError.
 
-        A panic of its Rust code arrives as a PanicException, which is no Exception. (The report
+        A panic of its Rust code arrives as a PanicException, which is not an Exception. (The report
         that Rust writes to stderr cannot be kept back: stderr belongs to the whole process.)
         """
         try:
@@ -135,12 +135,12 @@ class TextTokenizer:
                         batch, is_pretokenized=split, add_special_tokens=framed
                     )
                 )
-            else:  # faster, since it does not track characters
+            else:  # faster, as it does not track characters
                 encodings = self._call(
                     lambda t: t.encode_batch_fast(batch, add_special_tokens=framed)
                 )
         except ModelError:
-            _require_unicode(where, texts, first)  # the better explanation, if it is one
+            _require_unicode(where, texts, first)  # if it is a ModelError, it explains more
             raise
         return list(encodings)
 
@@ -160,14 +160,14 @@ class TextTokenizer:
     ) -> list[EncodedText]:
         """Encode texts that are to be embedded: in lower case if the model wants it, without types.
 
-        As `encode` otherwise.
+        Otherwise the same as `encode`.
         """
         if self._lowercase:
             texts = [text.lower() for text in texts]
         encodings = self._encode_batch(texts, where, first, located=False)
         if self._skipped is None:
             return [self._encoded(encoding, types=False) for encoding in encodings]
-        # What is skipped does not count towards the length, as in model2vec.
+        # Skipped tokens do not count towards the length, as in model2vec.
         whole = [self._encoded(encoding, types=False, cut=False) for encoding in encodings]
         return [text.without(self._skipped).first(self.max_length) for text in whole]
 
@@ -183,10 +183,10 @@ class TextTokenizer:
     ) -> list[EncodedText]:
         """Return the tokens of texts and pairs of texts.
 
-        where, first: what errors call the texts, and the number of texts[0] among them.
-        located: also where the tokens lie in the text.
-        cut: leave at most `max_length` tokens of each; of a pair, the longer text is cut first.
-        cut_first: of a pair, cut the first text only.
+        where, first: the name of the texts in errors, and the number of texts[0] among them.
+        located: also return the positions of tokens in the text.
+        cut: leave at most `max_length` tokens of each; the longer text of a pair is cut first.
+        cut_first: cut only the first text of a pair.
 
         Raises ValueError for text that is not valid Unicode, and with `cut_first` for a second text
         that leaves no room for the first; ModelError if the tokenizer cannot
@@ -201,7 +201,7 @@ class TextTokenizer:
     def encode_words(
         self, texts: Sequence[list[str]], where: str, first: int = 0
     ) -> list[EncodedText]:
-        """Return the tokens of texts that are cut into words, located. As `encode` otherwise."""
+        """Return the tokens of texts that are cut into words, located, otherwise as `encode`."""
         encodings = self._encode_batch(texts, where, first, located=True, split=True)
         return [self._encoded(encoding, located=True) for encoding in encodings]
 
@@ -249,7 +249,7 @@ class TextTokenizer:
         """Return the tokens of texts that have their special tokens in them already.
 
         ends: two texts that end as all of them do. Texts are cut before the tokens that these two
-        have in common. As `encode` otherwise.
+        have in common. Otherwise the same as `encode`.
         """
         plain = copy(self)
         plain._special_tokens = False
@@ -303,7 +303,7 @@ class TextTokenizer:
         return number
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return tokens as they stand in the vocabulary."""
+        """Return tokens as spelled in the vocabulary."""
         found: list[str | None] = self._call(lambda t: [t.id_to_token(number) for number in ids])
         return [token or "" for token in found]
 
@@ -337,7 +337,7 @@ def _cut(text: EncodedText, limit: int, kept: int) -> EncodedText:
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int | None:
-    """Return the token for what the vocabulary does not have, as model2vec looks it up."""
+    """Return the token for unknown text, as model2vec looks it up."""
     model = tokenizer.model
     if hasattr(model, "unk_token"):
         return None if model.unk_token is None else tokenizer.token_to_id(model.unk_token)
@@ -360,5 +360,5 @@ def _or_minus_one(values: Sequence[int | None]) -> Indices:
 
 
 def _indices(ids: Sequence[int]) -> Indices:
-    """Ids are unsigned there: those beyond int32 become its largest, outside any vocabulary."""
+    """Ids are unsigned in the library: large ones become the largest int32, in no vocabulary."""
     return np.minimum(np.array(ids, np.uint32), np.iinfo(np.int32).max).astype(np.int32)

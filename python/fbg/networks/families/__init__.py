@@ -1,4 +1,4 @@
-"""The families of networks, as tables: how each reads its settings, and what it calls its tensors.
+"""The families of networks, as tables: how each reads its settings, and names its tensors.
 
 A file is a kind of network; a family is an entry in its FAMILIES.
 """

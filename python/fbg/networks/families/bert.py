@@ -1,6 +1,6 @@
-"""BERT and its relatives (Devlin et al., 2018, arXiv:1810.04805), and what they share with others.
+"""BERT and its relatives (Devlin et al., 2018, arXiv:1810.04805), and code that others share.
 
-Names and rules are those of the family's modeling file in Hugging Face transformers.
+Names and rules follow the family's modeling file in Hugging Face transformers.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ DISTILBERT_KEYS = {
     "intermediate_size": "hidden_dim",
     "hidden_act": "activation",
 }
-# Of MPNet's distances, whatever its config.json says: transformers counts in 32 buckets.
+# MPNet's distances have 32 buckets in transformers, whatever config.json says.
 MPNET_BUCKETS = Buckets(32, 128)
 
 
@@ -88,7 +88,7 @@ def _read(
 ) -> EncoderConfig:
     """Read the settings of a family; raises ModelError.
 
-    keys, activation, eps: as in `read_common`. types: kinds of segments where config.json says
+    keys, activation, eps: as in `read_common`. types: kinds of segments if config.json says
     nothing. skips_padding: positions count the tokens that are not padding (id p), from p + 1;
     padding has position p.
     """
@@ -114,7 +114,7 @@ def _read_narrow(
 ) -> EncoderConfig:
     """Read the settings of a family whose embeddings may be narrower than its layers.
 
-    key: says how wide they are. of_equals: they are projected also if they are as wide.
+    key: names their width. of_equals: whether embeddings of equal width are projected, too.
     """
     width = settings.size(key)
     config = _read(settings, names, activation=activation)
@@ -174,7 +174,7 @@ BERT_HEADS = _heads(
         bias="cls.predictions.bias",
     ),
 )
-# What it predicts masked tokens from is not the table of its embeddings.
+# The decoder of masked tokens is not the table of embeddings.
 REMBERT_HEADS = {kind: names for kind, names in BERT_HEADS.items() if kind != MASKED}
 ROBERTA_HEADS = _heads(
     _dense_classifier("tanh"),

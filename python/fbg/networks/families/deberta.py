@@ -34,8 +34,8 @@ FIRST_RELATIVE = RelativeNames(
 
 
 def _read_first(settings: Settings) -> EncoderConfig:
-    """Read the settings of the first version: no distances share an embedding, each layer has
-    projections of its own for them, and rows of heads alternate in one product.
+    """Read the settings of the first version: distances have separate embeddings, each layer has
+    its own projections for them, and rows of heads alternate in one product.
     """
     if settings.flag("talking_head"):
         raise settings.error("talking_head", "false")
@@ -108,7 +108,7 @@ def _read_relative(settings: Settings, positions: int, eps: float) -> Relative |
 
 
 def _read_convolution(settings: Settings, hidden: int) -> Convolution | None:
-    """Read the layer of version 2 that adds what the nearest tokens are."""
+    """Read the layer of version 2 that adds a convolution over the nearest tokens."""
     key = "conv_kernel_size"
     width = 0 if settings.get(key) is None else settings.size(key, at_least=0)
     if width == 0:
@@ -122,7 +122,7 @@ def _read_convolution(settings: Settings, hidden: int) -> Convolution | None:
     return Convolution(width, groups, ACTIVATIONS.get(chosen, chosen))
 
 
-# Classifiers read what a dense layer makes of the first token.
+# Classifiers read the output of a dense layer on the first token.
 HEADS = {
     **BERT_HEADS,
     "ForSequenceClassification": HeadNames("classifier", dense="pooler.dense", activation="gelu"),

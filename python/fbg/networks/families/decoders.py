@@ -1,7 +1,7 @@
 """Decoders that embed texts, and EuroBERT and EmbeddingGemma, which are built like them.
 
-RMSNorm before each half of a layer, rotary positions, a gate in the feed-forward part, and fewer
-heads of keys and values than of queries. Names and rules are those of the family's modeling file in
+They have RMSNorm before each half of a layer, rotary positions, gated feed-forward parts, and fewer
+heads of keys and values than of queries. Names and rules follow the family's modeling file in
 Hugging Face transformers.
 """
 
@@ -51,14 +51,14 @@ GEMMA = replace(
     mlp_post_norm="post_feedforward_layernorm",
 )
 
-# What classifiers of EuroBERT read.
+# The poolings of EuroBERT's classifiers.
 POOLINGS = {"bos": "cls", "mean": "mean", "late": "late"}
 DECODER: dict[str, Any] = {"rms": True, "place": "before", "gated": True, "biases": frozenset()}
 KEYS = {"layer_norm_eps": "rms_norm_eps"}
 
 
 def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
-    """Read Llama's settings, or EuroBERT's, which is no decoder."""
+    """Read Llama's settings, or EuroBERT's, which is not a decoder."""
     pooling = ""
     if not causal:
         pooling = settings.choice("classifier_pooling", tuple(POOLINGS), default="late")
@@ -161,7 +161,7 @@ def _read_common(
 def _decoder(
     common: dict[str, Any], rotation: Rotation | None = None, **options: Any
 ) -> EncoderConfig:
-    """Return the settings of a decoder. rotation: of all layers, if they have the same one."""
+    """Return the settings of a decoder. rotation: used by all layers, if they have the same one."""
     if rotation is not None:
         options["rotations"] = (rotation,) * common["num_layers"]
     return EncoderConfig(**{**DECODER, **common, **options})

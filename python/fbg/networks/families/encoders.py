@@ -1,6 +1,6 @@
 """Rotary encoders between BERT and today's decoders.
 
-nomic_bert and gte have two layouts: that of Hugging Face transformers, and that of the files on the
+nomic_bert and gte have two layouts: one of Hugging Face transformers, and one of the files on the
 hub, which were made by code of their own.
 """
 
@@ -61,7 +61,7 @@ NEW = replace(
     output="mlp.down_proj",
     mlp_norm="mlp_ln",
 )
-# Keys of nomic's own files, which are GPT-2's.
+# Keys of nomic's own files, which follow GPT-2.
 NOMIC_KEYS = {
     "hidden_size": "n_embd",
     "num_hidden_layers": "n_layer",
@@ -71,7 +71,7 @@ NOMIC_KEYS = {
     "layer_norm_eps": "layer_norm_epsilon",
     "hidden_act": "activation_function",
 }
-# What its code can do besides, and no published model of this kind does.
+# Features of its code that no published model of this kind uses.
 NOMIC_VARIANTS = (
     *("prenorm", "parallel_block", "causal", "use_rms_norm", "rotary_emb_interleaved"),
     *("qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias"),

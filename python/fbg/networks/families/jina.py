@@ -1,6 +1,6 @@
 """Jina's encoders: BERT with ALiBi and a gate (version 2), XLM-RoBERTa with rotations (version 3).
 
-The third version and its reranker have two layouts: that of Hugging Face transformers, and that of
+The third version and its reranker have two layouts: one of Hugging Face transformers, and one of
 the files on the hub, which call themselves xlm-roberta.
 """
 

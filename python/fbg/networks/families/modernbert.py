@@ -1,8 +1,8 @@
 """ModernBERT (Warner et al., 2024, arXiv:2412.13663).
 
-Where it differs from BERT: queries and keys are rotated by the places of their tokens, and there is
-no position table; most layers see only near tokens; each half of a layer normalises what it reads,
-not what it writes; the feed-forward part has a gate.
+It differs from BERT: queries and keys are rotated by the places of their tokens, and there is
+no position table; most layers see only near tokens; each half of a layer normalises its input,
+not its output; the feed-forward part has a gate.
 """
 
 from __future__ import annotations

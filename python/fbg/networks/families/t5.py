@@ -1,6 +1,6 @@
 """The encoders of T5 and mT5 (Raffel et al., 2019, arXiv:1910.10683).
 
-RMSNorm before each half of a layer, biases of attention for distances, the same in all layers, and
+They have RMSNorm before each half of a layer, the same biases for distances in all layers, and
 no scaling of scores. Linear layers have no biases.
 """
 
@@ -44,7 +44,7 @@ KEYS = {
     "max_position_embeddings": "n_positions",
     "hidden_act": "feed_forward_proj",
 }
-# There is no limit but that of the tokenizer; this is what the models were trained on.
+# Only the tokenizer sets a limit; the models were trained on this length.
 MAX_POSITIONS = 512
 
 
@@ -78,7 +78,7 @@ def _read(settings: Settings, default: str) -> EncoderConfig:
     )
 
 
-# Other heads read what the decoder makes of the encoder's states.
+# Other heads read the output of the decoder.
 HEADS = {"ForTokenClassification": HeadNames("classifier")}
 FAMILIES = (
     Family("t5", partial(_read, default="relu"), HEADS),

@@ -19,11 +19,11 @@ from fbg.text.encoded_text import EncodedText
 
 THRESHOLD = 0.5
 
-Places = list[tuple[int, int]]  # of words in a text
+Places = list[tuple[int, int]]  # words in a text
 
 
 def require_defaults(strategy: object, ignored: object, stride: object) -> None:
-    """Refuse what only classifiers of tokens have."""
+    """Refuse options that only classifiers of tokens have."""
     for name, value, default in (
         ("aggregation_strategy", strategy, "simple"),
         ("ignore_labels", ignored, ("O",)),
@@ -61,7 +61,7 @@ def labelled_steps(
 
 
 class _Reader:
-    """Texts to entities of the same labels."""
+    """Finds entities of the same labels in texts."""
 
     def __init__(self, context: TaskContext, labels: list[str], truncation: bool) -> None:
         spans, scorer = context.config.tasks.spans, context.span_scorer
@@ -85,7 +85,7 @@ class _Reader:
         self._marker = marker
 
     def encode(self, texts: Sequence[str], first: int) -> tuple[list[Places], list[EncodedText]]:
-        """Return where the words of each text lie, and the tokens of labels and words."""
+        """Return the positions of the words of each text, and the tokens of labels and words."""
         most, places = self._spans.max_words, []
         for n, text in enumerate(texts, first):
             words, more = split_words(text, most)

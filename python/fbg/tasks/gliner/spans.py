@@ -1,4 +1,4 @@
-"""Scores of spans of words for labels: what GLiNER computes behind its encoder, in float32.
+"""Scores of spans of words for labels: the computation of GLiNER behind its encoder, in float32.
 
 With s and e for the first and last word of a span, and p for the vector of a label,
 
@@ -27,13 +27,13 @@ Found = tuple[float, int, int, int]  # score, first and last word, label
 
 
 def split_words(text: str, most: int) -> tuple[list[tuple[int, int]], bool]:
-    """Return where the first words of a text lie, and whether it has more."""
+    """Return the positions of the first words of a text, and whether it has more."""
     places = [match.span() for match, _ in zip(WORD.finditer(text), range(most + 1), strict=False)]
     return places[:most], len(places) > most
 
 
 def best_spans(found: Sequence[Found]) -> list[Found]:
-    """Return spans that do not overlap, the best first, in the order of the text."""
+    """Choose spans that do not overlap, the best first; return them in the order of the text."""
     kept: list[Found] = []
     for span in sorted(found, key=lambda span: -span[0]):
         if all(span[1] > other[2] or other[1] > span[2] for other in kept):

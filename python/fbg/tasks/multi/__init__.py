@@ -1,1 +1,1 @@
-"""A vector for every token (late interaction): how they are computed, and compared."""
+"""A vector for every token (late interaction): their computation and comparison."""

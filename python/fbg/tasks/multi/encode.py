@@ -152,7 +152,7 @@ def _settings(context: TaskContext, task: str) -> MultiVector:
 class _Reader:
     """Tokenizes texts of one kind.
 
-    hidden_length: of queries whose mask tokens nobody looks at; else 0.
+    hidden_length: length of queries whose mask tokens no token attends to; else 0.
     """
 
     def __init__(self, context: TaskContext, settings: MultiVector, kind: Kind, task: str) -> None:
@@ -165,7 +165,7 @@ class _Reader:
             least = self._expansion.length
             limit = least if self._expansion.cuts else max(limit, least)
         if context.tokenizer.max_length != context.sentence.max_length:
-            limit = min(limit, context.tokenizer.max_length)  # of Model.with_max_length
+            limit = min(limit, context.tokenizer.max_length)  # set by Model.with_max_length
         self._limit = limit
         attended = self._expansion is None or self._expansion.attended
         self.hidden_length = 0 if attended else limit
@@ -191,7 +191,7 @@ class _Reader:
         self._skipped = np.array([token for token in known if token is not None], np.int32)
 
     def read(self, texts: Sequence[str], where: str, first: int, truncation: bool) -> list[Indices]:
-        """Return the tokens of texts; those that nobody looks at as ~token."""
+        """Return the tokens of texts; a token to which no other attends is given as ~token."""
         with calling:
             encoded = self._tokenizer.encode_sentences(
                 [self._prefix + text for text in texts], where, first
@@ -215,7 +215,7 @@ class _Reader:
         return np.concatenate([ids, np.full(missing, fill, np.int32)])
 
     def kept(self, ids: Indices) -> npt.NDArray[np.bool_]:
-        """Return which tokens have vectors in the result."""
+        """Return a mask of the tokens that have vectors in the result."""
         return ~np.isin(np.where(ids < 0, ~ids, ids), self._skipped)
 
 

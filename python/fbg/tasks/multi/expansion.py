@@ -1,4 +1,4 @@
-"""Queries with mask tokens that look at the others, while nobody looks at them.
+"""Queries with mask tokens that attend to other tokens, while none attends to them.
 
 ColBERT's queries are filled up with mask tokens (arXiv:2004.12832). In most models these read the
 tokens of the query, but neither each other nor themselves, and nothing reads them. Attention has no
@@ -29,8 +29,8 @@ from fbg.runtime.batches import PackedBatch, token_position_ids
 from fbg.runtime.engine import Engine, InputLimits
 from fbg.runtime.runner import Runner
 
-HIDDEN = -1e9  # added to a score that must not count
-ZONES = 4  # of 2 L places each
+HIDDEN = -1e9  # bias of a score that must not count
+ZONES = 4  # segments of 2 L places each
 
 
 def can_expand(config: EncoderConfig) -> bool:
@@ -75,7 +75,7 @@ class ExpandedEngine(Engine):
     """An engine for queries whose mask tokens are given as ~token, behind all others."""
 
     def __init__(self, graph: Graph, config: EncoderConfig, length: int, columns: int) -> None:
-        # No family that has queries like these rotates long texts otherwise.
+        # No family with such queries rotates long texts differently.
         limits = InputLimits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
         hiding = graph.rewritten(partial(_hide_masks, length=length))
         super().__init__(hiding, limits, columns, per_token=True)

@@ -23,7 +23,7 @@ from fbg.threads import calling
 
 @dataclass(frozen=True)
 class HybridEmbeddings:
-    """dense: (texts, hidden). sparse: a weight for each token of the vocabulary. multi: of each
+    """dense: (texts, hidden). sparse: a weight for each token of the vocabulary. multi: for each
     text (tokens, dimension), without its first special token; `fbg.maxsim` compares them.
     """
 
