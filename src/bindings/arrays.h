@@ -31,7 +31,7 @@ py::dtype dtype_of() {
     return py::dtype::of<T>();
 }
 
-// Of the elements of packed weights.
+// The types of the elements of packed weights.
 inline py::dtype dtype_of(Accumulator family) {
   const int bytes = packed_format(family).b_bytes;
   if (bytes != 2) return bytes == 4 ? dtype_of<float>() : dtype_of<std::int8_t>();
@@ -46,7 +46,7 @@ bool has_dtype(const py::array& a) {
     return py::isinstance<py::array_t<T>>(a);
 }
 
-// Whether elements lie, and are apart, by multiples of their size: as NumPy sees it, which leaves
+// Whether addresses and strides are multiples of the size of elements: NumPy's view, which leaves
 // out the strides that nobody uses.
 inline bool is_aligned(const py::array& a) {
   return (a.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
@@ -59,13 +59,13 @@ inline bool is_empty(const py::array& a) {
 }
 
 // The distance in bytes of neighbours along an axis. There are none along an axis of one element,
-// nor in an array without elements: what NumPy keeps as a stride there may be any number, and the
+// nor in an array without elements: the stride that NumPy keeps there may be any number, and the
 // answer is `otherwise`, as it is for an axis that the array does not have.
 inline std::int64_t stride_of(const py::array& a, py::ssize_t axis, std::int64_t otherwise) {
   return axis < a.ndim() && a.shape()[axis] > 1 && !is_empty(a) ? a.strides()[axis] : otherwise;
 }
 
-// A 2-D array of T as it lies, any strides.
+// A 2-D array of T in place, with any strides.
 template <class T>
 MatrixView<const T> matrix(const py::array& a, const char* name) {
   if (!has_dtype<T>(a))
@@ -99,7 +99,7 @@ inline ByteRange byte_range(const py::array& a) {
 }
 
 // Whether two arrays may touch the same byte: their ranges overlap, and they are not blocks of
-// columns side by side in rows that lie equally far apart.
+// columns side by side in rows with equal distances.
 inline bool may_overlap(const py::array& a, const py::array& b) {
   const ByteRange x = byte_range(a), y = byte_range(b);
   if (!x.overlaps(y) || is_empty(a) || is_empty(b)) return false;

@@ -110,7 +110,7 @@ py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<
   return c;
 }
 
-// A prepared convolution with its pipeline, for calls in a loop. What they have in common was
+// A prepared convolution with its pipeline, for calls in a loop. What the calls share was
 // checked by an ordinary call.
 class ConvCall {
  public:

@@ -20,7 +20,7 @@
 namespace fbg::bindings {
 namespace {
 
-// What a Gemm was prepared for.
+// The arguments for which a Gemm was prepared.
 struct PreparedKey {
   PackerKind packer;
   Accumulator family;
@@ -48,7 +48,7 @@ std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
   const std::int64_t max_m = m <= policy::gemm::kFewRows
                                  ? policy::gemm::kFewRows
                                  : std::int64_t{std::numeric_limits<std::int32_t>::max()};
-  // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
+  // Asked once: the limit may change at any time, and the key must record it.
   const Features features = active_features();
   PreparedKey key{as.packer,
                   as.family,
@@ -137,7 +137,7 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
   return run(a, as, rows, w, stages, py::none(), num_threads, chosen);
 }
 
-// What kernels add up, by the names of their dtypes.
+// The types of sums, by the names of their dtypes.
 struct NamedAccumulator {
   std::string_view name;
   Accumulator kind;

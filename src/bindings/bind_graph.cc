@@ -1,4 +1,4 @@
-// Graphs: a method for each op. Tables are read where they lie, vectors are copied.
+// Graphs: a method for each op. Tables are read in place, vectors are copied.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -19,7 +19,7 @@
 namespace fbg::bindings {
 namespace {
 
-// An embedding table, read where it lies: it keeps the array alive.
+// An embedding table, read in place: it keeps the array alive.
 SharedMatrix table(const Floats& array, const char* what) {
   require(array.ndim() == 2, std::string(what) + " must be 2-D");
   const auto release = [owner = new py::object(array)](const float*) {

@@ -1,4 +1,4 @@
-// What the machine offers and what of it is used: ISA, CPU, threads, version.
+// Features of the machine and which ones are used: ISA, CPU, threads, version.
 #include <pybind11/stl.h>
 
 #include <optional>

@@ -17,7 +17,7 @@
 namespace fbg::bindings {
 namespace {
 
-using HalfBits = py::array_t<std::uint16_t, py::array::c_style>;  // of float16
+using HalfBits = py::array_t<std::uint16_t, py::array::c_style>;  // bits of float16
 
 template <class T>
 std::span<const T> span_of(const std::optional<py::array_t<T, py::array::c_style>>& a) {
@@ -51,7 +51,7 @@ void require_finite(const MatrixView<const float>& w) {
                               " at (" + std::to_string(k) + ", " + std::to_string(j) + ")");
 }
 
-// A copy of what was packed. bfloat16 leaves as its bits, and Python gives them a dtype.
+// A copy of the packed values. bfloat16 is returned as bits, and Python gives them a dtype.
 py::array unpack(const PackedMatrix& b) {
   py::array out(dtype_of(b.family()), {b.rows(), b.cols()});
   void* const data = out.mutable_data();
@@ -97,7 +97,7 @@ const char* accumulator_name(const PackedMatrix& b) {
   return b.family() == Accumulator::int16 ? "int16" : "int32";
 }
 
-// What a type of weights does not have is None.
+// Attributes that a type of weights does not have are None.
 void bind_matrix(py::module_& m) {
   using B = PackedMatrix;
   bound_class<B>(m, "PackedB")

@@ -55,7 +55,7 @@ const StageRow& row_called(const char* StageRow::*name, std::string_view wanted)
   return *found;
 }
 
-// What a stage makes of each type that it takes.
+// The result type of a stage for each type that it takes.
 py::dict types_of(const Stage& stage) {
   py::dict types;
   for (const ValueType in : {ValueType::acc, ValueType::int32, ValueType::float32})
@@ -126,7 +126,7 @@ void bind_pipeline(py::module_& m) {
   bind_rows(m);
   bound_class<PyStage>(m, "Stage")
       .def_property_readonly(
-          "key",  // what a kernel is compiled for
+          "key",  // the parameters for which a kernel is compiled
           [](const PyStage& s) {
             const Promise& promise = s.stage.promise;
             return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
@@ -146,7 +146,7 @@ void bind_pipeline(py::module_& m) {
       py::arg("name"), py::arg("constants") = py::tuple(), py::arg("operand") = py::none(),
       py::arg("type") = "float32");
   // Requantize. `constant`: its scale and zero point are part of the kernel, as far as they are 1
-  // and 0. bounded: what is rounded is known to be a number within int32.
+  // and 0. bounded: the rounded value is known to be within int32.
   m.def(
       "stage_requantize",
       [](float scale, std::int32_t zero_point, const std::string& type, bool constant,

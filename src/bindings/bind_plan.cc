@@ -74,7 +74,7 @@ bool is_dense(const py::array& array) {
   return py::isinstance<py::array_t<T, py::array::c_style>>(array);
 }
 
-// An array that a run reads or writes where it lies, so its dtype and layout must be right;
+// An array that a run reads or writes in place, so its dtype and layout must be right;
 // bfloat16 comes as the 16 bits of each element.
 void check_matrix(const py::array& array, const BufferShape& shape, std::int64_t rows,
                   const std::string& what) {

@@ -24,7 +24,7 @@ struct PreparedCall {
 
 Call& call_of(PyObject* self) { return *reinterpret_cast<PreparedCall*>(self)->call; }
 
-// Runs what may throw; a Python error and `failed` where it does.
+// Runs a function that may throw; then sets a Python error and returns `failed`.
 template <class Result, class Function>
 Result guarded(Result failed, Function function) noexcept {
   try {

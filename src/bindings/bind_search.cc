@@ -22,8 +22,8 @@
 namespace fbg::bindings {
 namespace {
 
-constexpr std::int64_t kBlockScores = 1 << 15;  // of a thread at a time: they stay in its L2
-constexpr std::int64_t kMinRows = 16;           // of a block
+constexpr std::int64_t kBlockScores = 1 << 15;  // scores of a thread at a time: they stay in its L2
+constexpr std::int64_t kMinRows = 16;           // least rows of a block
 constexpr float kLeastLength = 1e-12f;
 
 // A metric that is one of the kernels.
@@ -122,7 +122,7 @@ py::array scores(const py::array& queries, const py::array& corpus, int num_thre
   return y;
 }
 
-// What a thread of a search needs, allocated before it runs.
+// The memory of a thread of a search, allocated before it runs.
 template <class Score>
 struct SearchThread {
   SearchThread(std::size_t k, std::size_t queries, std::int64_t block,

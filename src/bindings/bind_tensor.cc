@@ -24,7 +24,7 @@ namespace {
 
 bool is_dense(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
 
-// What Python objects refer to lives as long as the result.
+// The memory of Python objects lives as long as the result.
 template <class T>
 std::shared_ptr<const T> keep(T objects) {
   return {new T(std::move(objects)), [](const T* owned) {

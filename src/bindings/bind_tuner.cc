@@ -12,7 +12,7 @@
 namespace fbg::bindings {
 namespace {
 
-constexpr std::string_view kOffsetSuffix = "_offset";  // of int4 weights
+constexpr std::string_view kOffsetSuffix = "_offset";  // for int4 weights
 
 }  // namespace
 

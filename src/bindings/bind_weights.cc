@@ -1,4 +1,4 @@
-// Weights of linear layers as a checkpoint keeps them: packing, and what smoothing asks of them.
+// Weights of linear layers as a checkpoint keeps them: packing, and statistics for smoothing.
 // See gemm/pack_linear.h. Results are the same for any number of threads.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

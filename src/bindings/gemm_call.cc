@@ -152,7 +152,7 @@ std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int
   for (const PyStage& s : py_stages) {
     const bool fits = (s.cols < 0 || s.cols == n) && (s.rows < 0 || s.rows == m);
     if (!fits) {
-      // What the stage has of a result of so many rows and columns.
+      // The values of the stage for a result of so many rows and columns.
       const auto share = [&](std::int64_t rows, std::int64_t cols) {
         if (s.rows < 0) return std::to_string(cols) + " values";
         if (s.cols < 0) return std::to_string(rows) + " rows";

@@ -1,4 +1,4 @@
-// What every way to call a product has in common: stages with the arrays they refer to, the packer
+// Code shared by every way to call a product: stages with the arrays they refer to, the packer
 // that reads an operand, checks of `out`, memory to work in.
 #pragma once
 
@@ -90,7 +90,7 @@ ValueType type_named(const std::string& name);
 // Throws where a stage writes to an array that `a` or another stage reads.
 void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const char* function);
 
-// What is done once before the threads of a run start.
+// The steps done once before the threads of a run start.
 inline void begin_run(std::span<const Stage> stages, std::int64_t rows) noexcept {
   for (const Stage& stage : stages)
     if (writes_extents(stage.kind))
@@ -113,20 +113,20 @@ inline OutputView output_view(py::array& c) {
   return {c.mutable_data(), stride_of(c, 0, c.shape()[1] * c.itemsize())};
 }
 
-// This thread's own memory, which grows with what is asked of it.
+// This thread's own memory, which grows on demand.
 std::byte* thread_workspace(std::size_t bytes);
 
 // Threads for a product of m x n x k when the caller names no number: below a million
 // multiply-adds, waking a team costs more than it brings.
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// A 2-D array as it lies; strides count bytes.
+// A 2-D array in place; strides count bytes.
 struct Matrix {
   void* data;
   std::int64_t rows, cols, row_stride, col_stride;
 };
 
-// The packer that an operand names and the family that multiplies what it gives; throws where the
+// The packer that an operand names and the family that multiplies its result; throws where the
 // kernels of `weights` serve no such operand.
 struct PackedAs {
   PackerKind packer;
@@ -134,14 +134,14 @@ struct PackedAs {
 };
 PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function);
 
-// What errors call an operand of such weights: one of three texts.
+// The name in errors of an operand of such weights: one of three texts.
 const char* name_by_weights(const PackedMatrix& weights, const char* int4, const char* int8,
                             const char* floats);
 
 // The matrix that such a packer reads; throws unless the array is one.
 Matrix source(PackerKind packer, const py::array& a, const char* name);
 
-// c = pipeline(x * b) by num_threads threads, where x is what the packer of `a` reads.
+// c = pipeline(x * b) by num_threads threads, where x is the input of the packer of `a`.
 void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const PackedMatrix& b,
                  std::span<const Stage> stages, OutputView c, std::byte* workspace,
                  int num_threads) noexcept;

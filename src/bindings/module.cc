@@ -6,7 +6,7 @@
 
 namespace {
 
-// What the operating system refuses is an OSError, as it is in Python.
+// Failures of the operating system are an OSError, as in Python.
 void translate_system_error(std::exception_ptr error) {
   try {
     if (error) std::rethrow_exception(error);

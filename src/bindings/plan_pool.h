@@ -19,10 +19,10 @@ namespace fbg::bindings {
 // CPUs and caches. A run that finds no plan free waits for one. Call all of it with the GIL held.
 class PlanPool {
  public:
-  // Throws what Plan throws.
+  // Throws the same exceptions as Plan.
   PlanPool(const Graph& graph, const Capacity& capacity, Features features);
 
-  // What all copies have in common: not to be run.
+  // The plan that all copies share: it must not be run.
   const Plan& plan() const { return first_; }
 
   // How many arenas there are.

@@ -17,7 +17,7 @@
 
 namespace fbg::bindings {
 
-// A product with its weights, stages and what its packer refers to.
+// A product with its weights, stages and the arrays of its packer.
 class Product {
  public:
   Product(const AOperand& a, PackedAs as, const PackedMatrix& b, std::vector<Stage> stages,
@@ -190,7 +190,7 @@ class Call {
     return floats ? "; convert it with astype(np.float32)" : "";
   }
 
-  // What is quick to see settles most calls; require_output() knows every rule and what to say.
+  // Quick checks settle most calls; require_output() knows every rule and what to say.
   Matrix require_out(py::handle object, py::handle x_object, const Matrix& x) const {
     if (py::isinstance<py::array>(object)) [[likely]] {
       const auto out = py::reinterpret_borrow<py::array>(object);
@@ -234,7 +234,7 @@ class Call {
   const ElementType x_, out_;
   const std::int64_t out_size_;
   const std::vector<PyStage> stages_;
-  const std::optional<py::array> row_range_;  // of the packer
+  const std::optional<py::array> row_range_;  // arrays of the packer
   std::vector<ByteRange> bound_, written_;    // arrays that calls share; those they write
   const bool chosen_;                         // by the caller
   const int num_threads_;

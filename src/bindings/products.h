@@ -1,4 +1,4 @@
-// What the bindings of graphs, plans and the tuner share: checks, and how Python names a kind of
+// Shared by the bindings of graphs, plans and the tuner: checks, and how Python names a kind of
 // product.
 #pragma once
 
@@ -30,7 +30,7 @@ struct NamedWeights {
   Accumulator family;
   bool has_offsets;
 };
-// What has such a name, of those whose products are summed as usual; none where nothing has it.
+// The family of that name among those with ordinary sums; none if no family has it.
 std::optional<NamedWeights> named_weights(std::string_view name);
 
 using PyKind = std::tuple<std::string, std::int64_t, std::int64_t>;  // dtype of the weights, K, N
@@ -41,7 +41,7 @@ PyBlocking to_python(const Blocking& blocking);
 // Throws ValueError where no weights have that name.
 ProductKind product_kind(const PyKind& kind);
 Blocking blocking(const PyBlocking& blocking);
-// The features that kernels are chosen for: those named, or what is active now. Throws ValueError
+// The features for which kernels are chosen: those named, or the active ones. Throws ValueError
 // where some are named that this CPU lacks.
 Features checked_features(std::optional<Features> features, const char* where);
 

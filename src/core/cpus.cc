@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kUnlimited = 0;
 
-// Of "<quota> <period>", in microseconds.
+// Parses "<quota> <period>", in microseconds.
 double quotient(const std::string& text) {
   long long quota = 0, period = 0;
   const bool known = std::sscanf(text.c_str(), "%lld %lld", &quota, &period) == 2;

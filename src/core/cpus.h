@@ -1,4 +1,4 @@
-// What Linux tells in files about the CPUs of a process: the quota of a container (cgroups of
+// Facts in files of Linux about the CPUs of a process: the quota of a container (cgroups of
 // version 1 and 2) and the sizes of caches.
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace fbg {
 
-// What a file holds; nothing where it cannot be read.
+// The content of a file; empty if it cannot be read.
 std::string read_file(const std::string& path);
 
 // Cuts the first line off a text, and returns it without its end.

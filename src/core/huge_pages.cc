@@ -1,5 +1,5 @@
 // Regions of address space that are cut into blocks: the first that is large enough, from its
-// beginning. What is free is listed in itself, in the order of addresses, so that giving memory
+// beginning. Free memory is listed in itself, in the order of addresses, so that giving memory
 // back needs none. Regions without a block are unmapped, all but one.
 #include "core/huge_pages.h"
 
@@ -16,7 +16,7 @@
 namespace fbg::huge_pages {
 namespace {
 
-// Address space only: what no block needs is never touched.
+// Only address space is reserved: pages that no block needs are never touched.
 constexpr std::size_t kRegion = 8 * kPage;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {

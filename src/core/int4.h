@@ -43,7 +43,7 @@ inline void put_int4_scale(std::byte* group, std::int64_t column, std::int64_t d
   std::memcpy(group + depth / 2 * kPanelColumns + column * 2, &scale, sizeof scale);
 }
 
-// The offset of a column lies behind the scales of all columns.
+// Offsets of columns are stored behind the scales of all columns.
 inline float16 int4_offset(const std::byte* group, std::int64_t column, std::int64_t depth) {
   return int4_scale(group, column + kPanelColumns, depth);
 }

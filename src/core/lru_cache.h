@@ -47,7 +47,7 @@ class LruCache {
     return entries_.front().sized.value;
   }
 
-  // Of all values that are kept.
+  // The total size of all values that are kept.
   std::size_t bytes() const {
     const NoFork no_fork;
     const std::lock_guard lock(mutex_);

@@ -15,7 +15,7 @@ std::size_t checked_bytes(std::size_t count, std::size_t element_bytes);
 
 enum class Fill { none, zero };
 
-// Owns `size()` bytes aligned to 64. From 64 KiB on they lie on huge pages if the system has some,
+// Owns `size()` bytes aligned to 64. From 64 KiB on they are on huge pages if the system has some,
 // as streamed weights otherwise spend their time on TLB misses. Buffers of 4 MiB and more have
 // pages of their own and start on a 2 MiB boundary; smaller ones share pages (huge_pages.h).
 class AlignedBuffer {

@@ -33,7 +33,7 @@ inline constexpr std::int64_t kStreamBytes = 8 * kMiB;
 // Products of up to this many rows are one tile high for vector kernels of AVX-512. With weights of
 // more bytes than an L2 holds, they are bound by memory.
 inline constexpr std::int64_t kFewRows = 12, kManyWeights = 2 * kMiB;
-// What a thread pays beside its tiles, in multiply-adds per k: quantizing an element of A costs as
+// Costs of a thread besides tiles, in multiply-adds per k: quantizing an element of A costs as
 // much as so many columns, and streaming a column of B as much as so many rows.
 inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 
@@ -44,7 +44,7 @@ inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 namespace prefetch {
 
 inline constexpr int kNear = 4 << 10, kFar = 64 << 10;
-inline constexpr int kNearNibbles = 8 << 10, kFarNibbles = 32 << 10;  // of 4-bit weights
+inline constexpr int kNearNibbles = 8 << 10, kFarNibbles = 32 << 10;  // for 4-bit weights
 inline constexpr int kPage = 4 << 10;
 inline constexpr int kFewNibbleRows = 4;  // a product of so many is bound by memory
 
@@ -52,14 +52,14 @@ inline constexpr int kFewNibbleRows = 4;  // a product of so many is bound by me
 
 namespace taps {
 
-inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // of segments copied for a block of tiles
+inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // segments copied for a block of tiles
 inline constexpr std::int64_t kBlockTiles = 32;
 
 }  // namespace taps
 
 namespace lines {
 
-inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // of lines copied for a block of tiles
+inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // lines copied for a block of tiles
 inline constexpr std::int64_t kBlockTiles = 128;
 // K is cut into parts of so many bytes where there are at least so many tiles.
 inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
@@ -68,7 +68,7 @@ inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
 
 namespace patches {
 
-inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // of a block's patches, beside B in the L1
+inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // a block's patches, beside B in the L1
 
 }  // namespace patches
 
@@ -80,7 +80,7 @@ inline constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the sa
 
 namespace lanewise {
 
-inline constexpr std::int64_t kBlockBytes = 40 * kKiB;  // of interleaved rows of the image
+inline constexpr std::int64_t kBlockBytes = 40 * kKiB;  // interleaved rows of the image
 
 }  // namespace lanewise
 
@@ -88,7 +88,7 @@ namespace sliding {
 
 inline constexpr std::int64_t kLanesBytes = 24 * kKiB;  // beside the image in the L1
 inline constexpr std::int64_t kRepeatedBytes = 32 * kKiB;
-inline constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
+inline constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // one step of an output row
 
 }  // namespace sliding
 
@@ -104,7 +104,7 @@ inline constexpr std::int64_t kMaxShared = 16 * kMiB;  // bytes of a block that 
 
 namespace strassen {
 
-inline constexpr std::int64_t kBlockRows = 48;  // of A: whole tiles of the microkernel
+inline constexpr std::int64_t kBlockRows = 48;  // rows of A: whole tiles of the microkernel
 
 }  // namespace strassen
 

@@ -27,7 +27,7 @@ namespace {
 // others.
 constexpr std::chrono::microseconds kSpinTime{100};
 
-// A thread that yields loses what is left of its share of time. More often than this, threads of
+// A thread that yields loses the rest of its share of time. More often than this, threads of
 // low priority would hardly advance beside others.
 constexpr std::chrono::milliseconds kGiveWayInterval{1};
 
@@ -61,7 +61,7 @@ struct alignas(64) Ticket {
   std::atomic<int> cpu{-1};         // where the worker was last seen
   std::atomic<pid_t> thread{0};
 
-  // Waits until the number differs from `old`; returns what it became.
+  // Waits until the number differs from `old`; returns the new one.
   std::uint32_t wait(std::uint32_t old) noexcept {
     spin_until([&] {
       return number.load(std::memory_order_acquire) != old ||

@@ -1,4 +1,4 @@
-// The features of an x86-64 CPU, from what CPUID, XCR0 and Linux say. They are arguments, so that
+// The features of an x86-64 CPU, from CPUID, XCR0 and Linux. They are arguments, so that
 // tests can describe CPUs that nobody has, and hypervisors that hide a part of one.
 #pragma once
 

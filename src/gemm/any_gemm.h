@@ -1,4 +1,4 @@
-// A Gemm whose packer and family of weights only the program at run time knows: what Python's
+// A Gemm whose packer and family of weights are known only at run time: what Python's
 // products and the linear layers of plans share, instead of one Gemm for each pair of types.
 #pragma once
 
@@ -45,7 +45,7 @@ auto with_packer(PackerKind kind, Use use) {
 
 class AnyGemm : public GemmDriver {
  public:
-  // `family` is that of the weights b, or float32_bf16 for those of bfloat16. Throws as Gemm does,
+  // `family` is the family of the weights b, or float32_bf16 for bfloat16. Throws as Gemm does,
   // and std::invalid_argument where the kernels of the family read other elements than the packer
   // gives.
   AnyGemm(PackerKind packer, Accumulator family, const PackedMatrix& b,
@@ -55,7 +55,7 @@ class AnyGemm : public GemmDriver {
         packer_(packer) {}
 
   PackerKind packer() const { return packer_; }
-  // As Gemm::run; the rows are those of a packer of that kind.
+  // Works as Gemm::run; the rows are the input of a packer of that kind.
   using GemmDriver::run;
 
  private:

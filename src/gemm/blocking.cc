@@ -48,7 +48,7 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
   const PackedFormat format = packed_format(accumulator);
   const std::int64_t groups = ceil_div(k, format.kr);
   const std::int64_t b_bytes = ceil_div(n, format.panel_columns) * groups * format.b_group();
-  std::set<std::array<std::int64_t, 5>> seen;  // what a thread with a whole share does
+  std::set<std::array<std::int64_t, 5>> seen;  // the work of a thread with a whole share
   const auto add = [&](const Blocking& blocking) {
     const Geometry geometry =
         choose_geometry(accumulator, features, blocking.tile(b_bytes), groups);

@@ -1,4 +1,4 @@
-// The loops of GemmDriver (see gemm.h for their order and why), and what they are prepared from.
+// The loops of GemmDriver (see gemm.h for their order and why), and their preparation.
 #include "fbg/gemm/driver.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
   }
 }
 
-// Checks what a gated pipeline needs, and takes its workspace.
+// Checks the needs of a gated pipeline, and takes its workspace.
 void GemmDriver::prepare_gate() {
   if (n_ % (2 * kPanelColumns) != 0)
     throw std::invalid_argument("gemm: N of a gated product must be a multiple of " +
@@ -280,7 +280,7 @@ void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineVi
   if (streams) fence_streams();
 }
 
-// Computes the columns `cols` of a gated C, nc of them at a time: those of a, those of b, which lie
+// Computes the columns `cols` of a gated C, nc of them at a time: those of a, those of b, which are
 // half of N further, and f(a, b), while both are in the caches.
 template <class Multiply>
 void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
@@ -311,7 +311,7 @@ void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& r
 
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
 // part of B that will be read next. kChained: tall tiles are chained; others are run at once,
-// without what that costs. kInt16: so are outliers and spilled sums.
+// without that cost. kInt16: so are outliers and spilled sums.
 template <bool kChained, bool kInt16>
 void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
                            const std::byte* next_panel, TileArgs args, const Run& run,
@@ -337,7 +337,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   const std::int64_t depth_bytes = depth.groups.size() * group_bytes_;
   const bool to_partial = !depth.last, to_functor = depth.last && functors_;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
-  // in time. A single tile has what its kernel fetches a little ahead, which is enough.
+  // in time. For a single tile, the prefetch of its kernel is enough.
   const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
 
   AOperand operand = depth.a;

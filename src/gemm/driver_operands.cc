@@ -1,4 +1,4 @@
-// What surrounds the loops of GemmDriver: A as kernels read it, whole and between two cuts of K;
+// Code around the loops of GemmDriver: A as kernels read it, whole and between two cuts of K;
 // the products of outliers of B; and the correction of sums of a shifted A.
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace fbg {
 
 // Whether kernels should read a matrix in place as far as its alignment is concerned. A matrix unit
-// loads 64 bytes of a row at a time, and takes twice as long where they lie in two cache lines.
+// loads 64 bytes of a row at a time, and takes twice as long if they are in two cache lines.
 bool GemmDriver::is_aligned(const std::byte* data, std::int64_t ld) const noexcept {
   const std::int64_t line = geometry_.block_groups * a_group_bytes_;
   return geometry_.block_groups == 1 ||
@@ -61,7 +61,7 @@ auto GemmDriver::pack(const RowSource& a, Range rows, const Run& run) const noex
   }
   const std::int64_t whole = whole_groups_, rest = k_ - whole * format_.kr;
   if (!in_place) {
-    // A matrix unit takes whole blocks of each pair, and must find the same ones wherever A lies.
+    // A matrix unit takes whole blocks of each pair, and must find the same ones wherever A is.
     const bool apart = geometry_.block_groups > 1 && rest;
     operand.add({data, ld, nullptr, panel_bytes_, apart ? whole : groups_});
     if (apart) operand.add({data + whole * a_group_bytes_, ld, nullptr, panel_bytes_, 1});
@@ -86,7 +86,7 @@ auto GemmDriver::cut(const AOperand& a, Range groups, bool first, bool last) con
   DepthBlock block{groups, {}, first, last, false};
   block.a.in_pairs = a.in_pairs;
   const std::int64_t group_bytes = a_group_bytes_ * (a.in_pairs ? 2 : 1);
-  std::int64_t begin = 0;  // of the pair
+  std::int64_t begin = 0;  // start of the pair
   for (const BlockPair& pair : a.blocks()) {
     const std::int64_t from = std::max(groups.begin, begin);
     const std::int64_t to = std::min(groups.end, begin + pair.groups);
@@ -101,7 +101,7 @@ auto GemmDriver::cut(const AOperand& a, Range groups, bool first, bool last) con
   return block;
 }
 
-// Subtracts from raw sums what the shift s of A has added: sum a b = sum (a + s) b - s sum b,
+// Subtracts the effect of the shift s of A from raw sums: sum a b = sum (a + s) b - s sum b,
 // modulo 2^32.
 void GemmDriver::unshift(Range rows, Range cols, const PackedMatrix& b,
                          OutputView c) const noexcept {

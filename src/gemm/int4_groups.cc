@@ -16,10 +16,10 @@ constexpr int kCandidates = 21;
 constexpr float kFirst = 6.8f, kStep = 0.1f;
 constexpr float kLargestScale = 65504.0f;
 
-// With an offset: half the range of the 16 values, where half that of the weights is 1.
+// With an offset: half the range of the 16 values, relative to half the range of the weights.
 constexpr int kReaches = 12;
 constexpr float kFirstReach = 0.72f, kReachStep = 0.03f;
-constexpr int kFits = 2;  // of scale and offset to the values, each followed by a new rounding
+constexpr int kFits = 2;  // fits of scale and offset to the values, each followed by a new rounding
 
 // Half to even, by the addition that leaves no bits behind the point: |x| stays below 2^22.
 float rounded(float x) {
@@ -71,7 +71,7 @@ Int4Column quantize_int4_with_offset(std::span<const float> weights) noexcept {
   const auto [least, greatest] = std::ranges::minmax(weights);
   const float middle = 0.5f * least + 0.5f * greatest, half = 0.5f * greatest - 0.5f * least;
   const auto count = static_cast<float>(weights.size());
-  float best = 0.0f, scale = 0.0f, offset = 0.0f;  // of the weights relative to their range
+  float best = 0.0f, scale = 0.0f, offset = 0.0f;  // for weights relative to their range
   std::array<float, kMaxInt4Group> relative;
   // Weights that differ by less have no scale in float16: only an offset.
   const bool differ = half >= 0x1p-22f;

@@ -13,7 +13,7 @@ namespace fbg {
 inline constexpr std::size_t kMaxInt4Group = 128;
 
 struct Int4Column {
-  float16 scale;                               // of any sign
+  float16 scale;                               // with any sign
   float16 offset{};                            // where groups have one: scale * q + offset
   std::array<std::int8_t, kMaxInt4Group> q{};  // within [-8, 7]; 0 beyond the weights
 };

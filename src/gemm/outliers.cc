@@ -43,7 +43,7 @@ struct Kept {
 
 constexpr Kept kept_in_bits(int bits) { return {-(1 << (bits - 1)), (1 << (bits - 1)) - 1}; }
 
-// Clears what does not stay, and the larger of two neighbours that no lane could hold together:
+// Clears values not to keep, and the larger of two neighbours that no lane could hold together:
 // afterwards a depth of one k-group is always safe.
 void remove_outliers(std::span<std::int8_t> panel, Kept kept) {
   for (std::size_t i = 0; i < panel.size(); i += 2) {
@@ -155,7 +155,7 @@ std::optional<PackedMatrix> PackedMatrix::split(const PackedMatrix& b, int outli
                              b.zero_point() != nullptr, num_outliers}));
   const PackedHeader& h = block.header;
   block.header.per_column = b.header().per_column;
-  // Parameters and column offsets, which count outliers too, lie there as they lie here.
+  // Parameters and column offsets, which count outliers too, are stored there as they are here.
   std::memcpy(block.at<std::byte>(h.panels_offset), b.panels(),
               static_cast<std::size_t>(h.spill_offset - h.panels_offset));
   const auto at = OutlierLayout::of(h.outliers_offset, h.n, h.num_outliers);

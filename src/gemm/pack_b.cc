@@ -1,6 +1,6 @@
 // Packs B into panels. Of the ways to make a packed matrix, those that start from a whole matrix
 // are here, and for_each_place knows the layout that fbg/gemm/pack_b.h draws; outliers.cc splits
-// what was packed here.
+// matrices packed here.
 #include "fbg/gemm/pack_b.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ float round_half_even(float x) {
 }
 
 // Calls f(size, at, i) for every weight of a k x n matrix whose elements have places of their own,
-// panel by panel: `size` is that of an element, a constant, `at` the element's byte in the panels,
+// panel by panel: `size` is an element's size, a constant, `at` the element's byte in the panels,
 // and `i` its index in a matrix with those strides.
 template <class F>
 void for_each_place(const PackedFormat& format, std::int64_t k, std::int64_t n,
@@ -66,7 +66,7 @@ struct ColumnRange {
 // Whether columns, as torch keeps (N, K), are contiguous rather than rows.
 bool by_columns(const MatrixView<const float>& w) { return w.row_stride == 1; }
 
-// Calls f(k, j) for every element in the order in which they lie.
+// Calls f(k, j) for every element in storage order.
 template <class F>
 void for_each_element(const MatrixView<const float>& w, F f) {
   if (by_columns(w)) {
@@ -122,7 +122,7 @@ PackedMatrix PackedMatrix::convert(Accumulator family, MatrixView<const float> w
   const std::int64_t bytes = packed_format(family).b_bytes;
   if (bytes == sizeof(float)) return pack(family, ElementView::of(w));
   const auto round = kernels::weight_codec(family).round;
-  // In lines of what is contiguous.
+  // Copies lines of contiguous elements.
   const std::int64_t length = by_columns(w) ? w.rows : w.cols;
   std::vector<std::byte> elements(static_cast<std::size_t>(w.rows * w.cols * bytes));
   std::vector<float> line(static_cast<std::size_t>(length));

@@ -31,7 +31,7 @@ float larger(float a, float b) {
 // The converted weights of 32 outputs. Rows are padded so that they do not compete for the same
 // lines of the L1 cache.
 struct Chunk {
-  static constexpr std::int64_t kLargest = sizeof(float);  // of an element
+  static constexpr std::int64_t kLargest = sizeof(float);  // size of an element
   alignas(64) std::byte rows[kPanelColumns][kChunk * kLargest + 64];
 };
 
@@ -177,7 +177,7 @@ float LinearPacker::pack_panel(std::int64_t panel) noexcept {
   return largest;
 }
 
-// Quantizes each group of each output by itself, and writes what belongs to the columns.
+// Quantizes each group of each output by itself, and writes the data of the columns.
 float LinearPacker::pack_int4_panel(std::int64_t panel) noexcept {
   const PackedHeader& h = block_->header;
   const std::int64_t first = panel * kPanelColumns;
@@ -225,7 +225,7 @@ std::int32_t LinearPacker::quantize(std::int64_t j, std::int64_t begin, std::int
   return std::accumulate(q, q + size, std::int32_t{0});
 }
 
-// Returns weights [begin, begin + size) of output j as elements: in `row`, or where they lie.
+// Returns weights [begin, begin + size) of output j as elements: in `row`, or in place.
 const std::byte* LinearPacker::convert(std::int64_t j, std::int64_t begin, std::int64_t size,
                                        std::byte* row, float& largest) noexcept {
   const simd::Kernels& vectors = simd::kernels(active_features());

@@ -30,7 +30,7 @@ struct LinearWeights {
 
   std::int64_t inputs() const { return parts.front().cols; }
   std::int64_t outputs() const;
-  // The K weights of output j, and what divides them.
+  // The K weights of output j, and their divisor.
   const float* output(std::int64_t j) const;
   float divisor_of(std::int64_t j) const {
     return divisor.empty() ? 1.0f : divisor[static_cast<std::size_t>(j)];
@@ -64,7 +64,7 @@ class LinearPacker {
   PackedMatrix finish(bool checksum = true);
 
  private:
-  // Writes a panel and what belongs to its columns; returns the largest magnitude in it.
+  // Writes a panel and the data of its columns; returns the largest magnitude in it.
   float pack_panel(std::int64_t panel) noexcept;
   float pack_int4_panel(std::int64_t panel) noexcept;
   float choose_scales(std::int64_t first, std::int64_t columns) noexcept;

@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<std::int64_t> g_pack_count{0};
 
-// Of a block with that header; whatever stands in its place in memory is not read.
+// The layout of a block with that header; the header in memory is not read.
 std::uint64_t checksum_of(PackedHeader header, const std::byte* block) {
   header.checksum = 0;
   Checksum checksum;
@@ -159,7 +159,7 @@ PackedMatrix PackedMatrix::from_bytes(std::shared_ptr<const std::byte> data, std
   require(h.total_bytes == size, "the block has another size than its header says");
   require(reinterpret_cast<std::uintptr_t>(data.get()) % kCacheLine == 0,
           "the block is not aligned to 64 bytes");
-  // The layout follows from a few fields. All others must be what it gives, those that this version
+  // The layout follows from a few fields. All others must agree with it, those that this version
   // leaves at 0 included.
   constexpr std::int64_t kLargest = std::int64_t{1} << 48;
   require(h.k >= 0 && h.n >= 0 && h.k <= kLargest && h.n <= kLargest, "impossible K or N");

@@ -1,4 +1,4 @@
-// The one allocation that holds a packed matrix: how its sections lie, and how it is sealed. Every
+// The one allocation that holds a packed matrix: its sections and its checksum. Every
 // way of packing fills one of these; PackedB::from_bytes reads it back.
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace fbg {
 
-// What the layout follows from.
+// The fields from which the layout follows.
 struct BlockShape {
   Accumulator accumulator;
   std::int64_t k, n;
-  bool scale, zero_point;  // of int4: false, and whether groups have offsets
+  bool scale, zero_point;  // for int4: false, and whether groups have offsets
   std::int64_t num_outliers = 0;
 };
 
 // Header with every offset set; throws std::length_error where the sizes cannot be counted.
 PackedHeader lay_out(const BlockShape& shape);
 
-// Where the three arrays of the outliers lie, from outliers_offset on, and where they end.
+// The offsets of the three arrays of the outliers, from outliers_offset on, and their end.
 struct OutlierLayout {
   std::int64_t indptr, rows, values, end;
   static OutlierLayout of(std::int64_t offset, std::int64_t n, std::int64_t num_outliers);

@@ -1,6 +1,6 @@
-// C = A * B for float operands that already lie as kernels read them: the rows of A in place, B in
+// C = A * B for float operands stored as kernels read them: the rows of A in place, B in
 // panels. It packs nothing, has no pipeline and is the work of one thread: for products inside of
-// an op, such as those of attention, whose operands it has just made.
+// an op, such as those of attention, which has just made the operands.
 #pragma once
 
 #include <cstdint>

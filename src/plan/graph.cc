@@ -1,4 +1,4 @@
-// Building a graph: buffers, inputs and outputs. The methods that append an op lie beside it, in
+// Building a graph: buffers, inputs and outputs. The methods that append an op are beside it, in
 // ops/. The i-th op writes the i-th buffer.
 #include <algorithm>
 #include <stdexcept>
@@ -11,7 +11,7 @@
 namespace fbg {
 namespace {
 
-// Stands for what a run brings: the plan finds its memory, and there is nothing to compute.
+// Stands for an input of a run: the plan finds its memory, and there is nothing to compute.
 class InputOp final : public Op {
  public:
   InputOp() : Op("input", {}) {}

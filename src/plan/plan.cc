@@ -51,7 +51,7 @@ void check_capacity(const Capacity& capacity, std::span<const BufferShape> shape
   }
 }
 
-// Of the elements of each buffer. Floats are held as bfloat16 if the op that writes them can do so,
+// The element types of buffers. Floats are held as bfloat16 if the op that writes them can do so,
 // all that read them would round them, and no run hands them back: half of the traffic, and the
 // same bits.
 std::vector<ValueType> choose_types(Ops ops, std::span<const BufferShape> shapes,
@@ -85,7 +85,7 @@ std::vector<int> last_uses(Ops ops) {
 
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces. `outside`:
 // buffers in the caller's memory. A buffer that the plan narrows has shorter rows than its input:
-// threads would overwrite what others have yet to read.
+// threads would overwrite values that others have yet to read.
 std::vector<Buffer> assign_storage(Ops ops, std::span<const BufferShape> shapes,
                                    std::span<const ValueType> types, std::span<const int> last_use,
                                    std::span<const Buffer> outside) {
@@ -107,7 +107,7 @@ std::vector<Buffer> assign_storage(Ops ops, std::span<const BufferShape> shapes,
 struct Plan::Layout {
   std::size_t bytes = 0;
   std::vector<BufferView> buffers;  // columns and strides only
-  std::vector<Lifetime> lifetimes;  // of all ranges of the arena
+  std::vector<Lifetime> lifetimes;  // for all ranges of the arena
 };
 
 struct Plan::Memory {
@@ -134,7 +134,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
   const std::vector<int> last_use = last_uses(ops);
   const std::vector<Buffer> storage = assign_storage(ops, shapes, types, last_use, outside);
 
-  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What lies in the caller's memory
+  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. Memory of the caller
   // takes no bytes, and a buffer in the memory of another only prolongs that one's life.
   std::vector<Lifetime> lifetimes(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -206,7 +206,7 @@ void Plan::poison_freed(bool on) {
   if (on) std::memset(memory_->arena.data(), kPoison, memory_->arena.size());
 }
 
-// Overwrites what lived until this step, its scratch included.
+// Overwrites the memory whose life ends at this step, including scratch.
 void Plan::poison(std::size_t step) noexcept {
   for (const Lifetime& range : layout_->lifetimes)
     if (range.last == static_cast<int>(step))

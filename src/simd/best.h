@@ -13,7 +13,7 @@
 
 namespace fbg::simd {
 
-// Keeps the k largest of the scores that it is given, and where they stood. Of equal scores the
+// Keeps the k largest of the scores that it is given, and their positions. Of equal scores the
 // first are kept; NaN counts as the lowest of all numbers.
 template <class T>
 class Best {
@@ -42,7 +42,7 @@ class Best {
     }
   }
 
-  // Adds what another one has kept.
+  // Adds the scores that another one has kept.
   void merge(const Best& other) {
     for (const Found& found : other.found_)
       if (k_ != 0) keep(found.score, found.index);
@@ -70,7 +70,7 @@ class Best {
     if (found_.size() == k_ || found_.size() == 2 * k_) prune();
   }
 
-  // Drops what is not among the k best. A later score has to be above the least of them.
+  // Drops scores that are not among the k best. A later score has to be above the least of them.
   void prune() {
     if (k_ == 0 || found_.size() < k_) return;
     const auto last = found_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;

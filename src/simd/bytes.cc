@@ -69,8 +69,8 @@ void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, st
 #endif
 }
 
-// rint(real / scale) + zero_point as integers; what lies outside of 8 unsigned bits may be any
-// integer on that side of them. A NaN lies below.
+// rint(real / scale) + zero_point as integers; a value outside of 8 unsigned bits may be any
+// integer on that side of them. A NaN is below.
 class DividedRounding {
  public:
   HWY_INLINE DividedRounding(float scale, float zero_point)
@@ -95,7 +95,7 @@ class DividedRounding {
 };
 
 // The same without a division: the quotient is corrected (math-inl.h), and adding 1.5 * 2^23 rounds
-// it to an integer, which is then in the lower bits. The bounds lie two steps outside.
+// it to an integer, which is then in the lower bits. The bounds are two steps outside.
 class CorrectedRounding {
  public:
   HWY_INLINE CorrectedRounding(float scale, float zero_point)

@@ -1,4 +1,4 @@
-// Functions to bytes: what int8 networks do between their products. Written once on Highway;
+// Functions to bytes: the ops of int8 networks between their products. Written once on Highway;
 // src/plan/ops/tensor_elementwise.cc calls them.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace fbg::simd {
 // A gate multiplies each column of a matrix by a factor and quantizes the product again:
 //   y = saturate(rint((x - zero_point) * scale * factors[column] / output_scale) +
 //   output_zero_point)
-// Rounding is that of the steps dequantize, multiply and quantize of elementwise.h, one by one.
+// Rounding equals the steps dequantize, multiply and quantize of elementwise.h, one by one.
 struct Gate {
   float scale = 1, zero_point = 0, output_scale = 1, output_zero_point = 0;
 };

@@ -16,7 +16,7 @@ namespace fbg::simd {
 using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, float c1,
                                      std::size_t n, float* y);
 
-// The function of a name, or null. The numbers in parentheses are those of operands and constants.
+// The function of a name, or null. The numbers in parentheses count operands and constants.
 //   add subtract multiply divide minimum maximum power prelu              (2, 0)
 //   less equal greater                                                    (2, 0)  1 or 0
 //   select: c0 of a where b is not 0                                      see `select`

@@ -1,4 +1,4 @@
-// Kernels that lay images out for convolution: what belongs to one output channel in 32 bits of a
+// Kernels that lay images out for convolution: the data of one output channel in 32 bits of a
 // lane, for depthwise and groupwise ones (src/conv/lanewise.h), patches of a few short runs
 // (src/conv/blocked_im2col.cc), and channels repeated for their outputs
 // (src/conv/sliding_windows.cc).
@@ -10,7 +10,7 @@
 
 namespace fbg::simd {
 
-// What a vector of output channels reads of a pixel: 32-bit words from `offset` bytes on.
+// The input of a vector of output channels from a pixel: 32-bit words from `offset` bytes on.
 struct LaneSpread {
   std::int64_t offset = 0;
   std::int32_t index[16] = {};  // word of each lane

@@ -113,7 +113,7 @@ HWY_INLINE FloatVec look_up(const float (&table)[kGeluPieces],
 #endif
 }
 
-// The operation sequence is that of core/gelu_coefficients.h: the JIT epilogue gives the same bits.
+// The operations are given in core/gelu_coefficients.h: the JIT epilogue gives the same bits.
 HWY_INLINE FloatVec gelu(FloatVec x) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
@@ -129,7 +129,7 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
 }
 
 // a / c with the rounding of a division, which is slow: the quotient by the reciprocal r is
-// corrected by what is left,
+// corrected by the rest,
 //   q = a r,  q + (a - q c) r
 // (Markstein, 1990). Quotients far beyond 8 bits are cut off before, so that infinity leaves no
 // NaN.
@@ -146,7 +146,7 @@ class Quotient {
   HWY_INLINE FloatVec operator()(FloatVec a) const {
     return unbounded(min_keep_nan(high_, max_keep_nan(hn::Neg(high_), a)));
   }
-  // Where a is known to lie within the bounds.
+  // For a that is known to be within the bounds.
   HWY_INLINE FloatVec unbounded(FloatVec a) const {
     const auto q = hn::Mul(a, reciprocal_);
     return hn::MulAdd(hn::NegMulAdd(q, divisor_, a), reciprocal_, q);

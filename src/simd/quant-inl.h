@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
-// A row as it is, or with a factor for each element. `access` is that of for_each_vector.
+// A row as it is, or with a factor for each element. `access` is as for for_each_vector.
 struct PlainRow {
   const float* x;
   template <class Access>

@@ -21,7 +21,7 @@ struct RowKernels {
   void (*rms_norm)(const float* x, const float* gamma, float eps, std::size_t n, float* y);
   // x = softmax(scale * x), in place, max subtracted first.
   void (*softmax)(float* x, std::size_t n, float scale);
-  // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within that of rounding:
+  // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within rounding:
   // softmax but for the division. Returns the sum by which to divide; NaN if x holds one.
   float (*exp_bfloat16)(const float* x, std::size_t n, float scale, std::uint16_t* y);
   // Elementwise; y may alias x.

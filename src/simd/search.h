@@ -7,7 +7,7 @@
 
 namespace fbg::simd {
 
-// Queries lie one after the other, rows `stride` elements apart.
+// Queries are stored one after the other, rows `stride` elements apart.
 template <class T>
 struct SearchOperands {
   const T* queries;

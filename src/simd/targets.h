@@ -2,7 +2,7 @@
 #pragma once
 
 // Three targets on x86-64, whatever the compiler's own flags: one lane at a time ("generic"), AVX2
-// and AVX-512. Elsewhere only what the compiler targets. 128-bit emulation is not used: GCC before
+// and AVX-512. Elsewhere only the compiler's target. 128-bit emulation is not used: GCC before
 // 12.3 miscompiles it.
 #define HWY_BROKEN_EMU128 1
 #define HWY_IS_DEBUG_BUILD 0    // debug assertions would call into libhwy.so

@@ -1,5 +1,5 @@
 // Row kernels for compressing linear layers: on the weights of one output, which a checkpoint keeps
-// as K contiguous floats, and on what was observed to go into a layer. Where a kernel takes a
+// as K contiguous floats, and on observed inputs of a layer. Where a kernel takes a
 // divisor and factors, it works on x[i] / divisor * factors[i], rounded to float after each step;
 // null factors are all 1. Results do not depend on the target.
 #pragma once

@@ -109,7 +109,7 @@ HWY_ATTR void sum(const float* source, const PixelWindow& window, std::size_t n,
   for_each_window(source, window, target, one);
 }
 
-// What becomes of sums of T.
+// The results of sums of T.
 template <class T, class Y>
 struct SumResult : SumScale {
   HWY_INLINE auto operator()(hn::VFromD<hn::RebindToSigned<FloatTag>> sum) const {
@@ -218,7 +218,7 @@ HWY_ATTR void sum(const T* source, const PixelWindow& window, std::size_t n, con
   const hn::Rebind<Y, FloatTag> dy;
   const SumResult<T, Y> result{scale};
   const auto count = window.count[0] * window.count[1] * window.count[2];
-  // What sum_short subtracts.
+  // The number that sum_short subtracts.
   SumResult<T, Y> short_result = result;
   if (sizeof(Y) == 1 && std::is_signed_v<T>)
     short_result.offset += 128 * static_cast<std::int32_t>(std::min(count, kMostShort));

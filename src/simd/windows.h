@@ -16,7 +16,7 @@ struct PixelWindow {
   std::int64_t windows = 1, x_step = 0, y_step = 0;
 };
 
-// What becomes of a sum: float(sum - offset) * factor where it stays a float, of bytes
+// The result of a sum: float(sum - offset) * factor where it stays a float, of bytes
 // saturate(rint(float(sum - offset) * factor) + zero_point). Sums of floats have no offset.
 struct SumScale {
   std::int32_t offset;
@@ -37,7 +37,7 @@ struct WindowsOf {
 
 struct WindowKernels {
   std::tuple<WindowsOf<float>, WindowsOf<std::uint8_t>, WindowsOf<std::int8_t>> windows;
-  // Of n elements of a row.
+  // The functions of n elements of a row.
   float (*row_max)(const float* x, std::size_t n);
   float (*row_min)(const float* x, std::size_t n);
   float (*row_sum)(const float* x, std::size_t n);

@@ -261,7 +261,7 @@ class AttentionOp final : public Op {
       }
     }
 
-    // Adds what belongs to the distance of each visible key to its score.
+    // Adds the bias for the distance of each visible key to its score.
     void add_bias(std::int64_t head, const std::int32_t* positions, std::int64_t query,
                   Range visible, float* gathered, float* scores) const noexcept {
       const SharedMatrix& table = op_.options_.distance_bias;

@@ -1,7 +1,7 @@
 // The operands of attention as its products read them: K^T and V of a head in panels of 32 columns
 // of 32-bit words, each a float or a pair of bfloat16 (the layouts of PackedB<Float32> and
 // PackedB<BFloat16>, see fbg/gemm/pack_b.h, without the bookkeeping of a weight matrix), and rows
-// of Q as such words.
+// of Q in such words.
 #pragma once
 
 #include <algorithm>

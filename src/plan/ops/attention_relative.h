@@ -1,4 +1,4 @@
-// What relative positions add to the scores of attention: products of queries with vectors of
+// Terms of relative positions in the scores of attention: products of queries with vectors of
 // distances, and of other vectors of distances with keys. Only rows of the tables that a sequence
 // has distances for are multiplied.
 //
@@ -21,7 +21,7 @@ void require_relative_positions(const RelativePositions& relative, const Attenti
 
 // A head of a sequence.
 struct RelativeHead {
-  std::int64_t first_row = 0, rows = 0;       // of the tables
+  std::int64_t first_row = 0, rows = 0;       // rows of the tables
   float *keys = nullptr, *queries = nullptr;  // as panels; null where there is no such table
   float *content_to_position = nullptr, *position_to_content = nullptr;
   std::int32_t* gathered = nullptr;  // room for the table row of each key
@@ -39,7 +39,7 @@ class RelativeScores {
 
   explicit operator bool() const { return relative_.num_rows() > 0; }
 
-  // Of a head with `length` tokens, whose queries come in blocks of so many rows.
+  // The state for a head with `length` tokens, whose queries come in blocks of so many rows.
   std::int64_t scratch_words(std::int64_t length, std::int64_t block_rows) const {
     if (!*this) return 0;
     return 2 * panel_words() + (length + block_rows) * score_stride(relative_.num_rows()) +
@@ -83,7 +83,7 @@ class RelativeScores {
                  score_stride(at.rows), 1});
   }
 
-  // Adds what belongs to each visible key to the scores of a row of that block.
+  // Adds the terms of each visible key to the scores of a row of that block.
   void add(const RelativeHead& at, const std::int32_t* positions, std::int64_t row,
            std::int32_t query_position, Range visible, float* scores) const noexcept {
     const std::int32_t* const rows =
@@ -120,7 +120,7 @@ class RelativeScores {
   const RelativePositions& relative_;
   const std::int64_t head_dim_;
   const simd::RowKernels& kernels_;
-  const Panels panels_;  // of floats, whatever attention reads
+  const Panels panels_;  // floats, whatever attention reads
 };
 
 }  // namespace fbg

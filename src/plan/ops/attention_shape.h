@@ -1,4 +1,4 @@
-// What follows from the shape of attention alone: whether a buffer fits it, which keys a query
+// Facts that follow from the shape of attention alone: whether a buffer fits it, which keys a query
 // sees, and how the work of a run is shared among threads.
 #pragma once
 
@@ -30,7 +30,7 @@ struct QueryBlocks {
   std::int64_t rows, least_tokens;
 };
 
-// The position before which `part` of `parts` of the work of a run lies, a query costing as much as
+// The position that ends `part` of `parts` of the work of a run, where a query costs as much as
 // it sees keys.
 QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args,
                             const QueryBlocks& blocks, int part, int parts) noexcept;

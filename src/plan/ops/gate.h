@@ -1,4 +1,4 @@
-// Gates f(a) * b: as row kernels, and as what follows a product whose rows are a, b end to end.
+// Gates f(a) * b: as row kernels, and as the stage after a product whose rows are a, b end to end.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
 //
-// and a Cast in the end where all who read the result would round it. Of a gated layer, the product
+// and a Cast in the end if all readers of the result would round it. In a gated layer, the product
 // is combined a block of columns at a time (fbg/gemm/pipeline.h), or as a whole where its halves
 // are no whole panels.
 #include <algorithm>
@@ -151,7 +151,7 @@ class LinearOp final : public ProductOp {
       AnyGemm gemm;
     };
 
-    // use(what follows the product); what gates rounds its results itself.
+    // Calls use(the stage after the product); a gate rounds its results itself.
     template <class Use>
     void with_pipeline(MatrixView<float> residual, Use use) const {
       const std::optional<Gate> gate = op_.epilogue_.gate;

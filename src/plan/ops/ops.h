@@ -1,4 +1,4 @@
-// What an operation of a graph is to the plan. An Op is described once and knows its operands; its
+// The interface of ops of a graph to the plan. An Op is described once and knows its operands; its
 // prepare() makes a Step, which is all that a run sees.
 //
 // To add an op, write src/plan/ops/<op>.cc: a class that derives from Op, the Step that it makes
@@ -23,12 +23,12 @@
 
 namespace fbg {
 
-// What ops are prepared for. All that an op chooses by ISA follows from `features`: the limit that
+// The target of ops. All that an op chooses by ISA follows from `features`: the limit that
 // is active meanwhile may be another.
 struct PrepareContext {
   const Capacity& capacity;
   Features features;
-  // Of the elements of each buffer: as the graph has it, or bfloat16 where the plan has chosen to
+  // The element type of each buffer: as in the graph, or bfloat16 where the plan has chosen to
   // hold floats so, because all who read them would round them. No bit of a result depends on it.
   std::span<const ValueType> types;
 
@@ -52,7 +52,7 @@ struct BufferView {
 struct Frame {
   const RunArgs& args;
   std::span<const BufferView> buffers;  // with the rows of this run
-  Barrier& barrier;                     // of all threads, for steps that have several phases
+  Barrier& barrier;                     // for all threads, in steps that have several phases
 
   const BufferView& operator[](Buffer b) const { return buffers[static_cast<std::size_t>(b)]; }
   MatrixView<float> floats(Buffer b) const { return (*this)[b].as<float>(); }
@@ -65,7 +65,7 @@ class Step {
   virtual std::string kernel() const { return {}; }
   // How it cuts a product, by number of rows, where that is not left to the cost model.
   virtual std::string blocking() const { return {}; }
-  // What it takes in memory, beyond weights and kernels, which it shares with others.
+  // Its memory, beyond weights and kernels, which it shares with others.
   virtual std::size_t nbytes() const noexcept { return sizeof *this; }
   // Scratch of all threads together, needed only while the step runs.
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
@@ -89,9 +89,9 @@ class Op {
                                  [[maybe_unused]] Features features) const {
     return false;
   }
-  // Whether it can round what it writes.
+  // Whether it can round its results.
   virtual bool can_write_bfloat16() const { return false; }
-  // What the output holds, where that is known before any run: no step writes it.
+  // The content of the output, if known before any run: no step writes it.
   virtual const std::byte* constant() const { return nullptr; }
 
   const std::string name;
@@ -117,7 +117,7 @@ inline std::int64_t arena_row_bytes(std::int64_t cols, ValueType type) {
   return bytes % 4096 == 0 ? bytes + 64 : bytes;
 }
 
-// Appends an op to a graph: what the methods of Graph do once they have checked shapes.
+// Appends an op to a graph: the methods of Graph call it after checking shapes.
 Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape);
 
 // Throws std::invalid_argument with the message unless the condition holds.

@@ -31,7 +31,7 @@ const char* pooling_name(Pooling pooling) {
   return "";
 }
 
-// What the sum over `count` tokens is divided by; token t = 1, 2, … of a weighted mean counts t.
+// The divisor of the sum over `count` tokens; token t = 1, 2, … of a weighted mean counts t.
 float divisor(Pooling pooling, std::int64_t count) {
   if (pooling == Pooling::mean_sqrt_length) return std::sqrt(static_cast<float>(count));
   return static_cast<float>(pooling == Pooling::mean ? count : count * (count + 1) / 2);

@@ -128,7 +128,7 @@ class GatedOp final : public Op {
 
  private:
   const Gate gate_;
-  const std::int64_t cols_;  // of the output
+  const std::int64_t cols_;  // columns of the output
 };
 
 class TanhOp final : public Op {

@@ -52,7 +52,7 @@ class RowStep final : public Step {
   const Buffer output_;
   const simd::RowKernels& kernels_;
   const Function function_;
-  std::int64_t floats_ = 0;  // of a row in scratch
+  std::int64_t floats_ = 0;  // bytes of a row in scratch
   std::size_t scratch_bytes_ = 0;
 };
 

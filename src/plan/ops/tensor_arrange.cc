@@ -15,8 +15,8 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlock = 16;     // of a transposition: rows of a cache line each
-constexpr std::int64_t kPixels = 1024;  // of a colour image
+constexpr std::int64_t kBlock = 16;     // block of a transposition: rows of a cache line
+constexpr std::int64_t kPixels = 1024;  // pixels of a colour image
 
 struct Element8 {
   std::uint64_t bits;
@@ -214,7 +214,7 @@ class ArrangeOp final : public Op {
   const Arrangement arrangement_;
 };
 
-// Elements that the axes reach, from the first to the last, must lie in [0, elements).
+// Elements that the axes reach, from the first to the last, must be in [0, elements).
 void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t input_elements) {
   std::int64_t low = part.from, high = part.from, top = part.to;
   for (const ArrangeAxis& axis : part.axes) {

@@ -32,7 +32,7 @@ class ConvOp final : public Op {
         scale_(scale),
         zero_point_(zero_point),
         first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
-    // Nothing else may read what the results are written over.
+    // No other op may read the memory that the results overwrite.
     in_place = first_operand_ == 1 && std::ranges::count(inputs, inputs[0]) == 1;
   }
 
@@ -73,7 +73,7 @@ class ConvOp final : public Op {
     }
 
    private:
-    // Where the result goes. Channels of `before` are copied if they do not lie there already.
+    // The place of the result. Channels of `before` are copied unless they are already there.
     OutputView view(const Frame& frame, int thread_id, int num_threads) const noexcept {
       const std::int64_t size = value_size(conv_.output_type());
       const std::int64_t own = op_.weights_.geometry().out_channels * size;
@@ -131,7 +131,7 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& sha
   const auto adds = std::ranges::count_if(epilogue.stages, reads_matrix, &Stage::kind);
   require(adds == (epilogue.residual ? 1 : 0),
           "conv: stages must hold one Add if there is a residual, and none otherwise");
-  // Types the stages, and refuses what no algorithm computes.
+  // Types the stages, and refuses stages that no algorithm computes.
   const Conv probe(weights, epilogue.stages, shape, options);
   const std::int64_t elements = shape.out_pixels() * g.out_channels;
   for (Stage& stage : epilogue.stages)

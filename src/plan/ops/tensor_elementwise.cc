@@ -49,7 +49,7 @@ class Program {
   }
 
  private:
-  // Where a block lies: `lines` lines from number `line` on, and `count` elements of each from
+  // The position of a block: `lines` lines from number `line` on, and `count` elements of each from
   // `first` on.
   struct Block {
     std::int64_t line, lines, first, count;

@@ -1,6 +1,6 @@
 // Products of two tensors that both vary, and attention: for each matrix of a stack, the right-hand
 // operand is packed into panels once, and blocks of rows of the left-hand one multiply them where
-// they lie.
+// they are stored.
 //
 //   multiply   C = A B
 //   attend     S = Q K^T, P = softmax(scale S + bias), C = P V: scores never leave the cache
@@ -18,7 +18,7 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kRowsOfBlock = 96;         // of A, about
+constexpr std::int64_t kRowsOfBlock = 96;         // about so many rows of A
 constexpr std::int64_t kScores = (24 << 10) / 4;  // of a block: they stay in L1 beside a panel
 
 std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
@@ -35,7 +35,7 @@ std::int64_t volume_of(const std::vector<std::int64_t>& stack) {
   return count;
 }
 
-// A multiple of 16 floats, so that what follows is aligned.
+// A multiple of 16 floats, so that the next part is aligned.
 std::int64_t aligned(std::int64_t floats) { return round_up(floats, 16); }
 
 MatrixView<const float> view_of(const Frame& frame, const StackedMatrices& m, std::int64_t at,
@@ -185,7 +185,7 @@ class AttendOp final : public Op {
   const StackedAttention a_;
 };
 
-// All elements of the matrices must lie within `elements`.
+// All elements of the matrices must be within `elements`.
 void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
                     std::int64_t rows, std::int64_t cols, std::int64_t elements, const char* what) {
   require(m.strides.size() == stack.size(),

@@ -1,4 +1,4 @@
-// What ops of tensors share: shapes of their buffers, checks, and how threads divide a range.
+// Code that ops of tensors share: shapes of their buffers, checks, and how threads divide a range.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline BufferShape tensor_shape(std::int64_t bytes) {
 // `x` must be a tensor of that size.
 void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what);
 
-// Of extents that are all positive; throws where they are not, or the product is too large.
+// The product of positive extents; throws if one is not positive, or the product is too large.
 std::int64_t checked_product(std::span<const std::int64_t> extents, const char* what);
 
 // A step that calls function(frame, scratch, units) for the share that a thread has of `units`.

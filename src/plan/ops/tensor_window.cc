@@ -33,7 +33,7 @@ const char* name_of(WindowFunction function) {
 // The pixels of an axis that a window at output position `o` covers.
 struct Cover {
   std::int64_t first = 0, count = 0;  // pixels of the image
-  std::int64_t padded = 0;            // with those of the padding
+  std::int64_t padded = 0;            // including pixels of the padding
 };
 Cover cover(const Window& w, std::size_t axis, std::int64_t o) {
   const std::int64_t d = w.dilation[axis], begin = o * w.stride[axis] - w.pad_before[axis];
@@ -136,7 +136,7 @@ class WindowRun {
       kernels_.sum(x, window, n, scale, y);
   }
 
-  // Windows that lie in the padding alone.
+  // Windows in the padding alone.
   void nothing(Y* y, std::int64_t count, std::size_t n) const {
     Y value{};
     // A sum or mean of no pixels is 0.
@@ -153,7 +153,7 @@ class WindowRun {
   const Window w_;
   const simd::WindowsOf<T>& kernels_;
   std::array<std::vector<Cover>, kSpatialAxes> covers_;  // by output position
-  std::vector<std::int64_t> alike_;                      // of the last axis, by output position
+  std::vector<std::int64_t> alike_;                      // for the last axis, by output position
 };
 
 class WindowOp final : public Op {
