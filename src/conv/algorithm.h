@@ -122,7 +122,7 @@ inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,
                                  std::optional<Accumulator> sums = std::nullopt) {
   KernelKey key = make_kernel_key(geometry, sums.value_or(p.family()), p.stages, p.has_scale,
                                   p.weights.scale() != nullptr, p.b_has_zero_point());
-  key.column_terms = takes_column_terms(key);
+  if (key.corrections == Corrections::a) key.corrections = Corrections::folded;
   return key;
 }
 

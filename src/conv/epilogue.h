@@ -14,7 +14,7 @@ class SumsEpilogue {
  public:
   SumsEpilogue(const ConvProblem& p, const Geometry& tile)
       : tile_(tile),
-        key_(key_of(p, tile)),
+        key_(part_key(conv_kernel_key(p, tile), Sums::last)),
         kernels_(tile, key_, p.geometry.out_channels, 1, tile.max_rows) {}
 
   std::string kernel() const { return kernel_name(key_); }
@@ -41,12 +41,6 @@ class SumsEpilogue {
   }
 
  private:
-  static KernelKey key_of(const ConvProblem& p, const Geometry& tile) {
-    KernelKey key = conv_kernel_key(p, tile);
-    key.load_c = true;
-    return key;
-  }
-
   Geometry tile_;
   KernelKey key_;
   KernelTable kernels_;

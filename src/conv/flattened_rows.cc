@@ -46,7 +46,7 @@ class FlattenedRows final : public SourceOfA {
     const ConvGeometry& g = geometry_;
     tile = unit_tile(p);
     key = conv_kernel_key(p, tile);
-    key.picks_rows = true;
+    key.row_mask = true;
     split_rows(layout_.positions);
     pack_weights(p, layout_.run, kBlockBytes);
     segments = g.kernel[1];

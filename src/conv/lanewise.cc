@@ -157,7 +157,7 @@ class LanewiseStep final : public ConvStep {
       if (b.image != image) {
         image = b.image;
         fill_padding(t.padding, padding_bytes_ / element_, run.image_zero_point(image), element_);
-        if (key_.column_terms)
+        if (key_.folds())
           fill_column_terms(key_, t.place.stages(), run.image_scale(image),
                             run.image_zero_point(image), scale_, col_offsets_,
                             {0, geometry_.out_channels}, padded_, t.terms);
@@ -200,7 +200,7 @@ class LanewiseStep final : public ConvStep {
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);
     pairs_bytes_ =
         round_up(g.kernel[0] * u_.sources * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    terms_bytes_ = key_.column_terms ? padded_ * kWord : 0;
+    terms_bytes_ = key_.folds() ? padded_ * kWord : 0;
     thread_bytes_ = padding_bytes_ + 2 * terms_bytes_ + 2 * pairs_bytes_ +
                     round_up(bytes(block_rows_, block_tiles_), 64) + 64;
   }
@@ -272,7 +272,7 @@ class LanewiseStep final : public ConvStep {
     const std::int64_t end = std::min(b.lanes.end, geometry_.out_channels);
     for (std::int64_t o = b.lanes.begin; o < end; o += vectors_ * tile_.lanes) {
       args.columns = std::min<std::int64_t>(vectors_ * tile_.lanes, end - o);
-      if (key_.column_terms) {
+      if (key_.folds()) {
         args.b_scale = t.terms.scale + o;
         args.col_offsets = t.terms.offset + o;
       }

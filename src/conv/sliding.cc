@@ -247,7 +247,7 @@ class SlidingStep final : public ConvStep {
   }
 
   static KernelKey with_sums(KernelKey key) {
-    key.load_c = true;
+    key.sums = Sums::last;
     return key;
   }
 
@@ -260,7 +260,7 @@ class SlidingStep final : public ConvStep {
     if (writes_) set_sliding_stages(key_, t.stages, t.args);
     if (!integer_) return;
     std::fill_n(t.start, padded_, 0);
-    if (!key_.column_terms) return;
+    if (!key_.folds()) return;
     fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
                       col_offsets_, {0, geometry_.out_channels}, padded_, t.terms);
     if (!writes_) return;
@@ -353,7 +353,7 @@ class SlidingStep final : public ConvStep {
         args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
                  args.col * value_size(output_);
         args.partial = sums + x.begin * sums_pixel + col * 4;
-        if (key_.column_terms) {
+        if (key_.folds()) {
           args.b_scale = t.terms.scale + args.col;
           args.col_offsets = t.terms.offset + args.col;
         }

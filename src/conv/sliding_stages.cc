@@ -13,7 +13,7 @@ bool adds_columns(const StageRow& row) {
 // Whether kernels can write the results themselves: integers are corrected and requantized.
 bool writes_bytes(const KernelKey& key) {
   const auto stages = key.pipeline();
-  if (!key.column_terms || stages.empty()) return false;
+  if (!key.folds() || stages.empty()) return false;
   return std::ranges::all_of(stages.first(stages.size() - 1), adds_column_term) &&
          scales_sums(stages.back()) && gives_bytes(stages.back());
 }

@@ -28,7 +28,7 @@ class TileProduct final : public ConvStep {
         inputs_(p.geometry.group_inputs()),
         outputs_(p.geometry.group_outputs()),
         padded_(round_up(outputs_, kPanelColumns)),
-        terms_(a_->key.column_terms ? p.geometry.groups * padded_ : 0),
+        terms_(a_->key.folds() ? p.geometry.groups * padded_ : 0),
         runs_(std::ssize(a_->runs)),
         last_part_(a_->parts.size() - 1),
         chains_(a_->tile.block_groups > 1),
@@ -119,11 +119,7 @@ class TileProduct final : public ConvStep {
 
   // Of a part of K: the pipeline follows the last one, the others leave sums.
   KernelKey key_of(std::size_t part) const {
-    KernelKey key = a_->key;
-    if (part < last_part_)
-      key = make_kernel_key(a_->tile, key.accumulator, {}, false, false, false);
-    key.load_c = part > 0;
-    return key;
+    return part_key(a_->key, sums_of(part == 0, part == last_part_));
   }
   std::size_t kernel_index(std::size_t part) const { return part == last_part_ ? 2 : part > 0; }
 

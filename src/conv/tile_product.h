@@ -38,7 +38,7 @@ struct Segment {
   std::int64_t lda;
 };
 
-// The rows of a tile in C. Of a kernel that masks rows (KernelKey::picks_rows), those of pixels.
+// The rows of a tile in C. Of a kernel that masks rows (KernelKey::row_mask), those of pixels.
 struct TileRows {
   std::int64_t first, height;
   std::span<const std::uint8_t> picked = {};

@@ -57,7 +57,7 @@ inline double relative_cost(const ConvProblem& p, const Geometry& plain, std::in
 // The key of kernels for these tiles, which need not fetch weights ahead if those stay in the L2.
 inline KernelKey product_key(const ConvProblem& p, const Geometry& tile) {
   KernelKey key = conv_kernel_key(p, tile);
-  key.keeps_b = tile.block_groups == 1 && weights_stay(p);
+  if (tile.block_groups == 1 && weights_stay(p)) key.caching = Caching::keeps_b;
   return key;
 }
 

@@ -108,8 +108,8 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
   }
   output_ = functors_ ? pipeline.output : whole.output();
   result_ = gates_ ? pipeline.output : output_;
-  row_offsets_ = whole.correct_b && is_integer(accumulator_);
-  group_sums_ = whole.correct_b && is_int4(accumulator_);
+  row_offsets_ = whole.corrections == Corrections::both;
+  group_sums_ = whole.group_offsets;
 
   const std::int64_t mr = geometry_.max_rows;
   const BalancedSplit depths = split_depth(policy::gemm::kDepthBytes / a_group_bytes_);
@@ -136,31 +136,23 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
 }
 
 void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
-  // Whole K; its first, inner and last blocks.
-  for (const bool first : {true, false})
-    for (const bool last : {true, false}) {
-      if (!(first && last) && !cuts_) continue;
-      KernelKey key = whole;
-      key.load_c = !first;
-      if (!last) {
-        key.num_stages = 0;
-        key.stages = {};
-        key.correct_a = false;
-        key.correct_b = group_sums_;
-      }
-      kernels_[first * 2 + last] = KernelTable(geometry_, key, n_, 1, max_m);
-      if (!pairs_) continue;
-      key.pairs = true;
-      pair_kernels_[first * 2 + last] = KernelTable(pair_geometry_, key, n_, 1, max_m);
-    }
+  for (const Sums sums : {Sums::whole, Sums::first, Sums::inner, Sums::last}) {
+    if (sums != Sums::whole && !cuts_) continue;
+    KernelKey key = part_key(whole, sums);
+    const auto part = static_cast<std::size_t>(sums);
+    kernels_[part] = KernelTable(geometry_, key, n_, 1, max_m);
+    if (!pairs_) continue;
+    key.a = ARows::interleaved;
+    pair_kernels_[part] = KernelTable(pair_geometry_, key, n_, 1, max_m);
+  }
   // A shifted operand's raw sums are read again.
   const bool read_again = a_shift_ != 0 && output_ == ValueType::acc;
   streams_ = value_size(output_) == 4 && !read_again && !functors_ && !gates_ &&
              max_m >= policy::gemm::kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
   if (streams_) {
     KernelKey key = whole;
-    key.load_c = cuts_;
-    key.streams = true;
+    key.sums = last_sums();
+    key.caching = Caching::streams_c;
     streaming_ =
         KernelTable(geometry_, key, n_, std::max<std::int64_t>(geometry_.max_rows - 1, 1), max_m);
   }
@@ -189,7 +181,8 @@ std::string GemmDriver::kernel_name() const {
   const Geometry& geometry = pairs_ ? pair_geometry_ : geometry_;
   const std::int64_t tallest = std::min<std::int64_t>(tallest_, geometry.max_rows);
   const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry, tallest));
-  const KernelTable& last = (pairs_ ? pair_kernels_ : kernels_)[cuts_ ? 1 : 3];
+  const KernelTable& last =
+      (pairs_ ? pair_kernels_ : kernels_)[static_cast<std::size_t>(last_sums())];
   return fbg::kernel_name(last.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
@@ -256,8 +249,8 @@ void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineVi
     const auto multiply = [&](Range cols, const std::byte* after, OutputView to) {
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
-        DepthBlock depth = cut(operand, depth_range(depths[d]), d == 0, last);
-        depth.streams = streams && last && depth.first != cuts_;
+        DepthBlock depth = cut(operand, depth_range(depths[d]), sums_of(d == 0, last));
+        depth.streams = streams && depth.sums == last_sums();
         const std::byte* const next = last ? after : panel(b, cols.begin, depth.groups.end);
         if (is_int16())
           run_block<false, true>(rows, cols, depth, next, args, run, to);
@@ -329,13 +322,13 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   const BalancedSplit tiles =
       BalancedSplit::split((rows.size() + in_pairs) >> in_pairs, geometry.max_rows >> in_pairs);
   const std::int64_t tallest = tiles.largest << in_pairs;
-  const KernelTable& kernels = in_pairs ? pair_kernels_[depth.first * 2 + depth.last]
-                               : depth.streams && tallest == geometry.max_rows
-                                   ? streaming_
-                                   : kernels_[depth.first * 2 + depth.last];
+  const auto part = static_cast<std::size_t>(depth.sums);
+  const KernelTable& kernels = in_pairs                                        ? pair_kernels_[part]
+                               : depth.streams && tallest == geometry.max_rows ? streaming_
+                                                                               : kernels_[part];
   const std::int64_t nr = tile_columns(geometry, tallest);
   const std::int64_t depth_bytes = depth.groups.size() * group_bytes_;
-  const bool to_partial = !depth.last, to_functor = depth.last && functors_;
+  const bool to_partial = !completes(depth.sums), to_functor = !to_partial && functors_;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
   // in time. For a single tile, the prefetch of its kernel is enough.
   const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
@@ -345,7 +338,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   [[maybe_unused]] TileChain chain(w.chain, kMaxPlaces);
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
-  args.ld_group_sums = mc_ * kValue;
+  args.int4.ld_group_sums = mc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
   const std::int64_t c_value = value_size(output_);
   for_each_column_group(geometry, tallest, cols, [&](const ColumnGroup& group) FBG_INLINE_LAMBDA {
@@ -355,10 +348,10 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     if (b_scale) args.b_scale = b_scale + col;
     if (b_zero_point) args.b_zero_point = b_zero_point + col;
     if (is_int4(accumulator_)) {
-      args.weighted_offsets = b.weighted_offsets() + col;
+      args.int4.weighted_offsets = b.weighted_offsets() + col;
     } else if (col_offsets) {
       args.col_offsets = col_offsets + col;
-      args.b_sums = depth.first ? args.col_offsets : nullptr;
+      args.b_sums = goes_on(depth.sums) ? nullptr : args.col_offsets;
     }
     const std::byte* const from = b_panels + column_offset(col);
     const std::byte* from_pair = from;
@@ -391,9 +384,8 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.a_scale = w.block.scale;
     args.a_zero_point = w.block.zero_point;
     args.row_terms = w.block.row_offsets;
-    if (group_sums_) args.group_sums = w.group_sums + depth.groups.begin * mc_;
-    const bool whole = depth.first && depth.last;
-    Value* partial = cuts_ && !whole ? w.partial + (col - cols.begin) : nullptr;
+    if (group_sums_) args.int4.group_sums = w.group_sums + depth.groups.begin * mc_;
+    Value* partial = depth.sums != Sums::whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * c_value;
     for_each_row_tile(tiles, blocks, [&](std::int64_t units) FBG_INLINE_LAMBDA {
       const std::int64_t height = std::min(units << in_pairs, rows.end - args.row);
@@ -418,7 +410,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
       args.a_scale += height;
       args.a_zero_point += height;
       if (args.row_terms) args.row_terms += height;
-      if (args.group_sums) args.group_sums += height;
+      if (args.int4.group_sums) args.int4.group_sums += height;
       if (partial) partial += height * nc_;
       c_tile += height * c.ld;
       fetched += fetched_per_tile;

@@ -80,10 +80,9 @@ auto GemmDriver::pack(const RowSource& a, Range rows, const Run& run) const noex
 }
 
 // Returns the part of A and B that belongs to a range of k-groups.
-auto GemmDriver::cut(const AOperand& a, Range groups, bool first, bool last) const noexcept
-    -> DepthBlock {
-  if (first && last) return {groups, a, first, last, false};
-  DepthBlock block{groups, {}, first, last, false};
+auto GemmDriver::cut(const AOperand& a, Range groups, Sums sums) const noexcept -> DepthBlock {
+  if (sums == Sums::whole) return {groups, a, sums, false};
+  DepthBlock block{groups, {}, sums, false};
   block.a.in_pairs = a.in_pairs;
   const std::int64_t group_bytes = a_group_bytes_ * (a.in_pairs ? 2 : 1);
   std::int64_t begin = 0;  // start of the pair

@@ -27,18 +27,14 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
       throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
                               " needs the zero point of the left operand, which has none");
     if (corrects_sums(code)) {
-      key.correct_a = true;
-      key.correct_b = b_has_zero_point;
+      key.corrections = b_has_zero_point ? Corrections::both : Corrections::a;
     }
     key.stages[s] = code;
   }
-  if (is_int4(accumulator)) {
-    if (!a_has_scale)
-      throw PipelineTypeError(
-          "gemm: int4 weights need the scales of the left operand, which has none");
-    key.correct_a = true;
-    key.correct_b = b_has_zero_point;
-  }
+  if (is_int4(accumulator) && !a_has_scale)
+    throw PipelineTypeError(
+        "gemm: int4 weights need the scales of the left operand, which has none");
+  key.group_offsets = is_int4(accumulator) && b_has_zero_point;
   key.num_stages = static_cast<std::uint8_t>(typed.count);
   return key;
 }

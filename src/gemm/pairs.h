@@ -1,5 +1,5 @@
 // Operands in pairs, as instructions read them that multiply two rows by two columns (usmmla,
-// bfmmla; KernelKey::pairs): 16 bytes of an operand are 8 bytes, two k-groups, of two of them.
+// bfmmla; ARows::interleaved): 16 bytes of an operand are 8 bytes, two k-groups, of two of them.
 //
 //   A   [pair of rows][two k-groups][row][8 bytes]
 //   B   [two k-groups][pair of columns][column][8 bytes]

@@ -6,9 +6,8 @@
 
 namespace fbg {
 
-bool takes_column_terms(const KernelKey& key) noexcept { return key.correct_a && !key.correct_b; }
-
 bool is_column_term(const KernelKey& key, int s) noexcept {
+  if (!key.folds()) return false;
   const std::span<const StageCode> stages = key.pipeline();
   const auto at = static_cast<std::size_t>(s);
   if (stage_row(stages[at].kind).operand.kind != OperandKind::columns) return false;

@@ -49,7 +49,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
              family.vectors.lanes,
              max_rows,
              family.format,
-             family.sums == kernels::Sums::spilled,
+             family.summing == kernels::Summing::spilled,
              {},
              family.unit.block_groups,
              family.unit.vector_rows,
@@ -71,7 +71,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
     // One stream of B is read faster than two or four, unless it comes from the L2. Where a short
     // tile splits its sums into two chains, one panel hides the latency as well in any case.
-    const bool two_chains = family.sums == kernels::Sums::two_chains;
+    const bool two_chains = family.summing == kernels::Summing::two_chains;
     const int one_panel = limits.b_is_far ? one_panel_rows : two_chains ? kChainedRows : 0;
     if (rows <= one_panel && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
@@ -94,21 +94,32 @@ TileFunction find_kernel(const KernelKey& key) {
   return reinterpret_cast<TileFunction>(const_cast<void*>(code));
 }
 
+KernelKey part_key(KernelKey whole, Sums sums) {
+  whole.sums = sums;
+  if (completes(sums)) return whole;
+  KernelKey raw{whole.accumulator, whole.group_offsets, whole.isa, whole.rows, whole.vectors};
+  raw.masked = whole.masked;
+  raw.a = whole.a;
+  raw.sums = sums;
+  return raw;
+}
+
 std::string kernel_name(const KernelKey& key) {
   const int lanes = kernels::family_of(key).vectors.lanes;
   std::string name = std::string("gemm_") + weight_format(key.accumulator).operands + "_";
   name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
           isa_name(key.isa);
+  static constexpr const char* kRows[] = {"", "_pointers", "_interleaved"};
+  static constexpr const char* kSums[] = {"", "_first", "_inner", "_last"};
+  static constexpr const char* kCorrections[] = {"", "_za", "_za_zb", "_folded"};
+  static constexpr const char* kCaching[] = {"", "_kept", "_stream"};
+  if (key.group_offsets) name += "_offsets";
   if (key.masked) name += "_masked";
-  if (key.load_c) name += "_loadc";
-  if (key.correct_a) name += "_za";
-  if (key.correct_b) name += "_zb";
-  if (key.indirect) name += "_indirect";
-  if (key.streams) name += "_stream";
-  if (key.column_terms) name += "_columns";
-  if (key.picks_rows) name += "_picked";
-  if (key.pairs) name += "_pairs";
-  if (key.keeps_b) name += "_kept";
+  name += kRows[static_cast<int>(key.a)];
+  if (key.row_mask) name += "_picked";
+  name += kSums[static_cast<int>(key.sums)];
+  name += kCorrections[static_cast<int>(key.corrections)];
+  name += kCaching[static_cast<int>(key.caching)];
   for (const StageCode& stage : key.pipeline()) {
     name += std::string("_") + stage_name(stage.kind);
     if (stage_row(stage.kind).as_wanted) name += std::string("_") + value_type_name(stage.out);

@@ -37,7 +37,7 @@ struct TileBudget {
 };
 
 // How a kernel sums over k.
-enum class Sums : std::uint8_t {
+enum class Summing : std::uint8_t {
   one_chain,
   two_chains,  // even and odd k-groups apart where the tile is small, to hide the latency
   spilled,     // in int16, added to int32 sums in memory before they can overflow
@@ -65,7 +65,7 @@ struct GemmFamily {
   VectorFile vectors;
   TileBudget tile;
   PackedFormat format;
-  Sums sums;
+  Summing summing;
   GenerateGemm generate = nullptr;
   TileFunction compiled = nullptr;
   MatrixUnit unit{};

@@ -54,7 +54,8 @@ TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {
   std::vector<StageArgs> args;
   for (const Stage& stage : stages) args.push_back(stage.args);
   const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
-  const KernelKey key = make_kernel_key(geometry, Accumulator::int32, stages, true, true, false);
+  KernelKey key = make_kernel_key(geometry, Accumulator::int32, stages, true, true, false);
+  key.corrections = Corrections::folded;
   const std::vector<float> b_scale(24, 0.5f);
   const std::vector<std::int32_t> sums(24, 3);
   std::vector<float> scale(32, 1e-40f);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "fbg/kernels/microkernel.h"
@@ -65,23 +66,22 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
       if (!kernels::find_family(accumulator, isa)) continue;
       for (const std::uint8_t rows : {1, 11, 12})
         for (const std::uint8_t vectors : {1, 2, 11})
-          for (int flags = 0; flags < 1024; ++flags) {
+          for (int flags = 0; flags < 8 * 3 * 4 * 4 * 3; ++flags) {
             KernelKey key{};
             key.accumulator = accumulator;
             key.isa = isa;
             key.rows = rows;
             key.vectors = vectors;
-            key.masked = flags & 1;
-            key.load_c = flags & 2;
-            key.correct_a = flags & 4;
-            key.correct_b = flags & 8;
-            key.streams = flags & 16;
-            key.indirect = flags & 32;
-            key.picks_rows = flags & 64;
-            key.keeps_b = flags & 128;
-            key.column_terms = flags & 256;
-            key.pairs = flags & 512;
-            // All pipelines once, a few everywhere: others with other flags.
+            int rest = flags;
+            const auto draw = [&](int count) { return std::exchange(rest, rest / count) % count; };
+            key.group_offsets = draw(2);
+            key.masked = draw(2);
+            key.row_mask = draw(2);
+            key.a = static_cast<ARows>(draw(3));
+            key.sums = static_cast<Sums>(draw(4));
+            key.corrections = static_cast<Corrections>(draw(4));
+            key.caching = static_cast<Caching>(draw(3));
+            // All pipelines once, a few everywhere: others with other parts of the key.
             const bool every = rows == 12 && vectors == 2 && flags == 0;
             const std::size_t step = every ? 1 : 499;
             for (std::size_t p = flags % step; p < pipelines.size(); p += step) {

@@ -25,12 +25,12 @@ TEST_P(Microkernel, RawResultEqualsTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
-        for (const bool load_c : {false, true}) {
-          if (load_c && !loads_c) continue;
+        for (const bool goes_on : {false, true}) {
+          if (goes_on && !loads_c) continue;
           for (const std::int64_t columns : column_counts(vectors, masked))
             for (const auto& blocks : kBlockLists)
               for (const Guard side : {Guard::after, Guard::before}) {
-                TileCase tile{make_key(rows, vectors, masked, load_c, {}, false), blocks, columns};
+                TileCase tile{make_key(rows, vectors, masked, goes_on, {}, false), blocks, columns};
                 tile.side = side;
                 tile.seed = static_cast<unsigned>(rows * 100 + vectors);
                 tile.spill_groups = 1 + (rows + vectors) % 5;
@@ -45,12 +45,12 @@ TEST_P(Microkernel, OperandsInPairsEqualTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.pair_vectors; ++vectors)
       for (const bool masked : {false, true})
-        for (const bool load_c : {false, true})
+        for (const bool goes_on : {false, true})
           for (const auto& blocks : kBlockLists)
             for (const Guard side : {Guard::after, Guard::before}) {
-              TileCase tile{make_key(rows, vectors, masked, load_c, {}, false), blocks,
+              TileCase tile{make_key(rows, vectors, masked, goes_on, {}, false), blocks,
                             column_counts(vectors, masked).front()};
-              tile.key.pairs = true;
+              tile.key.a = ARows::interleaved;
               tile.side = side;
               tile.seed = static_cast<unsigned>(rows * 100 + vectors);
               expect_same(tile, {});
@@ -67,8 +67,8 @@ TEST_P(Microkernel, EveryDepthEqualsTheReference) {
         for (const bool split : {false, true}) {
           const std::vector<Block> blocks =
               split ? std::vector<Block>{{depth - 1, 8}, {1, 0}} : std::vector<Block>{{depth, 0}};
-          const bool load_c = loads_c && rows % 2 == 0;
-          TileCase tile{make_key(rows, geometry.widest(rows), masked, load_c, {}, false), blocks,
+          const bool goes_on = loads_c && rows % 2 == 0;
+          TileCase tile{make_key(rows, geometry.widest(rows), masked, goes_on, {}, false), blocks,
                         column_counts(geometry.widest(rows), masked).front()};
           tile.seed = static_cast<unsigned>(depth * 100 + rows);
           tile.spill_groups = 1 + rows % 5;
@@ -100,7 +100,7 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
 TEST_P(Microkernel, RowsBehindPointersEqualTheReference) {
   if (!has_indirect()) {
     KernelKey key = make_key(1, 1, false, false, {}, false);
-    key.indirect = true;
+    key.a = ARows::pointers;
     EXPECT_THROW(find_kernel(key), std::runtime_error);
     return;
   }
@@ -113,7 +113,7 @@ TEST_P(Microkernel, RowsBehindPointersEqualTheReference) {
           const Guard side = (rows + vectors) % 2 ? Guard::after : Guard::before;
           TileCase tile{make_key(rows, vectors, masked, loads_c && rows % 2, {}, false), blocks,
                         column_counts(vectors, masked).front()};
-          tile.key.indirect = true;
+          tile.key.a = ARows::pointers;
           tile.side = side;
           tile.seed = static_cast<unsigned>(rows * 100 + vectors);
           tile.spill_groups = 1 + (rows + vectors) % 5;
@@ -134,7 +134,7 @@ TEST(PortableMicrokernel, ReadsRowsThroughPointers) {
   key.isa = Isa::generic;
   key.rows = 3;
   key.vectors = 1;
-  key.indirect = true;
+  key.a = ARows::pointers;
   std::int32_t c[3] = {};
   TileArgs args;
   args.set_blocks({&pair, 1});
@@ -252,7 +252,7 @@ TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
       EXPECT_NE(find_kernel(make_key(rows, vectors, true, loads_c, {}, false)), nullptr);
   for (int rows = 1; rows <= max_indirect_rows(); ++rows) {
     KernelKey key = make_key(rows, geometry.widest(rows), true, false, {}, false);
-    key.indirect = true;
+    key.a = ARows::pointers;
     if (has_indirect()) {
       EXPECT_NE(find_kernel(key), nullptr);
     }
@@ -262,7 +262,8 @@ TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
 }
 
 TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
-  const KernelKey key = make_key(2, 2, true, false, {}, false);
+  KernelKey key = make_key(2, 2, true, false, {}, false);
+  key.sums = Sums::whole;
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
   const std::string name = std::string("gemm_") + weight_format(accumulator).operands + "_2x" +

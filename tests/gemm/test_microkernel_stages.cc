@@ -107,14 +107,14 @@ TEST_P(Microkernel, ColumnTermsEqualTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
-        for (const bool load_c : {false, true})
+        for (const bool goes_on : {false, true})
           for (const auto& stages : all) {
-            TileCase tile{make_key(rows, vectors, masked, load_c && loads_c, stages, false),
+            TileCase tile{make_key(rows, vectors, masked, goes_on && loads_c, stages, false),
                           {{5, 4}, {1, 0}},
                           column_counts(vectors, masked).front()};
-            tile.key.column_terms = takes_column_terms(tile.key);
-            EXPECT_TRUE(tile.key.column_terms);
-            tile.key.keeps_b = true;
+            EXPECT_EQ(tile.key.corrections, Corrections::a);
+            tile.key.corrections = Corrections::folded;
+            tile.key.caching = Caching::keeps_b;
             tile.seed = static_cast<unsigned>(rows * 10 + vectors);
             expect_same(tile, stages);
             if (HasFatalFailure()) return;
@@ -161,7 +161,7 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
     args.columns = lanes;
     args.a_scale = args.b_scale = one.data();
     args.a_zero_point = args.col_offsets = zeros.data();
-    args.weighted_offsets = one.data();
+    args.int4.weighted_offsets = one.data();
     args.stages = stage_args.data();
     args.key = &key;
     {
@@ -204,7 +204,7 @@ TEST_P(Microkernel, RowRangeSeesEveryLane) {
             TileArgs args;
             args.c = c.data();
             args.columns = columns;
-            args.a_scale = args.weighted_offsets = ones.data();  // read for int4 weights
+            args.a_scale = args.int4.weighted_offsets = ones.data();  // read for int4 weights
             args.a_zero_point = &zero;
             args.stages = stage_args;
             args.key = &key;

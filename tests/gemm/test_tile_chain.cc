@@ -97,9 +97,9 @@ TEST(PickedRows, EqualThoseOfTheWholeTile) {
         if (vectors > geometry.max_vectors[static_cast<std::size_t>(rows - 1)]) continue;
         const ColumnGroup group{0, columns, vectors, columns % geometry.lanes != 0};
         KernelKey key = make_kernel_key(geometry, kInt32, stages, requantizes, requantizes, false);
-        key.column_terms = takes_column_terms(key);
+        if (requantizes) key.corrections = Corrections::folded;
         const KernelTable whole(geometry, key, columns, rows, rows);
-        key.picks_rows = true;
+        key.row_mask = true;
         const KernelTable picking(geometry, key, columns, rows, rows);
         const KernelScope scope(geometry, rows);
         const std::int64_t tile_bytes = rows * columns * size;

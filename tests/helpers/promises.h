@@ -17,7 +17,7 @@ inline bool keeps_promises(KernelKey generic, TileArgs args, std::int64_t elemen
   StageCode& code = generic.stages[static_cast<std::size_t>(last)];
   if (!code.promise.bounded) return true;
   const bool is_float = code.in == ValueType::float32;
-  const float scale = !is_float && generic.column_terms ? 1.0f : args.stages[last].f0;
+  const float scale = !is_float && generic.folds() ? 1.0f : args.stages[last].f0;
   std::vector<float> reals(static_cast<std::size_t>(elements));
   args.c = reinterpret_cast<std::byte*>(reals.data());
   args.ldc = args.columns * 4;
@@ -26,7 +26,7 @@ inline bool keeps_promises(KernelKey generic, TileArgs args, std::int64_t elemen
     generic.num_stages = static_cast<std::uint8_t>(last);
   else
     code = {StageKind::dequantize, code.in, ValueType::float32};
-  generic.streams = false;
+  generic.caching = Caching::fetches_b;
   find_kernel(generic)(&args);
   return std::ranges::all_of(reals, [&](float x) { return std::abs(x / scale) < 0x1p31f; });
 }

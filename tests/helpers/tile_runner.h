@@ -26,27 +26,22 @@ class TileRunner : public OperandFiller {
   const bool loads_c = accumulator != Accumulator::int16;  // else `sums` take its place
   const ValueType start = integer ? ValueType::acc : ValueType::float32;
 
-  KernelKey make_key(int rows, int vectors, bool masked, bool load_c,
-                     const std::vector<Stage>& stages, bool correct_b) const {
+  KernelKey make_key(int rows, int vectors, bool masked, bool goes_on,
+                     const std::vector<Stage>& stages, bool b_has_zero_point) const {
     KernelKey key{};
     key.accumulator = accumulator;
     key.isa = isa;
     key.rows = static_cast<std::uint8_t>(rows);
     key.vectors = static_cast<std::uint8_t>(vectors);
     key.masked = masked;
-    key.load_c = load_c;
     const TypedPipeline typed = type_pipeline(stages, start);
     key.num_stages = static_cast<std::uint8_t>(typed.count);
     key.stages = typed.codes;
-    key.correct_a = is_int4(accumulator) && !stages.empty();
-    key.correct_b = is_int4(accumulator) && correct_b;
-    for (int s = 0; s < typed.count; ++s) {
-      const StageCode& code = typed.codes[s];
-      if (code.in == ValueType::acc && code.kind != StageKind::bias) {
-        key.correct_a = true;
-        key.correct_b = correct_b;
-      }
-    }
+    key.sums = sums_of(!goes_on, !is_int4(accumulator) || !stages.empty());
+    key.group_offsets = is_int4(accumulator) && b_has_zero_point;
+    for (int s = 0; s < typed.count; ++s)
+      if (corrects_sums(typed.codes[s]))
+        key.corrections = b_has_zero_point ? Corrections::both : Corrections::a;
     return key;
   }
 
@@ -86,7 +81,7 @@ class TileRunner : public OperandFiller {
       args.b_sums =
           b_sums_.place(column_sums(products.reference, readable, tile.first_column), tile.side);
     place_parameters(tile, stages, readable, args);
-    if (key.load_c) {  // sums so far, apart from C
+    if (goes_on(key.sums)) {  // sums so far, apart from C
       args.ldpartial = tile.columns * 4 + 20;
       const std::int64_t bytes = (rows - 1) * args.ldpartial + tile.columns * 4;
       std::byte* partial = partial_.place(bytes, tile.side);
@@ -115,7 +110,7 @@ class TileRunner : public OperandFiller {
       reference.ldpartial = width * 4;
     }
     KernelKey generic = key;
-    generic.indirect = false;
+    generic.a = ARows::strided;
     return compare_results(tile, args, reference, generic, find_kernel(key));
   }
 
@@ -125,9 +120,11 @@ class TileRunner : public OperandFiller {
     const KernelKey& key = tile.key;
     const std::int64_t rows = key.rows, columns = tile.columns, size = value_size(key.output());
     // Streams want whole vectors, which begin where C is aligned.
-    args.ldc = key.streams ? round_up(columns * size, 64) + 64 : columns * size + 12;
-    const std::int64_t c_bytes =
-        key.streams ? rows * args.ldc : (rows - 1) * args.ldc + columns * size;
+    args.ldc =
+        key.caching == Caching::streams_c ? round_up(columns * size, 64) + 64 : columns * size + 12;
+    const std::int64_t c_bytes = key.caching == Caching::streams_c
+                                     ? rows * args.ldc
+                                     : (rows - 1) * args.ldc + columns * size;
     std::byte* const c = c_.place(c_bytes, tile.side);
     fill_c(c, c_bytes);
     std::vector<std::byte> expected(c, c + c_bytes);
@@ -160,7 +157,7 @@ class TileRunner : public OperandFiller {
       const KernelScope scope(geometry, rows);
       kernel(placed);
     }
-    if (key.streams) fence_streams();
+    if (key.caching == Caching::streams_c) fence_streams();
     std::string problem;
     if (tile.specials) copy_common_nans(key.output(), c, expected.data(), rows, columns, args.ldc);
     if (std::memcmp(c, expected.data(), expected.size()) != 0) problem = "results differ";
@@ -230,28 +227,27 @@ class TileRunner : public OperandFiller {
     args.stages = placed_stages_ = stages_.place(stage_args_, tile.side);
     args.key = &key;
     // Scales of columns are the whole factors where a kernel has column terms.
-    const float scale = std::ldexp(1e-3f, tile.magnitude),
-                b_scale = key.column_terms ? scale : 1e-3f;
+    const float scale = std::ldexp(1e-3f, tile.magnitude), b_scale = key.folds() ? scale : 1e-3f;
     const unsigned specials = special && random_() % 4 == 0 ? random_() : 0;  // of which scales
     const bool special_a = specials & 1, special_b = specials & 2, special_offset = specials & 4;
     args.a_scale = a_scale_.place(with_special(scales(rows, scale), special_a), tile.side);
     args.b_scale = b_scale_.place(with_special(scales(readable, b_scale), special_b), tile.side);
-    if (key.correct_a) {
+    if (key.corrections != Corrections::none || is_int4(accumulator)) {
       args.a_zero_point = a_zero_point_.place(a_zero_points(rows), tile.side);
       const int least = one_signed_ ? 0 : -128 * 64;
       args.col_offsets = col_offsets_.place(ints(readable, least, 127 * 64), tile.side);
     }
     if (is_int4(accumulator))
-      args.weighted_offsets =
+      args.int4.weighted_offsets =
           weighted_offsets_.place(with_special(floats(readable, -9, 9), special_offset), tile.side);
-    if (is_int4(accumulator) && key.correct_b) {
+    if (key.group_offsets) {
       std::int64_t groups = 0;
       for (const Block& block : tile.blocks) groups += in_groups(block.groups);
       const std::int64_t ld = rows + 3, count = groups ? (groups - 1) * ld + rows : 0;
-      args.group_sums = group_sums_.place(floats(count, 0, 32640), tile.side);
-      args.ld_group_sums = ld * 4;
+      args.int4.group_sums = group_sums_.place(floats(count, 0, 32640), tile.side);
+      args.int4.ld_group_sums = ld * 4;
     }
-    if (key.correct_b) {
+    if (key.corrections == Corrections::both) {
       args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
       args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
     }
@@ -354,7 +350,7 @@ class TileRunner : public OperandFiller {
     const bool special = tile.specials && p == 0 && takes_specials(key) && random_() % 4 == 0;
     if (special && !geometry.format.wide_a) place_special(a, a_bytes);
     sign_rows(a, rows, row_bytes, lda);
-    const bool has_offsets = is_int4(accumulator) && key.correct_b;
+    const bool has_offsets = key.group_offsets;
     const std::int64_t stride = groups * geometry.format.b_group(has_offsets);
     std::byte* const b = b_[p].place(panels * stride, tile.side);
     fill_b(b, panels * stride, tile.spill_groups, has_offsets);
@@ -375,8 +371,9 @@ class TileRunner : public OperandFiller {
       widen(narrow, groups ? rows : 0, a, lda);
       reference.a = narrow.data();
     }
-    if (key.pairs) pair_operands(pair, rows, key.vectors * geometry.lanes, p, tile.side);
-    if (key.indirect) read_through_pointers(pair, rows, static_cast<int>(p), tile.side);
+    if (key.a == ARows::interleaved)
+      pair_operands(pair, rows, key.vectors * geometry.lanes, p, tile.side);
+    if (key.a == ARows::pointers) read_through_pointers(pair, rows, static_cast<int>(p), tile.side);
     products.pairs.push_back(pair);
   }
 

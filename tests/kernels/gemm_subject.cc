@@ -84,13 +84,13 @@ std::unique_ptr<Subject> draw_gemm(Isa isa, Choices& choices) {
   const Geometry& geometry = runner.geometry;
   const int rows = static_cast<int>(choices.within(1, geometry.max_rows));
   const int vectors = static_cast<int>(choices.within(1, geometry.widest(rows)));
-  const bool masked = choices.flag(), load_c = runner.loads_c && choices.byte() % 4 == 0;
+  const bool masked = choices.flag(), goes_on = runner.loads_c && choices.byte() % 4 == 0;
   const std::vector<Stage> stages = draw_stages(choices, runner.start, 5);
-  KernelKey key = runner.make_key(rows, vectors, masked, load_c, stages, choices.flag());
-  key.indirect = choices.byte() % 4 == 0 && runner.has_indirect();
-  key.keeps_b = choices.flag();
-  key.streams = choices.byte() % 4 == 0;
-  if (choices.flag() && !key.correct_b) key.column_terms = takes_column_terms(key);
+  KernelKey key = runner.make_key(rows, vectors, masked, goes_on, stages, choices.flag());
+  if (choices.byte() % 4 == 0 && runner.has_indirect()) key.a = ARows::pointers;
+  if (choices.flag()) key.caching = Caching::keeps_b;
+  if (choices.byte() % 4 == 0) key.caching = Caching::streams_c;
+  if (choices.flag() && key.corrections == Corrections::a) key.corrections = Corrections::folded;
   try {
     find_kernel(key);
   } catch (const std::runtime_error&) {  // the tile does not fit the registers

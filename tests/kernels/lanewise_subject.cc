@@ -62,7 +62,7 @@ class LanewiseRunner final : public TileRunner {
     reference.partial = sums.data();
     reference.ldpartial = lanes * 4;
     KernelKey generic = key.tile;
-    generic.load_c = true;
+    generic.sums = Sums::last;
     const std::string problem =
         compare_results(tile, args, reference, generic, kernels::find_lanewise(key));
     return problem.empty() ? problem : problem + "; " + kernels::lanewise_name(key);
@@ -160,7 +160,8 @@ std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices) {
   const std::vector<Stage> stages = draw_stages(choices, runner.start, 4);
   const bool masked = choices.flag();
   key.tile = runner.make_key(rows, vectors, masked, false, stages, choices.flag());
-  if (choices.flag() && !key.tile.correct_b) key.tile.column_terms = takes_column_terms(key.tile);
+  if (choices.flag() && key.tile.corrections == Corrections::a)
+    key.tile.corrections = Corrections::folded;
   try {
     kernels::find_lanewise(key);
   } catch (const std::runtime_error&) {  // the tile does not fit the registers

@@ -142,7 +142,8 @@ class GemmDriver {
   struct DepthBlock {
     Range groups;
     AOperand a;
-    bool first, last, streams;
+    Sums sums;
+    bool streams;
   };
   // What the loops of a thread share.
   struct Run {
@@ -158,6 +159,8 @@ class GemmDriver {
   std::int64_t column_offset(std::int64_t col) const {
     return col / kPanelColumns * panel_bytes_ + col % kPanelColumns * column_bytes_;
   }
+  // Of the blocks of k with which sums are complete, where K is cut if it may be.
+  Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
   bool is_int16() const { return accumulator_ == Accumulator::int16; }
   void make_kernels(const KernelKey& whole, std::int64_t max_m);
   void prepare_gate();
@@ -173,7 +176,7 @@ class GemmDriver {
   BalancedSplit split_depth(std::int64_t max_groups) const noexcept;
   Range depth_range(Range units) const noexcept;
   std::int64_t all_groups() const noexcept;
-  DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
+  DepthBlock cut(const AOperand& a, Range groups, Sums sums) const noexcept;
   std::int64_t gated_columns(std::int64_t rows) const noexcept;
   template <class Multiply>
   void run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
@@ -193,7 +196,7 @@ class GemmDriver {
   std::int32_t a_shift_;
   Geometry geometry_;
   Geometry pair_geometry_{};                 // of operands in pairs
-  std::array<KernelTable, 4> kernels_;       // of blocks of k: whether it is the first, the last
+  std::array<KernelTable, 4> kernels_;       // by Sums
   std::array<KernelTable, 4> pair_kernels_;  // the same, of operands in pairs
   KernelTable streaming_;                    // the last one's, for a C that no cache will hold
   ValueType output_, result_;                // of tiles, of C

@@ -19,21 +19,27 @@ namespace fbg {
 
 // One contribution to the accumulators: `groups` k-groups of A rows against B panels.
 //
-// Row i of A starts at a + i * lda. For a kernel that is indirect (KernelKey), `a` is instead an
-// array of pointers to rows (const void* const*), one for each row of the tile, and row i starts at
-// a[i] + lda: a convolution reads pixels, or a row of padding, wherever they are.
-//
-// Operands in pairs (KernelKey::pairs) have `lda` bytes between pairs of rows, and the columns of
-// the tile alone at `b`, in whole vectors.
+// What `a` and `lda` mean depends on where the kernel finds the rows of A (ARows).
 struct BlockPair {
-  const void* a;                // row 0, or the array of row pointers
-  std::int64_t lda;             // bytes between rows, or added to every row pointer
+  const void* a;                // row 0, or the array of pointers to rows
+  std::int64_t lda;             // bytes between rows, or added to every pointer
   const void* b;                // first column of the tile in its panel
   std::int64_t b_panel_stride;  // bytes between panels
   std::int64_t groups;          // k / kr
 };
 
 struct KernelKey;
+
+// What kernels of 4-bit weights read besides (Int4). `TileArgs::col` modulo the columns of a panel
+// is then the place of the tile in its panel.
+struct Int4Args {
+  // What the zero points of A are multiplied by: for each column, the sum of scale * q over all k.
+  const float* weighted_offsets = nullptr;
+  // Where groups have offsets, what these are multiplied by: the sums of A over each group of k.
+  // Those of the rows of the tile follow each other.
+  const float* group_sums = nullptr;
+  std::int64_t ld_group_sums = 0;  // bytes from one group to the next
+};
 
 inline constexpr std::uint32_t kTileArgsVersion = 1;
 
@@ -44,9 +50,10 @@ struct TileArgs {
   std::int64_t num_pairs = 0;
   void* c = nullptr;
   std::int64_t ldc = 0;  // bytes
-  // Raw sums so far. With load_c, what the tile starts from; it may be c itself. For int16, what is
-  // added at the end (null: nothing), rows of whole vectors; a kernel whose sums are int16 spills
-  // them there after every spill_groups k-groups and then needs it, as it does for several pairs.
+  // Raw sums so far: what the tile starts from where sums go on; it may be c itself. For int16,
+  // what is added at the end (null: nothing), rows of whole vectors; a kernel whose sums are int16
+  // spills them there after every spill_groups k-groups and then needs it, as it does for several
+  // pairs.
   void* partial = nullptr;
   std::int64_t ldpartial = 0;  // bytes
   std::int64_t spill_groups = 0;
@@ -60,16 +67,10 @@ struct TileArgs {
   const float* b_scale = nullptr;
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
-  // Of int4: what the zero points of A are multiplied by, the sums of scale * q over all k. `col`
-  // modulo the columns of a panel is then the place of the tile in its panel.
-  const float* weighted_offsets = nullptr;
-  // Of int4 with offsets (KernelKey::correct_b): what these are multiplied by, the sums of A over
-  // each group of k. Those of the rows of the tile follow each other.
-  const float* group_sums = nullptr;
-  std::int64_t ld_group_sums = 0;  // bytes from one group to the next
+  Int4Args int4;
   // The sums of the columns of B over all k of the tile, readable up to the end of the panel.
   // Kernels that multiply A - 128 by B add 128 times these to their sums. Null adds nothing, as is
-  // right where a tile goes on from sums (load_c) to which this was added before.
+  // right where a tile goes on from sums to which this was added before.
   const std::int32_t* b_sums = nullptr;
   const StageArgs* stages = nullptr;
   // What to bring into the L2 meanwhile, PackedFormat::fetched_bytes() from here on; any address
@@ -79,7 +80,7 @@ struct TileArgs {
   // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
   // It finishes a tile while it multiplies the next one. Other kernels do not read it.
   const TileArgs* next = nullptr;
-  // With picks_rows, the rows of the tile that have results, in increasing order. They go to
+  // With a row mask, the rows of the tile that have results, in increasing order. They go to
   // consecutive rows of C, which `row` and the arguments for each row count.
   const std::uint8_t* picked = nullptr;
   std::int64_t num_picked = 0;
@@ -95,48 +96,83 @@ struct TileArgs {
 
 using TileFunction = void (*)(const TileArgs*);
 
+// Where a kernel finds row i of A.
+enum class ARows : std::uint8_t {
+  strided,  // a + i * lda
+  // a[i] + lda, where `a` is an array of pointers, one for each row of the tile: a convolution
+  // reads pixels, or a row of padding, wherever they are. Tall tiles may not fit the registers.
+  pointers,
+  // Two by two, lda bytes between pairs of rows: see src/gemm/pairs.h. `b` has the columns of the
+  // tile alone, in the same way and in whole vectors.
+  interleaved,
+};
+
+// Which part of K a kernel sums up. The pipeline runs on complete sums; others are left as they are
+// in the type of the accumulator.
+enum class Sums : std::uint8_t { whole, first, inner, last };
+constexpr Sums sums_of(bool first, bool last) {
+  return first ? (last ? Sums::whole : Sums::first) : (last ? Sums::last : Sums::inner);
+}
+// Whether they go on from TileArgs::partial instead of zero, and whether they are complete.
+constexpr bool goes_on(Sums sums) { return sums == Sums::inner || sums == Sums::last; }
+constexpr bool completes(Sums sums) { return sums == Sums::whole || sums == Sums::last; }
+
+// Zero points that the integers of a pipeline are corrected for.
+enum class Corrections : std::uint8_t {
+  none,
+  a,     // those of A: column offsets are needed
+  both,  // and those of B: row offsets are needed as well
+  // Those of A, where all rows have the same scale and zero point: b_scale and col_offsets are not
+  // those of B but the whole terms of each column, see fill_column_terms().
+  folded,
+};
+
+// What a kernel does about caches.
+enum class Caching : std::uint8_t {
+  fetches_b,  // fetches lines of B ahead
+  keeps_b,    // not so: panels of B are read again and again and stay in the caches
+  streams_c,  // as fetches_b, and whole vectors of 32-bit results, aligned to them, bypass the
+              // caches
+};
+
 // What a microkernel is generated for. K, strides, the number of valid columns and the parameters
 // of stages are arguments.
 struct KernelKey {
   Accumulator accumulator;
+  bool group_offsets = false;  // of int4: groups have offsets
   Isa isa;
   std::uint8_t rows;     // mr
   std::uint8_t vectors;  // nr in vectors of the ISA
   bool masked = false;   // the last vector is partial
-  bool load_c = false;   // start from TileArgs::partial (raw accumulator type) instead of zero
-  // A has zero points: column offsets are needed. Of int4: sums are complete, and become results.
-  bool correct_a = false;
-  // B has zero points: row offsets are needed. Of int4: groups have offsets.
-  bool correct_b = false;
-  bool indirect = false;  // A is read through an array of row pointers; tall tiles may not fit
-  bool streams = false;   // whole vectors of 32-bit results bypass the caches; C aligned to them
-  // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
-  // the whole terms of each column: see fill_column_terms().
-  bool column_terms = false;
+  ARows a = ARows::strided;
   // Only some rows of the tile have results. Matrix units and the reference have such kernels, for
   // whole blocks of k-groups.
-  bool picks_rows = false;
-  bool pairs = false;  // operands are in pairs: see src/gemm/pairs.h and BlockPair
-  // The panels of B are read again and again and stay in the caches, so that the kernel does not
-  // fetch their lines ahead.
-  bool keeps_b = false;
+  bool row_mask = false;
+  Sums sums = Sums::whole;
+  Corrections corrections = Corrections::none;
+  Caching caching = Caching::fetches_b;
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
 
   std::span<const StageCode> pipeline() const { return {stages.data(), num_stages}; }
+  bool folds() const { return corrections == Corrections::folded; }
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
     return is_integer(accumulator) ? ValueType::acc : ValueType::float32;
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_picked][_pairs][_kept][_<stage>[_unit][_centered][_bounded]...]: the one name of a kernel; _za,
-// _zb where it corrects for the zero points of A and of B (correct_a, correct_b), _columns where it
-// is given the terms of columns, _kept where B stays in the caches. The types around a stage follow
-// from the accumulator and the stages before it, so that no two keys share a name.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_offsets][_masked][_pointers | _interleaved][_picked]
+// [_first | _inner | _last][_za | _za_zb | _folded][_kept | _stream]
+// [_<stage>[_unit][_centered][_bounded]...]: the one name of a kernel, in the order of its key. The
+// types around a stage follow from the accumulator and the stages before it, so that no two keys
+// share a name.
 std::string kernel_name(const KernelKey& key);
+
+// The key of a kernel that sums up only a part of K. Sums that are not complete have no pipeline
+// and are those of all rows.
+KernelKey part_key(KernelKey whole, Sums sums);
 
 // Tile geometry of an accumulator family on an ISA.
 struct Geometry {
@@ -207,10 +243,7 @@ struct ColumnTerms {
   float* scale;
   std::int32_t* offset;
 };
-// Whether a kernel that is given the terms can run the stages of a key: integers are corrected, and
-// B has no zero points.
-bool takes_column_terms(const KernelKey& key) noexcept;
-// Whether stage s is part of the offsets, and not computed by such a kernel.
+// Whether stage s is part of the offsets, and not computed by the kernel.
 bool is_column_term(const KernelKey& key, int s) noexcept;
 // `stages`, b_scale and col_offsets are as kernels without the terms read them. Columns of `cols`
 // count from column 0 of C for the stages, and from 0 for the other arrays. The terms up to

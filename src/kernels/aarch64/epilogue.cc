@@ -15,7 +15,7 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
   load(r.c, offsetof(TileArgs, c));
   load(r.ldc, offsetof(TileArgs, ldc));
   load(r.stages, offsetof(TileArgs, stages));
-  if (!key.column_terms) {
+  if (!key.folds()) {
     load(r.a_scale, offsetof(TileArgs, a_scale));
     load(r.a_zero_point, offsetof(TileArgs, a_zero_point));
     load(r.row_terms, offsetof(TileArgs, row_terms));
@@ -36,8 +36,7 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
       position.vector = v;
       position.partial = key.masked && v == key.vectors - 1;
       for (int s = 0; s < key.num_stages; ++s)
-        if (!key.column_terms || !is_column_term(key, s))
-          emit_stage(as, key, position, s, first_free, sum);
+        if (!is_column_term(key, s)) emit_stage(as, key, position, s, first_free, sum);
       StageEmitter(as, key, position, 0, first_free).store(sum, key.output());
     }
     if (last >= 0 && writes_extents(key.stages[static_cast<std::size_t>(last)].kind))

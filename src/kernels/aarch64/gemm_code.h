@@ -51,7 +51,8 @@ class GemmCode : public NeonAssembler {
     return group * b_group_bytes_ + v * kLanes * b_column_bytes_;
   }
   // Groups of rows that have a pointer.
-  int num_row_pointers() const { return key_.pairs ? padded_rows() / 2 : rows_; }
+  bool interleaved() const { return key_.a == ARows::interleaved; }
+  int num_row_pointers() const { return interleaved() ? padded_rows() / 2 : rows_; }
   int b_registers() const;
   bool shifts_a() const { return dot_ == Dot::sdot; }
   // Whether the sums of columns are computed beside the products: B less its outliers has others
@@ -60,7 +61,7 @@ class GemmCode : public NeonAssembler {
   bool splits() const { return dot_ == Dot::fma_bf16 || dot_ == Dot::widen_bf16; }
   bool widens_bytes() const { return dot_ == Dot::widen_int8; }
   bool multiplies_matrices() const {
-    return (dot_ == Dot::sudot || dot_ == Dot::bfdot) && (rows_ > 1 || key_.pairs);
+    return (dot_ == Dot::sudot || dot_ == Dot::bfdot) && (rows_ > 1 || interleaved());
   }
   int padded_rows() const { return multiplies_matrices() ? (rows_ + 1) / 2 * 2 : rows_; }
   // The halves of a step of two rows, 8 bytes of each: the first takes the place of what is not

@@ -41,7 +41,8 @@ int GemmCode::b_registers() const {
 }
 
 bool GemmCode::fits() const {
-  if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
+  if (goes_on(key_.sums) && key_.accumulator == Accumulator::int16)
+    return false;  // sums take its place
   if (vectors_ * kLanes > kPanelColumns || rows_ > kMaxRows) return false;
   return first_b_ + b_registers() <= kVectors && first_b_ + kEpilogueTemps <= kEpilogueTable;
 }
@@ -49,7 +50,7 @@ bool GemmCode::fits() const {
 void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
-  if (multiplies_matrices() && key_.load_c) exchange_pairs();
+  if (multiplies_matrices() && goes_on(key_.sums)) exchange_pairs();
   for_each_pair();
   if (multiplies_matrices()) exchange_pairs();
   if (sums_columns()) remove_shift();
@@ -75,8 +76,8 @@ void GemmCode::initialize_accumulators() {
   if (shifts_a()) movi(sign().b16, 0x80);
   if (sums_columns())
     for (int v = 0; v < vectors_; ++v) zero(column_sum(v));
-  if (key_.load_c) load_partial_sums();
-  for (int i = key_.load_c ? rows_ : 0; i < padded_rows(); ++i)
+  if (goes_on(key_.sums)) load_partial_sums();
+  for (int i = goes_on(key_.sums) ? rows_ : 0; i < padded_rows(); ++i)
     for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
   if (shifts_a() && !sums_columns()) add_column_sums();
 }
@@ -135,8 +136,8 @@ void GemmCode::add_sums() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  if (key.picks_rows || (key.pairs && (family.pair_vectors == 0 || key.indirect)) || !code.fits())
-    return {};
+  const bool has_pairs = family.pair_vectors > 0;
+  if (key.row_mask || (key.a == ARows::interleaved && !has_pairs) || !code.fits()) return {};
   code.generate();
   return code.code();
 }

@@ -24,7 +24,7 @@ void GemmCode::for_each_pair() {
   b(EQ, pair_done);
   Label rest;
   L(rest);
-  const int least = key_.pairs ? 2 : 1;  // the last of an odd number stands with zeros
+  const int least = interleaved() ? 2 : 1;  // the last of an odd number stands with zeros
   step(least);
   subs(groups_, groups_, least);
   b(GT, rest);
@@ -39,9 +39,9 @@ void GemmCode::for_each_pair() {
 void GemmCode::load_row_pointers() {
   const XReg &ld = scratch_, &array = scratch2_;
   ldr(ld, at(pair_, offsetof(BlockPair, lda)));
-  ldr(key_.indirect ? array : row_pointer(0), at(pair_, offsetof(BlockPair, a)));
+  ldr(key_.a == ARows::pointers ? array : row_pointer(0), at(pair_, offsetof(BlockPair, a)));
   for (int i = 0; i < num_row_pointers(); ++i) {
-    if (key_.indirect) {
+    if (key_.a == ARows::pointers) {
       ldr(row_pointer(i), at(array, 8 * i));
       add(row_pointer(i), row_pointer(i), ld);
     } else if (i > 0) {
@@ -55,7 +55,7 @@ void GemmCode::step(int groups) {
     for (int line = 0; line < groups / 2; ++line) prfm(PLDL2KEEP, at(prefetch_, line * 64));
     add(prefetch_, prefetch_, groups / 2 * 64);
   }
-  if (key_.pairs) return paired_step((groups + 1) / 2);
+  if (interleaved()) return paired_step((groups + 1) / 2);
   for (int i = 0; i < rows_; ++i) load_a(i, groups);
   if (multiplies_matrices()) {
     pair_rows();

@@ -16,26 +16,24 @@ struct Stages : StageEmitter {
 
   // x - zA_i * colsum_j + row_term_i * zB_j
   void correct(const Vec& x, const StageCode&) {
-    if (key_.column_terms) {
+    if (key_.folds()) {
       load_column_values(t0_, r_.column_offsets);
       return as_.sub(x.s4, x.s4, t0_.s4);
     }
-    if (key_.correct_b) {
+    if (key_.corrections == Corrections::both) {
       load_row_value(t0_, r_.row_terms);
       load_column_values(t1_, r_.b_zero_point);
       as_.mla(x.s4, t1_.s4, t0_.s4[0]);
     }
-    if (key_.correct_a) {
-      load_row_value(t0_, r_.a_zero_point);
-      load_column_values(t1_, r_.column_offsets);
-      as_.mls(x.s4, t1_.s4, t0_.s4[0]);
-    }
+    load_row_value(t0_, r_.a_zero_point);
+    load_column_values(t1_, r_.column_offsets);
+    as_.mls(x.s4, t1_.s4, t0_.s4[0]);
   }
 
   // x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
   void multiply_by_scales(const Vec& x, bool divides) {
     load_column_values(t0_, r_.b_scale);
-    if (!key_.column_terms) {
+    if (!key_.folds()) {
       load_row_value(t1_, r_.a_scale);
       as_.fmul(t0_.s4, t0_.s4, t1_.s4[0]);
       if (divides) {

@@ -16,15 +16,13 @@ namespace {
 Element element_of(const TileArgs& args, std::int64_t i, std::int64_t j) {
   const KernelKey& key = *args.key;
   Element e{args.row + i, args.col + j, 1, 1, 0, 0, 0, 0};
-  if (args.a_scale && !key.column_terms) e.a_scale = args.a_scale[i];
+  e.column_terms = key.folds();
+  if (args.a_scale && !e.column_terms) e.a_scale = args.a_scale[i];
   if (args.b_scale) e.b_scale = args.b_scale[j];
-  e.column_terms = key.column_terms;
-  if (is_int4(key.accumulator)) return e;
-  if (key.correct_a) {
-    if (!key.column_terms) e.a_zero_point = args.a_zero_point[i];
-    e.col_offset = args.col_offsets[j];
-  }
-  if (key.correct_b) {
+  if (key.corrections == Corrections::none) return e;
+  e.col_offset = args.col_offsets[j];
+  if (!e.column_terms) e.a_zero_point = args.a_zero_point[i];
+  if (key.corrections == Corrections::both) {
     e.b_zero_point = args.b_zero_point[j];
     e.row_term = args.row_terms[i];
   }
@@ -35,11 +33,11 @@ void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
   const KernelKey& key = *args.key;
   const auto dot = weight_codec(key.accumulator).dot;
-  const bool becomes_result = is_int4(key.accumulator) && key.correct_a;
-  const bool starts = key.load_c || (key.accumulator == Accumulator::int16 && args.partial);
-  const std::int64_t rows = key.picks_rows ? args.num_picked : key.rows;
+  const bool becomes_result = is_int4(key.accumulator) && completes(key.sums);
+  const bool starts = goes_on(key.sums) || (key.accumulator == Accumulator::int16 && args.partial);
+  const std::int64_t rows = key.row_mask ? args.num_picked : key.rows;
   for (std::int64_t i = 0; i < rows; ++i) {
-    const std::int64_t of_tile = key.picks_rows ? args.picked[i] : i;
+    const std::int64_t of_tile = key.row_mask ? args.picked[i] : i;
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
     for (std::int64_t j = 0; j < args.columns; ++j) {
       Value value;
@@ -49,13 +47,12 @@ void reference_tile(const TileArgs* tile) {
                                                of_tile * args.ldpartial)[j];
       value = dot(args, of_tile, j, value);
       if (becomes_result)
-        value.f =
-            std::fma(-static_cast<float>(args.a_zero_point[i]), args.weighted_offsets[j], value.f) *
-            args.a_scale[i];
+        value.f = std::fma(-static_cast<float>(args.a_zero_point[i]), args.int4.weighted_offsets[j],
+                           value.f) *
+                  args.a_scale[i];
       const Element e = element_of(args, i, j);
       for (int s = 0; s < key.num_stages; ++s)
-        if (!key.column_terms || !is_column_term(key, s))
-          value = apply_stage(key.stages[s], args.stages[s], value, e);
+        if (!is_column_term(key, s)) value = apply_stage(key.stages[s], args.stages[s], value, e);
       store_values(&value, 1, key.output(), c_row + j * value_size(key.output()));
     }
   }
@@ -65,8 +62,9 @@ void reference_tile(const TileArgs* tile) {
 constexpr auto kFamilies = [] {
   std::array<GemmFamily, kWeightFormats.size()> families{};
   for (std::size_t i = 0; i < families.size(); ++i)
-    families[i] = {static_cast<Accumulator>(i), Isa::generic,    0,       {8, 32},       {1, 2, 4},
-                   kWeightFormats[i].packed,    Sums::one_chain, nullptr, reference_tile};
+    families[i] = {
+        static_cast<Accumulator>(i), Isa::generic,       0,       {8, 32},       {1, 2, 4},
+        kWeightFormats[i].packed,    Summing::one_chain, nullptr, reference_tile};
   return families;
 }();
 

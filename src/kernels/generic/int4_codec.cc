@@ -17,8 +17,8 @@ Value dot_int4(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) 
   const PackedFormat format = packed_format(args.key->accumulator);
   const std::int64_t column = args.col % format.panel_columns + j;  // from the first panel on
   const std::int64_t place = column % format.panel_columns;
-  const bool has_offsets = args.key->correct_b;
-  const float* group_sums = args.group_sums;
+  const bool has_offsets = args.key->group_offsets;
+  const float* group_sums = args.int4.group_sums;
   for (const BlockPair& pair : args.blocks()) {
     const auto* a =
         reinterpret_cast<const std::uint8_t*>(static_cast<const std::byte*>(pair.a) + i * pair.lda);
@@ -33,7 +33,7 @@ Value dot_int4(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) 
           std::fma(static_cast<float>(exact), to_float(int4_scale(group, place, format.kr)), sum.f);
       if (has_offsets) {
         sum.f = std::fma(group_sums[i], to_float(int4_offset(group, place, format.kr)), sum.f);
-        group_sums += args.ld_group_sums / static_cast<std::int64_t>(sizeof(float));
+        group_sums += args.int4.ld_group_sums / static_cast<std::int64_t>(sizeof(float));
       }
       group += format.b_group(has_offsets);
     }

@@ -38,7 +38,7 @@ Value dot(const TileArgs& args, std::int64_t i, std::int64_t j, Value start) noe
   typename Family::C sum;
   std::memcpy(&sum, &start, sizeof sum);
   for (const BlockPair& pair : args.blocks()) {
-    const std::byte* const row = args.key->indirect
+    const std::byte* const row = args.key->a == ARows::pointers
                                      ? static_cast<const std::byte* const*>(pair.a)[i] + pair.lda
                                      : static_cast<const std::byte*>(pair.a) + i * pair.lda;
     const auto* a = reinterpret_cast<const typename Family::A*>(row);

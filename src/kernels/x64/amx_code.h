@@ -23,7 +23,7 @@ class AmxCode : public SimdAssembler {
   // Picked rows are counted in steps, which must be powers of two for that.
   bool fits() const {
     return rows_ <= 2 * kTileRows && row_tiles_ * vectors_ <= kSumTiles &&
-           (!key_.picks_rows || std::has_single_bit(static_cast<unsigned>(step_rows())));
+           (!key_.row_mask || std::has_single_bit(static_cast<unsigned>(step_rows())));
   }
 
   // Writes the whole kernel.
@@ -32,7 +32,7 @@ class AmxCode : public SimdAssembler {
   void generate_jump();
 
   // The key of the vector kernel of the same accumulator and pipeline.
-  static KernelKey vector_key(KernelKey key, int rows, bool load_c);
+  static KernelKey vector_key(KernelKey key, int rows, Sums sums);
 
  private:
   using Reg64 = Xbyak::Reg64;
@@ -61,13 +61,13 @@ class AmxCode : public SimdAssembler {
 
   // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
   // slots; a tile that nobody reads (store_unread_tile()); then the sums that a tile starts from,
-  // if they are not loaded as tiles (load_c, masked).
+  // if they are not loaded as tiles (masked, where they go on).
   enum class Slot {
     stack,        // the stack pointer of the caller
     tile,         // the TileArgs of the tile that is being multiplied
     steps,        // steps that are left of the tile before it
     unfinished,   // whether rows are left of that tile
-    single_rows,  // with picks_rows: rows that are left after all steps
+    single_rows,  // with a row mask: rows that are left after all steps
     until_store,  // blocks until the next tile is stored that nobody reads
   };
   static constexpr int kArgsBytes = (static_cast<int>(sizeof(TileArgs)) + 63) / 64 * 64;
@@ -79,11 +79,12 @@ class AmxCode : public SimdAssembler {
   int unread_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
   int start_offset() const { return unread_offset() + kTileRows * kPanelGroupBytes; }
   int frame_bytes() const {
-    return start_offset() + (key_.load_c && key_.masked ? sums_bytes() : 0);
+    return start_offset() + (goes_on(key_.sums) && key_.masked ? sums_bytes() : 0);
   }
   // Whether sums that need nothing else are stored to C as tiles, without the frame.
   bool stores_tiles() const {
-    return key_.num_stages == 0 && !key_.masked && !key_.picks_rows && !key_.streams;
+    return key_.num_stages == 0 && !key_.masked && !key_.row_mask &&
+           key_.caching != Caching::streams_c;
   }
   // Rows that are finished together while a block of k-groups is multiplied.
   int step_rows() const {

@@ -55,7 +55,7 @@ void AmxCode::finish_remaining() {
   dec(steps);
   jmp(next, T_NEAR);
   L(rest);
-  if (key_.picks_rows) {
+  if (key_.row_mask) {
     const auto single_rows = qword[frame_ + slot_offset(Slot::single_rows)];
     Xbyak::Label row;
     cmp(single_rows, 0);
@@ -95,7 +95,7 @@ void AmxCode::finish_rows(int height) {
   KernelKey key = key_;
   key.rows = static_cast<std::uint8_t>(height);
   lea(copy, copied(0));
-  if (key_.picks_rows)
+  if (key_.row_mask)
     load_picked_sums(height);
   else
     load_sums(height);
@@ -111,7 +111,7 @@ void AmxCode::finish_rows(int height) {
 void AmxCode::move_down_rows(int height) {
   if (key_.num_stages == 0) return;
   step_argument(offsetof(TileArgs, row), height);
-  if (key_.column_terms) return;
+  if (key_.folds()) return;
   step_argument(offsetof(TileArgs, a_scale), height * 4);
   step_argument(offsetof(TileArgs, a_zero_point), height * 4);
   step_argument(offsetof(TileArgs, row_terms), height * 4);
@@ -166,7 +166,7 @@ void AmxCode::finish_with_rests() {
   for (std::int64_t t = 0; t < tiles.count; ++t) {
     const int height = static_cast<int>(tiles[t].size());
     lea(rdi, copied(0));
-    call_kernel(vector_key(key_, height, true));
+    call_kernel(vector_key(key_, height, sums_of(false, completes(key_.sums))));
     if (t + 1 < tiles.count) move_down(height);
   }
 }

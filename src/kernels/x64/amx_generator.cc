@@ -60,11 +60,11 @@ void AmxCode::generate() {
   store_sums();
   mov(args_, slot(Slot::tile));
   copy_args();
-  if (!key_.picks_rows) {
+  if (!key_.row_mask) {
     test(groups_seen_, kBlockGroups - 1);
     jnz(rests, T_NEAR);
   }
-  if (key_.picks_rows) {
+  if (key_.row_mask) {
     mov(scratch_, arg(offsetof(TileArgs, num_picked)));
     mov(rdx, scratch_);
     shr(scratch_, std::countr_zero(static_cast<unsigned>(step_rows())));
@@ -87,7 +87,7 @@ void AmxCode::generate() {
   for (auto r = std::rbegin(kSaved); r != std::rend(kSaved); ++r) pop(*r);
   ret();
 
-  if (!key_.picks_rows) {
+  if (!key_.row_mask) {
     L(rests);
     copy_rests();
     finish_with_rests();
@@ -117,7 +117,7 @@ void AmxCode::prepare_mask() {
 // Sums so far are loaded as tiles, but for a partial vector: a tile would read beyond the valid
 // columns, so that those sums pass through the scratch.
 void AmxCode::initialize_sums() {
-  if (key_.load_c && !key_.masked) {
+  if (goes_on(key_.sums) && !key_.masked) {
     mov(a_[0], arg(offsetof(TileArgs, partial)));
     mov(b_stride_, arg(offsetof(TileArgs, ldpartial)));
     locate_second_row_tile();
@@ -126,7 +126,7 @@ void AmxCode::initialize_sums() {
     return;
   }
   mov(b_stride_, row_bytes());
-  if (key_.load_c) {
+  if (goes_on(key_.sums)) {
     mov(scratch_, arg(offsetof(TileArgs, partial)));
     for (int i = 0; i < rows_; ++i) {
       for (int v = 0; v < vectors_; ++v) {
@@ -137,7 +137,7 @@ void AmxCode::initialize_sums() {
     }
   }
   for_each_sum([&](int i, int v) {
-    if (key_.load_c)
+    if (goes_on(key_.sums))
       tileloadd(sums(i, v), sum_address(i, v, start_offset()));
     else
       tilezero(sums(i, v));
@@ -249,22 +249,22 @@ void AmxCode::dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbya
 }
 
 void AmxCode::generate_jump() {
-  mov(rax, reinterpret_cast<std::uintptr_t>(find_kernel(vector_key(key_, rows_, key_.load_c))));
+  mov(rax, reinterpret_cast<std::uintptr_t>(find_kernel(vector_key(key_, rows_, key_.sums))));
   jmp(rax);
 }
 
-KernelKey AmxCode::vector_key(KernelKey key, int rows, bool load_c) {
+KernelKey AmxCode::vector_key(KernelKey key, int rows, Sums sums) {
   key.isa = choose_geometry(key.accumulator, isa_features(key.isa)).isa;
   key.rows = static_cast<std::uint8_t>(rows);
-  key.load_c = load_c;
+  key.sums = sums;
   return key;
 }
 
 std::vector<std::uint8_t> generate_amx(const GemmFamily& family, const KernelKey& key) {
   AmxCode code(family, key);
-  if (key.indirect) return {};
+  if (key.a != ARows::strided) return {};
   if (key.rows <= family.unit.vector_rows) {
-    if (key.picks_rows) return {};
+    if (key.row_mask) return {};
     code.generate_jump();
     return code.code();
   }

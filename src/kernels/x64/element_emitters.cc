@@ -89,7 +89,7 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
   using Xbyak::Xmm;
   using Xbyak::Ymm;
   if (value_size(type) == 4) {
-    if (ctx.streams && !ctx.masked)
+    if (ctx.key.caching == Caching::streams_c && !ctx.masked)
       as.vmovntps(as.ptr[row + column * 4], x);
     else
       as.store(as.ptr[row + column * 4], x, ctx.masked);

@@ -105,7 +105,7 @@ bool keeps_row_pointer(const KernelKey& key) {
   int matrices = 0;
   for (int s = 0; s < key.num_stages; ++s) {
     const OperandKind operand = stage_row(key.stages[s].kind).operand.kind;
-    if (operand == OperandKind::none || (key.column_terms && is_column_term(key, s))) continue;
+    if (operand == OperandKind::none || is_column_term(key, s)) continue;
     if (operand != OperandKind::matrix) return false;
     ++matrices;
   }
@@ -132,7 +132,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
     as.mov(to, as.ptr[registers.args + static_cast<int>(offset)]);
   };
   load(operands.stages, offsetof(TileArgs, stages));
-  if (!key.column_terms) {
+  if (!key.folds()) {
     load(operands.a_scale, offsetof(TileArgs, a_scale));
     load(operands.a_zero_point, offsetof(TileArgs, a_zero_point));
     load(operands.row_terms, offsetof(TileArgs, row_terms));
@@ -142,7 +142,8 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   load(operands.col_offsets, offsetof(TileArgs, col_offsets));
 
   const int first_free = key.rows * key.vectors;
-  StageContext ctx{registers.args,
+  StageContext ctx{key,
+                   registers.args,
                    operands,
                    as.rax,
                    as.rsi,
@@ -151,10 +152,6 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
                    0,
                    0,
                    false,
-                   key.streams,
-                   key.correct_a,
-                   key.correct_b,
-                   key.column_terms,
                    registers.corrected};
   int spare = first_free + static_cast<int>(ctx.temps.size());
   std::optional<BytePacker> packer;
@@ -165,7 +162,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   }
   for (int s = 0; s < key.num_stages; ++s)
     spare = emit_kept_tables(as, key.stages[s], spare, as.end_of_vectors());
-  if (key.column_terms && std::ranges::any_of(key.pipeline(), scales_sums) && key.rows > 1 &&
+  if (key.folds() && std::ranges::any_of(key.pipeline(), scales_sums) && key.rows > 1 &&
       spare + 2 * key.vectors <= as.end_of_vectors()) {
     ctx.kept_columns = spare;
     ctx.row_vectors = key.vectors;
@@ -189,8 +186,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       ctx.masked = key.masked && v == key.vectors - 1;
       ctx.row_is_loaded = keeps_row && v > 0;
       for (int s = 0; s < key.num_stages; ++s)
-        if (!key.column_terms || !is_column_term(key, s))
-          emit_stage(as, key.stages[s], s, sum, ctx);
+        if (!is_column_term(key, s)) emit_stage(as, key.stages[s], s, sum, ctx);
       if (!packer) emit_store(as, key.output(), registers.c, v * as.lanes(), sum, ctx);
     }
     if (packer) {

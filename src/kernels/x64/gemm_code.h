@@ -47,14 +47,14 @@ class GemmCode : public SimdAssembler {
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 c_ = r14, ldc_ = r15;
   const Reg64 scratch_ = rax;
-  const Reg64 prefetch_ = rax;     // in the K loop, where nothing else needs scratch
-  const Reg64 sums_;               // where sums are spilled: r14, or rax if indirect
+  const Reg64 prefetch_ = rax;  // in the K loop, where nothing else needs scratch
+  const Reg64 sums_;            // where sums are spilled: r14, or rax if rows are behind pointers
   const Reg64 groups_left_ = r15;  // C is not needed meanwhile
   const Reg64 to_scale_ =
       r14;  // of 4-bit weights: what scales are further to the left than columns
   const Reg64 blocks_left_ = r15;  // of a group of them
-  // If indirect, rows of A end at row_end_[i] + row_index_, and what the K loop needs besides is on
-  // the stack.
+  // Behind pointers, rows of A end at row_end_[i] + row_index_, and what the K loop needs besides
+  // is on the stack.
   const Reg64 row_end_[12] = {rsi, r8, r9, r10, r11, r14, r15, r12, r13, rdi, rbx, rbp};
   const Reg64 row_index_ = rcx;
 
@@ -77,13 +77,13 @@ class GemmCode : public SimdAssembler {
   // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
-    return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs) &&
+    return chains_ == 1 && !(reads_pointers() && dot_ == Dot::maddubs) &&
            !(nibbles() && rows_ <= policy::prefetch::kFewNibbleRows);
   }
   // Whether the K loop of deep products fetches rows for the epilogue. Tiles of few rows leave that
   // to the prologue, and so do kernels that have no registers left for it.
   bool fetches_in_k_loop() const {
-    return rows_ > 4 && !spans_panels() && !key_.indirect && !nibbles() && added_stages() <= 1 &&
+    return rows_ > 4 && !spans_panels() && !reads_pointers() && !nibbles() && added_stages() <= 1 &&
            key_.accumulator != Accumulator::int16;
   }
   // The k-groups of such a product that are left when it begins to fetch rows; it needs as many.
@@ -98,6 +98,8 @@ class GemmCode : public SimdAssembler {
     return rows_ * dots_per_line() <= (reads_bytes(key_.accumulator) ? 5 : 6) && !spans_panels();
   }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
+  bool reads_pointers() const { return key_.a == ARows::pointers; }
+  bool streams() const { return key_.caching == Caching::streams_c; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
   // Whether sums start from what the first stage would subtract from each of them.

@@ -9,7 +9,7 @@ namespace fbg::kernels {
 
 GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
     : SimdAssembler(family.vectors.lanes, isa_features(key.isa)),
-      sums_(key.indirect ? rax : r14),
+      sums_(key.a == ARows::pointers ? rax : r14),
       key_(key),
       rows_(key.rows),
       vectors_(key.vectors),
@@ -19,7 +19,7 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       b_column_bytes_(static_cast<int>(family.format.b_column_group())),
       b_group_bytes_(static_cast<int>(family.format.b_group())),
       panel_columns_(family.format.panel_columns),
-      chains_(family.sums == Sums::two_chains ? choose_chains() : 1),
+      chains_(family.summing == Summing::two_chains ? choose_chains() : 1),
       first_b_(rows_ * vectors_ * chains_),
       first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
 
@@ -33,9 +33,10 @@ int GemmCode::choose_chains() const {
 }
 
 bool GemmCode::fits() const {
-  if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
-  if (nibbles() && key_.indirect) return false;
-  if (key_.indirect && rows_ > (spans_panels() ? 10 : 12)) return false;  // row_end_
+  if (goes_on(key_.sums) && key_.accumulator == Accumulator::int16)
+    return false;  // sums take its place
+  if (nibbles() && reads_pointers()) return false;
+  if (reads_pointers() && rows_ > (spans_panels() ? 10 : 12)) return false;  // row_end_
   return rows_ <= kMaxRows && first_a_ + a_registers() + reserved() <= num_vectors() &&
          rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
 }
@@ -44,7 +45,7 @@ void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
   if (nibbles()) start_sums();
-  if (key_.indirect)
+  if (reads_pointers())
     for_each_indirect_pair();
   else
     for_each_pair();
@@ -76,17 +77,17 @@ void GemmCode::load_c_registers() {
 void GemmCode::initialize_accumulators() {
   load_c_registers();
   fetch_epilogue();
-  for (int chain = key_.load_c; chain < chains_; ++chain)
+  for (int chain = goes_on(key_.sums); chain < chains_; ++chain)
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
-  if (key_.load_c) load_partial_sums();
+  if (goes_on(key_.sums)) load_partial_sums();
   if (starts_corrected()) subtract_column_offsets();
 }
 
 // Integers may be added in any order: one subtraction for a column, and copies of registers, take
 // the place of one for each sum. Stages before the correction only add biases.
 bool GemmCode::starts_corrected() const {
-  return key_.column_terms && !key_.load_c && key_.accumulator == Accumulator::int32;
+  return key_.folds() && !goes_on(key_.sums) && key_.accumulator == Accumulator::int32;
 }
 
 void GemmCode::subtract_column_offsets() {
@@ -112,7 +113,7 @@ void GemmCode::load_partial_sums() {
 // Brings what the epilogue reads and writes into the L1 meanwhile: a load or store that misses it
 // would delay the next tile. Where the product is deep enough, the K loop does so.
 void GemmCode::fetch_epilogue() {
-  if (key_.streams && added_stages() == 0) return;
+  if (streams() && added_stages() == 0) return;
   Xbyak::Label shallow, done;
   if (fetches_in_k_loop()) {
     mov(scratch_, arg(offsetof(TileArgs, pairs)));
@@ -121,7 +122,7 @@ void GemmCode::fetch_epilogue() {
     jmp(done, T_NEAR);
     L(shallow);
   }
-  if (!key_.streams) {
+  if (!streams()) {
     mov(scratch_, c_);
     fetch_rows(scratch_, ldc_, value_size(key_.output()), /*writes=*/true);
   }
@@ -184,7 +185,7 @@ void GemmCode::prepare_mask() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  if (key.picks_rows || !code.fits()) return {};
+  if (key.row_mask || key.a == ARows::interleaved || !code.fits()) return {};
   code.generate();
   return code.code();
 }

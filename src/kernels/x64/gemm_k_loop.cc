@@ -125,9 +125,9 @@ void GemmCode::spilling_k_loop() {
 }
 
 void GemmCode::k_group(int u) {
-  if (!key_.keeps_b) fetch_b(u);
+  if (key_.caching != Caching::keeps_b) fetch_b(u);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
-  if (fetches_rows_ && u == 0 && !key_.streams) {
+  if (fetches_rows_ && u == 0 && !streams()) {
     fetch_row(c_, value_size(key_.output()), /*writes=*/true);
     add(c_, ldc_);
   }

@@ -31,16 +31,16 @@ void GemmCode::start_sums() {
   sub(rsp, sums_bytes() + 64);
   and_(rsp, -64);
   mov(ptr[rsp + sums_bytes()], scratch_);
-  if (key_.correct_b) {
-    mov(scratch_, arg(offsetof(TileArgs, group_sums)));
+  if (key_.group_offsets) {
+    mov(scratch_, arg(offsetof(TileArgs, int4.group_sums)));
     mov(group_sums(), scratch_);
   }
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) {
       vmovups(float_sum(i, v), acc(i, v));
-      if (key_.load_c) zero(acc(i, v));
+      if (goes_on(key_.sums)) zero(acc(i, v));
     }
-  if (key_.load_c && chains_ == 2) {
+  if (goes_on(key_.sums) && chains_ == 2) {
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, 1));
   }
@@ -75,7 +75,7 @@ void GemmCode::nibbles_k_loop() {
     jnz(round, T_NEAR);
   }
   add_group();
-  add(b_, scale_bytes() * (key_.correct_b ? 2 : 1));
+  add(b_, scale_bytes() * (key_.group_offsets ? 2 : 1));
   dec(groups_);
   jnz(next, T_NEAR);
   L(done);
@@ -146,17 +146,17 @@ void GemmCode::add_group() {
   const Vec scale = vec(rows_ * vectors_), offset = vec(rows_ * vectors_ + 1),
             sum = vec(rows_ * vectors_ + 2);
   const Reg64& sums = blocks_left_;
-  if (key_.correct_b) mov(sums, group_sums());
+  if (key_.group_offsets) mov(sums, group_sums());
   for (int v = 0; v < vectors_; ++v) {
     vcvtph2ps(scale, scale_address(v));
     vmulps(scale, scale, constant(unit));
-    if (key_.correct_b) vcvtph2ps(offset, scale_address(v, scale_bytes()));
+    if (key_.group_offsets) vcvtph2ps(offset, scale_address(v, scale_bytes()));
     for (int i = 0; i < rows_; ++i) {
       vcvtdq2ps(acc(i, v), acc(i, v));
       vfmadd213ps(acc(i, v), scale, float_sum(i, v));
-      if (key_.correct_b && is_zmm()) {
+      if (key_.group_offsets && is_zmm()) {
         vfmadd231ps(acc(i, v), offset, ptr_b[sums + i * 4]);
-      } else if (key_.correct_b) {
+      } else if (key_.group_offsets) {
         vbroadcastss(sum, ptr[sums + i * 4]);
         vfmadd231ps(acc(i, v), offset, sum);
       }
@@ -167,8 +167,8 @@ void GemmCode::add_group() {
   for (int chain = 1; chain < chains_; ++chain)
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
-  if (!key_.correct_b) return;
-  add(sums, arg(offsetof(TileArgs, ld_group_sums)));
+  if (!key_.group_offsets) return;
+  add(sums, arg(offsetof(TileArgs, int4.ld_group_sums)));
   mov(group_sums(), sums);
 }
 
@@ -177,11 +177,11 @@ void GemmCode::finish_sums() {
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) vmovups(acc(i, v), float_sum(i, v));
   mov(rsp, ptr[rsp + sums_bytes()]);
-  if (!key_.correct_a) return;
+  if (!completes(key_.sums)) return;
   const Reg64 &scale = rbx, &zero_point = rcx, &offsets = rdx;
   mov(scale, arg(offsetof(TileArgs, a_scale)));
   mov(zero_point, arg(offsetof(TileArgs, a_zero_point)));
-  mov(offsets, arg(offsetof(TileArgs, weighted_offsets)));
+  mov(offsets, arg(offsetof(TileArgs, int4.weighted_offsets)));
   const Vec row_zero_point = vec(rows_ * vectors_), row_scale = vec(rows_ * vectors_ + 1);
   for (int i = 0; i < rows_; ++i) {
     vpbroadcastd(row_zero_point, ptr[zero_point + i * 4]);

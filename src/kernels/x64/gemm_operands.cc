@@ -32,7 +32,7 @@ SimdAssembler::Vec GemmCode::a(int row) const {
 
 // Bases at row 0 and row 7; lda times 1, 2, 3, 4, 5, 6 by scaled addressing. Or a pointer per row.
 Xbyak::Address GemmCode::a_address(int row, int offset) {
-  if (key_.indirect) return ptr[row_end_[row] + row_index_ + offset];
+  if (reads_pointers()) return ptr[row_end_[row] + row_index_ + offset];
   const Reg64& base = a_[row / kBaseRows];
   switch (row % kBaseRows) {
     case 0:

@@ -19,22 +19,20 @@ struct Stages : StageEmitter {
   // x - zA_i * colsum_j + row_term_i * zB_j
   void correct(const Vec& x, const StageCode&) {
     if (ctx_.corrected) return;
-    if (ctx_.column_terms) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
-    if (ctx_.correct_b) {
+    if (ctx_.key.folds()) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
+    if (ctx_.key.corrections == Corrections::both) {
       as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
       as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
       as_.vpaddd(x, x, t0_);
     }
-    if (ctx_.correct_a) {
-      as_.vpbroadcastd(t0_, row(ctx_.operands.a_zero_point));
-      as_.vpmulld(t0_, t0_, column(ctx_.operands.col_offsets));
-      as_.vpsubd(x, x, t0_);
-    }
+    as_.vpbroadcastd(t0_, row(ctx_.operands.a_zero_point));
+    as_.vpmulld(t0_, t0_, column(ctx_.operands.col_offsets));
+    as_.vpsubd(x, x, t0_);
   }
 
   // x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
   void multiply_by_scales(const Vec& x, bool divides) {
-    if (ctx_.column_terms) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
+    if (ctx_.key.folds()) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
     as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
     as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
     if (divides) {

@@ -17,6 +17,7 @@ struct StageOperands {
 
 // Where one vector of results stands and what the emitters may use. `args` holds the TileArgs.
 struct StageContext {
+  const KernelKey& key;
   Xbyak::Reg64 args;
   StageOperands operands;
   Xbyak::Reg64 scratch, scratch2, scratch3;
@@ -24,10 +25,7 @@ struct StageContext {
   int row;                   // of the tile
   int column_bytes;          // 4 * first column of the vector
   bool masked;               // the vector is partial
-  bool streams;              // results bypass the caches
-  bool correct_a, correct_b;
-  bool column_terms;  // b_scale and col_offsets are whole terms (fbg/kernels/microkernel.h)
-  bool corrected;     // and the offsets were subtracted before
+  bool corrected;            // the terms of columns were subtracted before
   // `scratch` points to the row of the operand of the only stage that has one and uses `scratch`.
   bool row_is_loaded = false;
   // The first of the vector registers that hold the terms of columns: offsets of all vectors of a
