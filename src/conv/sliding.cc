@@ -46,10 +46,10 @@ class SlidingStep final : public ConvStep {
         integer_(p.is_integer()),
         element_(p.format().a_bytes),
         tile_(choose_geometry(sum_of(p.family()), p.features)),
-        key_(with_sums(conv_kernel_key(p, tile_, sum_of(p.family())))),
+        key_(part_key(conv_kernel_key(p, tile_, sum_of(p.family())), Sums::last)),
         output_(key_.output()),
         writes_(sliding_writes(key_)),
-        blocks_(p.geometry, sliding_kind(key_, writes_)),
+        blocks_(p.geometry, sliding_kind(part_key(key_, writes_ ? Sums::whole : Sums::first))),
         windows_(p.geometry, p.shape, blocks_, p.features),
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
@@ -70,8 +70,8 @@ class SlidingStep final : public ConvStep {
     }
     const SlidingKey& wide = blocks_.blocks().front().key;
     const std::string name = std::string("sliding ") + (is_paired() ? "pairs " : "lanes ") +
-                             std::to_string(wide.lines) + "x" + std::to_string(wide.vectors) + "x" +
-                             std::to_string(wide.lanes());
+                             std::to_string(wide.lines()) + "x" + std::to_string(wide.vectors()) +
+                             "x" + std::to_string(wide.lanes());
     weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights); }).data();
     for (const SlidingBlock& block : blocks_.blocks()) {
       SlidingKey key = block.key;
@@ -190,7 +190,7 @@ class SlidingStep final : public ConvStep {
   std::int64_t width_of_tiles() const {
     const SlidingKey& wide = blocks_.blocks().front().key;
     if (!integer_ || is_paired()) return tile_.lanes;
-    return std::min<std::int64_t>(kPanelColumns, wide.vectors * wide.lanes());
+    return std::min<std::int64_t>(kPanelColumns, wide.vectors() * wide.lanes());
   }
 
   // Calls f(group) for the tiles of the pipeline in a block.
@@ -215,14 +215,14 @@ class SlidingStep final : public ConvStep {
     const bool inside = std::exchange(key.inside, key.inside && key.mode != SlidingMode::loads);
     Kernels found{};
     found.all = found.last = kernels::find_sliding(key);
-    if (const std::int64_t rest = shape_.output[1] % key.lines) {
-      key.lines = static_cast<std::uint8_t>(rest);
+    if (const std::int64_t rest = shape_.output[1] % key.lines()) {
+      key.tile.rows = static_cast<std::uint8_t>(rest);
       found.last = kernels::find_sliding(key);
     }
     if (key.mode != SlidingMode::loads) return found;
     key.mode = SlidingMode::builds;
     key.inside = inside;
-    key.output = ValueType::acc;  // there are no results
+    key.tile = part_key(key.tile, Sums::first);
     key.float_bits = false;
     for (; key.built < key.sources(); ++key.built)
       found.builders[key.built] = kernels::find_sliding(key);
@@ -246,11 +246,6 @@ class SlidingStep final : public ConvStep {
     return fits != 0;
   }
 
-  static KernelKey with_sums(KernelKey key) {
-    key.sums = Sums::last;
-    return key;
-  }
-
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, kPaddingBytes, integer_ ? run.image_zero_point(n) : 0, 1);
     t.args = {};
@@ -267,7 +262,7 @@ class SlidingStep final : public ConvStep {
     t.float_bits = fits_float_bits(t);
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
-      for (int v = 0; v < block.key.vectors; ++v)
+      for (int v = 0; v < block.key.vectors(); ++v)
         for (std::int64_t lane = 0; lane < lanes_; lane += 4, at += 4) {
           const std::int64_t o = block.channel + sliding_channel(block.key, v, lane);
           std::copy_n(t.terms.scale + o, 4, t.scale + at + at / lanes_ * lanes_);
@@ -294,7 +289,7 @@ class SlidingStep final : public ConvStep {
     args.scale += 2 * first;
     args.pixels = w.x.size();
     args.mask = ~std::uint64_t{0} >> (64 - block.channels);
-    args.last = block.channels - (block.key.vectors - 1) * lanes;
+    args.last = block.channels - (block.key.vectors() - 1) * lanes;
     if (writes_) {
       args.c = static_cast<std::byte*>(run.c.data) + pixel * run.c.ld +
                block.channel * value_size(output_);
@@ -302,14 +297,14 @@ class SlidingStep final : public ConvStep {
       args.line = shape_.output[2] * run.c.ld;
     } else {
       args.c = t.sums;
-      args.pixel = block.key.vectors * lanes * 4;
+      args.pixel = block.key.vectors() * lanes * 4;
       args.line = w.x.size() * args.pixel;
     }
     const Kernels& kernels = kernels_[t.float_bits][t.inside][static_cast<std::size_t>(index)];
     if (block.key.mode == SlidingMode::loads)
       run_lines(w, index, kernels, args, t);
     else
-      (w.lines == block.key.lines ? kernels.all : kernels.last)(&args);
+      (w.lines == block.key.lines() ? kernels.all : kernels.last)(&args);
     if (writes_) return;
     for (std::int64_t line = 0; line < w.lines; ++line)
       finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);
@@ -337,7 +332,7 @@ class SlidingStep final : public ConvStep {
   // The pipeline on the sums of a line of a block.
   void finish_line(const ConvRun& run, const SlidingBlock& block, const SlidingWindow& w,
                    std::int64_t pixel, std::byte* sums, const Thread& t) const noexcept {
-    const std::int64_t lanes = tile_.lanes, sums_pixel = block.key.vectors * lanes * 4;
+    const std::int64_t lanes = tile_.lanes, sums_pixel = block.key.vectors() * lanes * 4;
     TileArgs args{};
     args.ldc = run.c.ld;
     args.ldpartial = sums_pixel;
@@ -387,12 +382,10 @@ class SlidingStep final : public ConvStep {
 
 // The kind of kernels of a problem, for what does not depend on its stages.
 SlidingKey any_kind(const ConvProblem& p) {
-  SlidingKey kind{};
-  kind.isa = choose_geometry(sum_of(p.family()), p.features).isa;
-  kind.output = ValueType::uint8;
-  kind.source =
-      p.is_integer() ? kernels::sliding_bytes(p.features) : kernels::SlidingSource::floats;
-  return kind;
+  KernelKey tile{};
+  tile.accumulator = sum_of(p.family());
+  tile.isa = choose_geometry(tile.accumulator, p.features).isa;
+  return sliding_kind(tile);
 }
 
 bool applies(const ConvProblem& p) {

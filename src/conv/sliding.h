@@ -11,10 +11,10 @@
 
 namespace fbg {
 
-// Whether kernels can run the stages of a pipeline and write its results, and the kind of kernels
-// that do, or that write sums.
+// Whether kernels can run the stages of a pipeline and write its results; the kind of kernels that
+// do, or that write sums.
 bool sliding_writes(const KernelKey& key);
-kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes);
+kernels::SlidingKey sliding_kind(const KernelKey& tile);
 // What these kernels read of the stages.
 void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args);
 
@@ -31,7 +31,7 @@ struct SlidingForm {
 // Blocks of channels: all are equal, except that the last may be narrower, or, of kernels without
 // masks, begin with channels of the one before.
 struct SlidingBlock {
-  std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors
+  std::int64_t channel, channels;  // the first, and how many, in the vectors of `key`
   std::int64_t skip;               // channels that the block before has computed
   kernels::SlidingKey key;
   std::int64_t weights, vectors;  // vectors of weights, and of channels, of the blocks before
@@ -39,8 +39,7 @@ struct SlidingBlock {
 
 class SlidingBlocks {
  public:
-  // `kind`: the isa, whether source is `floats`, the output and its stages. The rest of the keys
-  // follows from the geometry.
+  // `kind`: what sliding_kind() says. The rest of the keys follows from the geometry.
   SlidingBlocks(const ConvGeometry& g, const kernels::SlidingKey& kind);
 
   // Whether there are kernels for a geometry.
@@ -69,7 +68,7 @@ class SlidingBlocks {
 // The channel of lane `lane` of vector v of a block.
 constexpr std::int64_t sliding_channel(const kernels::SlidingKey& key, std::int64_t v,
                                        std::int64_t lane) {
-  const std::int64_t part = lane / 4, element = lane % 4, vectors = key.vectors;
+  const std::int64_t part = lane / 4, element = lane % 4, vectors = key.vectors();
   if (key.source == kernels::SlidingSource::rows && vectors == 2)
     return part / 2 * 16 + v * 8 + part % 2 * 4 + element;
   return part * 4 * vectors + 4 * v + element;

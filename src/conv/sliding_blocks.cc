@@ -29,8 +29,8 @@ Choice plain(const ConvGeometry& g, const SlidingKey& kind, int vectors, std::in
   key.rows = byte(g.kernel[0] * c.form.plane_rows);
   key.taps = byte(g.kernel[2]);
   key.step = byte(g.stride[2]);
-  key.vectors = byte(vectors);
-  key.lines = byte(lines);
+  key.tile.vectors = byte(vectors);
+  key.tile.rows = byte(lines);
   if (key.is_float() || key.source == SlidingSource::pairs) {
     key.planes = byte(g.kernel[0]);
     key.height = byte(g.kernel[1]);
@@ -49,7 +49,7 @@ Choice by_planes(const ConvGeometry& g, const SlidingKey& kind, int vectors) {
   const std::int64_t sources = ceil_div(g.kernel[1], std::int64_t{4});
   const std::int64_t spare = 4 * sources - g.kernel[1];
   Choice c = plain(g, kind, vectors, g.dilation[1] == 1 ? spare / g.stride[1] + 1 : 1);
-  c.key.lines = 1;
+  c.key.tile.rows = 1;
   c.key.mode = SlidingMode::loads;
   c.key.planes = byte(g.kernel[0]);
   if (g.kernel[0] > 1 && g.dilation[0] == 1)
@@ -71,8 +71,8 @@ double block_cost(const SlidingKey& key, const SlidingForm& form) {
 // window, the less often each is read.
 double cost_per_vector(const Choice& c) {
   const SlidingKey& key = c.key;
-  const double cost = block_cost(key, c.form) / key.vectors;
-  return key.is_float() ? cost + static_cast<double>(key.rows * key.step) / key.lines : cost;
+  const double cost = block_cost(key, c.form) / key.vectors();
+  return key.is_float() ? cost + static_cast<double>(key.rows * key.step) / key.lines() : cost;
 }
 
 // The widest block that fits the registers at the least cost of a channel; none: vectors is 0.
@@ -83,7 +83,7 @@ Choice best_choice(const ConvGeometry& g, const SlidingKey& kind) {
     if (loads && c.key.sources() > kernels::kMaxSlidingSources) return;
     if (!kernels::fits_sliding(c.key)) return;
     c.cost = cost_per_vector(c);
-    if (best.key.vectors == 0 || c.cost < best.cost) best = c;
+    if (best.key.vectors() == 0 || c.cost < best.cost) best = c;
   };
   const bool depthwise = g.group_inputs() == 1;
   for (const int vectors : {4, 3, 2, 1}) {
@@ -119,7 +119,7 @@ bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
          g.stride[1] <= kernels::kMaxSlidingRows &&
          g.stride[2] <= std::min(kMaxStep, g.kernel[2]) &&
          g.kernel[0] * g.kernel[1] <= kernels::kMaxSlidingRows &&
-         best_choice(g, kind).key.vectors > 0;
+         best_choice(g, kind).key.vectors() > 0;
 }
 
 SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
@@ -133,7 +133,7 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
     const std::int64_t rest = g.out_channels - channel;
     // A rest of a few channels takes fewer vectors, of bytes each loaded on its own.
     const bool pairs = wide.source == SlidingSource::pairs;
-    std::uint8_t& vectors = block.key.vectors;
+    std::uint8_t& vectors = block.key.tile.vectors;
     if (wide.is_float()) vectors = byte(std::min<std::int64_t>(vectors, ceil_div(rest, lanes)));
     while ((wide.source == SlidingSource::rows || pairs) && vectors > 1 &&
            (rest <= vectors / 2 * lanes || (pairs && g.out_channels < vectors * lanes)))
@@ -145,9 +145,9 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
     } else {
       block.channels = std::min(rest, vectors * lanes);
     }
-    block.key.masked = block.channels < vectors * lanes;
+    block.key.tile.masked = block.channels < vectors * lanes;
     weights += weights_of(block);
-    vectors_ += block.key.vectors;
+    vectors_ += block.key.vectors();
     channel = block.channel + block.channels;
     blocks_.push_back(block);
   }
@@ -185,7 +185,7 @@ std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& k
   } else {
     constexpr int kRowOfTwo[4] = {0, 2, 1, 3};  // how kernels of two vectors unpack rows
     const int of_plane = key.sources() / key.planes, plane_rows = key.rows / key.planes;
-    const std::int64_t in_plane = source % of_plane * 4 + (key.vectors == 2 ? kRowOfTwo[i] : i);
+    const std::int64_t in_plane = source % of_plane * 4 + (key.vectors() == 2 ? kRowOfTwo[i] : i);
     if (in_plane >= plane_rows) return -1;
     row = source / of_plane * plane_rows + in_plane;
   }
@@ -204,7 +204,7 @@ AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w
     for (std::int64_t line = 0; line < form_.lines; ++line)
       for (std::int64_t source = 0; source < block.key.sources(); ++source)
         for (std::int64_t tap = 0; tap < block.key.taps; ++tap)
-          for (int v = 0; v < block.key.vectors; ++v)
+          for (int v = 0; v < block.key.vectors(); ++v)
             for (std::int64_t lane = 0; lane < block.key.lanes(); ++lane, ++to) {
               const std::int64_t o = block.channel + sliding_channel(block.key, v, lane);
               if (o >= g.out_channels) continue;
@@ -223,7 +223,7 @@ AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const float* w) cons
   auto* to = lanes.as<float>();
   const std::int64_t taps = g.kernel[2], inputs = g.group_inputs();
   for (const SlidingBlock& block : blocks_) {
-    const std::int64_t width = block.key.vectors * block.key.lanes();
+    const std::int64_t width = block.key.vectors() * block.key.lanes();
     for (std::int64_t row = 0; row < g.kernel[0] * g.kernel[1]; ++row)
       for (std::int64_t input = 0; input < inputs; ++input)
         for (std::int64_t kx = 0; kx < taps; ++kx, to += width)

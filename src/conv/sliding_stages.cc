@@ -6,9 +6,7 @@
 namespace fbg {
 namespace {
 
-bool adds_columns(const StageRow& row) {
-  return row.column_term && row.operand.kind == OperandKind::columns;
-}
+bool adds_columns(const StageRow& row) { return row.operand.kind == OperandKind::columns; }
 
 // Whether kernels can write the results themselves: integers are corrected and requantized.
 bool writes_bytes(const KernelKey& key) {
@@ -32,23 +30,11 @@ bool sliding_writes(const KernelKey& key) {
   return is_integer(key.accumulator) ? writes_bytes(key) : writes_floats(key);
 }
 
-kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes) {
+kernels::SlidingKey sliding_kind(const KernelKey& tile) {
   kernels::SlidingKey kind{};
-  kind.isa = key.isa;
-  kind.output = writes ? key.output() : ValueType::acc;
-  if (is_integer(key.accumulator)) {
-    kind.source = kernels::sliding_bytes(isa_features(key.isa));
-    return kind;
-  }
-  kind.source = kernels::SlidingSource::floats;
-  kind.output = ValueType::float32;
-  if (!writes) return kind;
-  for (const StageCode& stage : key.pipeline()) {
-    const StageRow& row = stage_row(stage.kind);
-    kind.bias |= adds_columns(row);
-    kind.low |= row.bounds != StageBounds::open;
-    kind.high |= row.bounds == StageBounds::both;
-  }
+  kind.tile = tile;
+  kind.source = is_integer(tile.accumulator) ? kernels::sliding_bytes(isa_features(tile.isa))
+                                             : kernels::SlidingSource::floats;
   return kind;
 }
 

@@ -26,7 +26,7 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
   goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * policy::sliding::kLeastPixels >
                                        policy::sliding::kLanesBytes;
   const bool all = form_.shared > 0 && !goes_down_;
-  const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors;
+  const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors();
   const std::int64_t repeated =
       g.is_depthwise() && g.group_outputs() > 1 ? wide_.rows * wide_.step * g.out_channels : 0;
   std::int64_t most = policy::sliding::kMaxPixels;
@@ -56,7 +56,7 @@ void SlidingWindows::find_lanes(const SlidingWindow& w, std::int64_t index, std:
   // New lanes take the place of those that are not needed any more.
   const std::int64_t first = w.z * (sources - form_.shared);
   for (std::int64_t s = 0; s < sources; ++s)
-    args.lanes[s] = lanes + (first + s) % sources * block.key.vectors * kVectorBytes * columns;
+    args.lanes[s] = lanes + (first + s) % sources * block.key.vectors() * kVectorBytes * columns;
 }
 
 std::int64_t SlidingWindows::number(const SlidingWindow& w, std::int64_t index) const noexcept {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -41,6 +42,18 @@ const void* find(KernelKind kind, std::string_view key);
 // generator returns no code; throws std::runtime_error where executable memory is denied.
 const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
                      const CodeGenerator& generator);
+
+// Both in one, for a kernel that a key must have; `name` is asked only where code is generated.
+// Throws std::runtime_error where there is no code as well.
+template <class Function, class Key>
+Function find_or_generate(KernelKind kind, const Key& key, Isa isa,
+                          const std::function<std::string()>& name,
+                          const CodeGenerator& generator) {
+  const void* code = find(kind, key_bytes(key));
+  if (!code) code = generate(kind, key_bytes(key), isa, name(), generator);
+  if (!code) throw std::runtime_error("no generator for kernel " + name());
+  return reinterpret_cast<Function>(const_cast<void*>(code));
+}
 
 struct KernelInfo {
   KernelKind kind;

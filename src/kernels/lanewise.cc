@@ -1,9 +1,6 @@
 // Lanewise kernels by key.
 #include "kernels/lanewise.h"
 
-#include <stdexcept>
-#include <string_view>
-
 #include "kernels/cache.h"
 
 namespace fbg::kernels {
@@ -26,15 +23,9 @@ std::string lanewise_name(const LanewiseKey& key) {
 }
 
 TileFunction find_lanewise(const LanewiseKey& key) {
-  const std::string_view bytes = key_bytes(key);
-  const void* code = find(KernelKind::lanewise, bytes);
-  if (!code) {
-    const std::string name = lanewise_name(key);
-    code = generate(KernelKind::lanewise, bytes, key.tile.isa, name,
-                    [&] { return generate_lanewise(key); });
-    if (!code) throw std::runtime_error("no generator for kernel " + name);
-  }
-  return reinterpret_cast<TileFunction>(const_cast<void*>(code));
+  return find_or_generate<TileFunction>(
+      KernelKind::lanewise, key, key.tile.isa, [&] { return lanewise_name(key); },
+      [&] { return generate_lanewise(key); });
 }
 
 }  // namespace fbg::kernels

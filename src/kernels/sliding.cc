@@ -2,8 +2,6 @@
 #include "kernels/sliding.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string_view>
 
 #include "kernels/cache.h"
 
@@ -17,7 +15,7 @@ int multiplies(const SlidingKey& key) {
   int taps = 0;
   for (int x = 0; x < key.taps - 1 + key.places() * key.step; ++x)
     for (int kx = 0; kx < key.taps; ++kx) taps += kx <= x && (x - kx) % key.step == 0;
-  return taps * key.sources() * key.vectors * key.lines;
+  return taps * key.sources() * key.vectors() * key.lines();
 }
 
 // Loads of weights and rows can take longer than the multiply-adds of floats. In groups, channels
@@ -25,28 +23,28 @@ int multiplies(const SlidingKey& key) {
 double float_cost(const SlidingKey& key) {
   const double products = key.products(), rows = key.rows * key.step;
   if (key.inputs > 1) {
-    const double spreads = rows * key.inputs * key.vectors / key.spread();
+    const double spreads = rows * key.inputs * key.vectors() / key.spread();
     const double chain = 8.0 * key.sources() * key.step;
     // What the code costs that is too long for the cache of decoded instructions: measured.
-    return 1.2 * std::max(products + spreads / key.lines, chain / key.lines) + rows / key.lines +
-           3 * key.vectors;
+    return 1.2 * std::max(products + spreads / key.lines(), chain / key.lines()) +
+           rows / key.lines() + 3 * key.vectors();
   }
-  const double loads = (products + rows * key.vectors) / key.lines;
-  return std::max(products, loads) + rows / key.lines + 3 * key.vectors;
+  const double loads = (products + rows * key.vectors()) / key.lines();
+  return std::max(products, loads) + rows / key.lines() + 3 * key.vectors();
 }
 
 // Three vector instructions run in a cycle. Products take two, unless one instruction adds them;
 // lanes take two for each pair of rows, and results about six.
 double pair_cost(const SlidingKey& key) {
   constexpr double kInstruction = 0.7;
-  const bool dots = isa_features(key.isa) & feature::avx_vnni;
+  const bool dots = isa_features(key.tile.isa) & feature::avx_vnni;
   int used = 0;
-  for (int line = 0; line < key.lines; ++line)
+  for (int line = 0; line < key.lines(); ++line)
     for (int pair = 0; pair < key.sources(); ++pair) used += key.uses(line, pair);
   const double products = used * key.taps * (dots ? 1 : 2);
   const double lanes = 2.0 * key.sources() * key.step;
-  return key.vectors * kInstruction * ((products + lanes) / key.lines + 6) +
-         static_cast<double>(key.rows * key.step) / key.lines;
+  return key.vectors() * kInstruction * ((products + lanes) / key.lines() + 6) +
+         static_cast<double>(key.rows * key.step) / key.lines();
 }
 
 }  // namespace
@@ -63,14 +61,14 @@ bool fits_sliding(const SlidingKey& key) noexcept {
     const int registers = key.lanes() == 16 ? 32 : 15;  // of AVX2, one is the mask
     if (key.inputs > 1) {
       const int columns = key.taps - 1 + key.places() * key.step;
-      return sums + key.vectors + 2 + key.orders() <= registers && key.rows <= kMaxSlidingRows &&
-             key.vectors % key.spread() == 0 &&
-             columns * key.products() * key.lines <= kMaxMultiplies;
+      return sums + key.vectors() + 2 + key.orders() <= registers && key.rows <= kMaxSlidingRows &&
+             key.vectors() % key.spread() == 0 &&
+             columns * key.products() * key.lines() <= kMaxMultiplies;
     }
-    return sums + key.rows * key.vectors + 1 <= registers && key.rows <= kMaxSlidingRows;
+    return sums + key.rows * key.vectors() + 1 <= registers && key.rows <= kMaxSlidingRows;
   }
   if (key.source == SlidingSource::pairs)
-    return sums + key.vectors + 1 <= 2 * key.lanes() && key.rows <= kMaxSlidingRows;
+    return sums + key.vectors() + 1 <= 2 * key.lanes() && key.rows <= kMaxSlidingRows;
   if (key.source == SlidingSource::quads && multiplies(key) > kMaxMultiplies) return false;
   return sums + key.temporaries() <= 32 && key.rows <= kMaxSlidingRows;
 }
@@ -81,51 +79,37 @@ double sliding_cost(const SlidingKey& key) noexcept {
   if (key.is_float()) return float_cost(key);
   if (key.source == SlidingSource::pairs) return pair_cost(key);
   if (key.source == SlidingSource::quads) return key.products() + key.rows * 4 * key.step + 21;
-  const double build = kBuild[key.vectors], loads = kLoad * key.vectors;
+  const double build = kBuild[key.vectors()], loads = kLoad * key.vectors();
   if (key.mode == SlidingMode::builds) return (build + 2 * loads) * key.step;
   const double column = key.sources() * (key.mode == SlidingMode::loads ? loads : build);
-  const double kept = static_cast<double>(key.kept_weights()) / key.lines;
-  return key.products() + kLoad * (key.products() - kept) + column * key.step / key.lines +
-         kFinish[key.vectors];
+  const double kept = static_cast<double>(key.kept_weights()) / key.lines();
+  return key.products() + kLoad * (key.products() - kept) + column * key.step / key.lines() +
+         kFinish[key.vectors()];
 }
 
 std::string sliding_name(const SlidingKey& key) {
   const auto number = [](int n) { return std::to_string(n); };
-  std::string name = key.is_float() ? "sliding_fp32_f32_f32_" : "sliding_int32_u8_s8_";
-  if (key.source == SlidingSource::quads) name += "quads" + number(key.quads) + "_";
-  if (key.source == SlidingSource::pairs) name += "pairs_height" + number(key.height) + "_";
-  if (key.inputs > 1) name += "inputs" + number(key.inputs) + "_";
-  if (key.is_float()) name += "planes" + number(key.planes) + "_height" + number(key.height) + "_";
-  name += "rows" + number(key.rows) + "_taps" + number(key.taps) + "_" + number(key.lines) + "x" +
-          number(key.vectors * key.lanes()) + "_" + isa_name(key.isa);
+  std::string name = kernel_name(key.tile);
+  name.replace(0, 4, "sliding");
+  name += "_rows" + number(key.rows) + "_taps" + number(key.taps);
+  if (key.source == SlidingSource::quads) name += "_quads" + number(key.quads);
+  if (key.source == SlidingSource::pairs) name += "_pairs";
+  if (key.inputs > 1) name += "_inputs" + number(key.inputs);
+  if (key.planes > 1) name += "_planes" + number(key.planes);
+  if (key.height > 1) name += "_height" + number(key.height);
   if (key.step > 1) name += "_step" + number(key.step);
-  if (key.masked) name += "_masked";
   if (key.line_step > 1) name += "_linestep" + number(key.line_step);
-  if (!key.is_float() && key.planes > 1) name += "_planes" + number(key.planes);
   if (key.inside) name += "_inside";
   if (key.mode == SlidingMode::builds) name += "_builds" + number(key.built);
   if (key.mode == SlidingMode::loads) name += "_loads";
   if (key.float_bits) name += "_floatbits";
-  if (key.bias) name += "_Bias";
-  if (key.low) name += "_low";
-  if (key.high) name += "_high";
-  return name + "_" + value_type_name(key.output);
+  return name;
 }
 
 SlidingFunction find_sliding(const SlidingKey& key) {
-  const std::string_view bytes = key_bytes(key);
-  const void* code = find(KernelKind::sliding, bytes);
-  if (!code) {
-    const std::string name = sliding_name(key);
-    code = generate(KernelKind::sliding, bytes, key.isa, name, [&]() -> std::vector<std::uint8_t> {
-      if (!fits_sliding(key)) return {};
-      if (key.is_float()) return generate_sliding_floats(key);
-      return key.source == SlidingSource::pairs ? generate_sliding_pairs(key)
-                                                : generate_sliding_bytes(key);
-    });
-    if (!code) throw std::runtime_error("no generator for kernel " + name);
-  }
-  return reinterpret_cast<SlidingFunction>(const_cast<void*>(code));
+  return find_or_generate<SlidingFunction>(
+      KernelKind::sliding, key, key.tile.isa, [&] { return sliding_name(key); },
+      [&] { return fits_sliding(key) ? generate_sliding(key) : std::vector<std::uint8_t>{}; });
 }
 
 }  // namespace fbg::kernels

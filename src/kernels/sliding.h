@@ -25,8 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "fbg/core/isa.h"
-#include "fbg/kernels/output.h"
+#include "fbg/kernels/microkernel.h"
 
 namespace fbg::kernels {
 
@@ -37,29 +36,30 @@ enum class SlidingSource : std::uint8_t { rows, pairs, quads, floats };
 enum class SlidingMode : std::uint8_t { whole, builds, loads };
 
 struct SlidingKey {
-  Isa isa;
+  // Its rows are output rows whose sums are in registers, and its vectors a block of channels: of
+  // bytes 1, 2 or 4. Complete sums are given the stages; others are written as they are, int32 in
+  // the order of the channels or float32.
+  KernelKey tile;
   SlidingSource source;
   std::uint8_t rows;        // of the window
   std::uint8_t taps, step;  // of a kernel row: columns, and columns between output pixels
-  std::uint8_t vectors;     // of bytes 1, 2 or 4
-  std::uint8_t lines = 1;   // output rows whose sums are in registers
   bool inside = false;      // of bytes: no row of padding in a segment that has any other
   SlidingMode mode = SlidingMode::whole;
   std::uint8_t built = 0;   // the source whose lanes are built
   std::uint8_t quads = 1;   // of a group, of `quads`
-  ValueType output;         // uint8, int8, acc (int32 in the order of the channels), or float32
-  bool masked = false;      // the block has fewer channels
   std::uint8_t planes = 1;  // a source has rows of one plane of the window
   // Of floats and pairs: the kernel has `height` rows in each plane, and lines are `line_step` rows
   // apart.
   std::uint8_t height = 1, line_step = 1;
-  std::uint8_t inputs = 1;                       // channels of a group
-  bool bias = false, low = false, high = false;  // stages: a bias, and bounds
+  std::uint8_t inputs = 1;  // channels of a group
   bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::scale
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
+  constexpr int vectors() const { return tile.vectors; }
+  int lines() const { return tile.rows; }
+  bool writes_results() const { return completes(tile.sums); }
   bool is_float() const { return source == SlidingSource::floats; }
-  int lanes() const { return isa_features(isa) & feature::avx512 ? 16 : 8; }
+  int lanes() const { return isa_features(tile.isa) & feature::avx512 ? 16 : 8; }
   // Output pixels of a line whose sums are in registers.
   int places() const { return (taps + step - 1) / step; }
   // Vectors of d for one vector of a block, and multiply-adds for an output pixel.
@@ -69,15 +69,15 @@ struct SlidingKey {
     if (source == SlidingSource::pairs) return (rows + 1) / 2;
     return planes * ((rows / planes + 3) / 4);
   }
-  int products() const { return sources() * taps * vectors; }
+  int products() const { return sources() * taps * vectors(); }
   // Vectors that a channel of a group is spread over; 1 where a vector has whole groups.
   int spread() const { return inputs > lanes() ? inputs / lanes() : 1; }
   // Registers for the order of lanes that spreads a channel: of groups that are wider than the
   // lanes among which the immediate of a shuffle moves, and narrower than a vector.
   int orders() const { return inputs > 4 && inputs < lanes() ? inputs : 0; }
   // Vectors of weights: lines of bytes have their own.
-  int weights() const { return products() * (is_float() ? 1 : lines); }
-  int sums() const { return places() * lines * vectors; }  // in registers
+  int weights() const { return products() * (is_float() ? 1 : lines()); }
+  int sums() const { return places() * lines() * vectors(); }  // in registers
 
   // Row i of a window that has `plane_rows` rows in each plane of the kernel. Where rows are
   // paired, those of two planes alternate, so that lines need few pairs of which they use only one
@@ -103,11 +103,11 @@ struct SlidingKey {
   // Registers of a kernel of rows or quads (of 32): temporary ones, constants of the results, and
   // what is left. Without room for the constants they are loaded when they are wanted; with enough,
   // the sums to start from and the first weights stay in registers.
-  int temporaries() const { return vectors == 4 ? 5 : 4; }
-  int constants() const { return vectors == 2 ? 3 : 2; }
+  int temporaries() const { return vectors() == 4 ? 5 : 4; }
+  int constants() const { return vectors() == 2 ? 3 : 2; }
   int spare() const { return 32 - sums() - temporaries() - constants(); }
-  bool keeps_start() const { return spare() >= vectors; }
-  int kept_weights() const { return keeps_start() ? std::min(spare() - vectors, weights()) : 0; }
+  bool keeps_start() const { return spare() >= vectors(); }
+  int kept_weights() const { return keeps_start() ? std::min(spare() - vectors(), weights()) : 0; }
 };
 
 inline constexpr int kMaxSlidingRows = 16;
@@ -154,10 +154,9 @@ bool fits_sliding(const SlidingKey& key) noexcept;
 // Vector instructions for an output pixel of a block, a measure of its time.
 double sliding_cost(const SlidingKey& key) noexcept;
 
-// Of the architecture's assembler, as generated_families() is (kernels/table.h).
-std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey& key);
-std::vector<std::uint8_t> generate_sliding_pairs(const SlidingKey& key);
-std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey& key);
+// Of the architecture's assembler, as generated_families() is (kernels/table.h): code of a key that
+// fits.
+std::vector<std::uint8_t> generate_sliding(const SlidingKey& key);
 std::string sliding_name(const SlidingKey& key);
 // Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is
 // denied.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "kernels/cache.h"
 
@@ -80,18 +79,11 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
 }
 
 TileFunction find_kernel(const KernelKey& key) {
-  using kernels::KernelKind;
   const kernels::GemmFamily& family = kernels::family_of(key);
   if (family.compiled) return family.compiled;
-  const std::string_view bytes = kernels::key_bytes(key);
-  const void* code = kernels::find(KernelKind::gemm, bytes);
-  if (!code) {
-    const std::string name = kernel_name(key);
-    code = kernels::generate(KernelKind::gemm, bytes, key.isa, name,
-                             [&] { return family.generate(family, key); });
-    if (!code) throw std::runtime_error("no generator for kernel " + name);
-  }
-  return reinterpret_cast<TileFunction>(const_cast<void*>(code));
+  return kernels::find_or_generate<TileFunction>(
+      kernels::KernelKind::gemm, key, key.isa, [&] { return kernel_name(key); },
+      [&] { return family.generate(family, key); });
 }
 
 KernelKey part_key(KernelKey whole, Sums sums) {

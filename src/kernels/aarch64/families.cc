@@ -79,9 +79,7 @@ std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
 bool has_lanewise(Isa) noexcept { return false; }
 int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_pairs(const SlidingKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
 
 }  // namespace kernels
 }  // namespace fbg

@@ -17,9 +17,7 @@ std::span<const GemmFamily> generated_families() noexcept { return {}; }
 bool has_lanewise(Isa) noexcept { return false; }
 int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_pairs(const SlidingKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
 std::span<const PeakLoop> peak_loops() noexcept { return {}; }
 const ReadLoop* read_loop() noexcept { return nullptr; }
 

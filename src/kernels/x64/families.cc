@@ -3,6 +3,7 @@
 #include "kernels/table.h"
 #include "kernels/x64/amx_generator.h"
 #include "kernels/x64/gemm_generator.h"
+#include "kernels/x64/sliding_generator.h"
 
 namespace fbg {
 
@@ -97,6 +98,12 @@ constexpr GemmFamily kFamilies[] = {
 }  // namespace
 
 std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
+
+std::vector<std::uint8_t> generate_sliding(const SlidingKey& key) {
+  if (key.is_float()) return generate_sliding_floats(key);
+  return key.source == SlidingSource::pairs ? generate_sliding_pairs(key)
+                                            : generate_sliding_bytes(key);
+}
 
 }  // namespace kernels
 }  // namespace fbg

@@ -22,7 +22,7 @@ class SlidingByteGenerator final : public SlidingLoop {
       : SlidingLoop(key),
         keeps_constants_(key.spare() >= 0),
         reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.sources() == 1 &&
-                     key.output != ValueType::acc) {
+                     key.writes_results()) {
     if (key.inside && rows_read() <= kRowRegisters) keep_rows(first_read(), rows_read());
   }
 
@@ -42,10 +42,10 @@ class SlidingByteGenerator final : public SlidingLoop {
   Vec shift() const { return zero_points(); }
   // What stays in registers if there are enough: the sums to start from, and the first weights.
   Vec start_sum(int v) const { return vec(num_sums() + key_.temporaries() + v); }
-  Vec weight(int i) const { return start_sum(key_.vectors + i); }
+  Vec weight(int i) const { return start_sum(key_.vectors() + i); }
 
   void load_constants() override {
-    if (key_.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
+    if (key_.tile.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
     if (uses_lanes()) {
       xor_(lanes_offset_.cvt32(), lanes_offset_.cvt32());
       for (int source = 0; source < key_.sources(); ++source)
@@ -54,23 +54,23 @@ class SlidingByteGenerator final : public SlidingLoop {
               arg(offsetof(SlidingArgs, lanes) + static_cast<std::size_t>(source) * 8));
     }
     if (key_.source == SlidingSource::rows && reads_image()) {
-      if (key_.vectors == 2) vmovups(words(), ptr[rip + orders_]);
-      if (key_.vectors == 1) vmovups(dwords(), ptr[rip + orders_]);
-      if (key_.vectors == 1) vmovups(bytes(), ptr[rip + orders_ + 64]);
+      if (key_.vectors() == 2) vmovups(words(), ptr[rip + orders_]);
+      if (key_.vectors() == 1) vmovups(dwords(), ptr[rip + orders_]);
+      if (key_.vectors() == 1) vmovups(bytes(), ptr[rip + orders_ + 64]);
     }
     if (key_.mode == SlidingMode::builds) return;
     if (keeps_constants_) load_result_constants();
     if (!key_.keeps_start()) return;
-    for (int v = 0; v < key_.vectors; ++v) vmovups(start_sum(v), ptr[start_ + v * 64]);
+    for (int v = 0; v < key_.vectors(); ++v) vmovups(start_sum(v), ptr[start_ + v * 64]);
     for (int i = 0; i < key_.kept_weights(); ++i) vmovups(weight(i), ptr[weights_ + i * 64]);
   }
 
   void load_result_constants() {
-    if (key_.output == ValueType::acc) return;
-    if (key_.vectors == 2) vmovups(order(), ptr[rip + orders_ + 128]);
+    if (!key_.writes_results()) return;
+    if (key_.vectors() == 2) vmovups(order(), ptr[rip + orders_ + 128]);
     if (key_.float_bits) return;
     vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
-    if (key_.vectors > 1) vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
+    if (key_.vectors() > 1) vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
   }
 
   void read_ahead() override {
@@ -82,12 +82,12 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void next_column() override {
     if (reads_image()) next_pixel();
-    if (uses_lanes()) add(lanes_offset_, key_.vectors * 64);
+    if (uses_lanes()) add(lanes_offset_, key_.vectors() * 64);
   }
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines; ++line)
-      for (int v = 0; v < key_.vectors; ++v) {
+    for (int line = 0; line < key_.lines(); ++line)
+      for (int v = 0; v < key_.vectors(); ++v) {
         if (key_.keeps_start())
           vmovaps(sum(place, line, v), start_sum(v));
         else
@@ -114,7 +114,7 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   template <class V>
   V valid(const V& to) const {
-    return key_.masked ? V(to | k1 | T_z) : to;
+    return key_.tile.masked ? V(to | k1 | T_z) : to;
   }
 
   void add_column(int x) override {
@@ -127,8 +127,8 @@ class SlidingByteGenerator final : public SlidingLoop {
       if (!reads_ahead_) find_lanes(source);
       // The last tap, which completes an output pixel, comes first.
       for (int kx = key_.taps - 1; kx >= 0; --kx)
-        for (int line = 0; line < key_.lines; ++line)
-          for (int v = 0; v < key_.vectors; ++v) add_tap(x, kx, line, source, v, temp(lanes_[v]));
+        for (int line = 0; line < key_.lines(); ++line)
+          for (int v = 0; v < key_.vectors(); ++v) add_tap(x, kx, line, source, v, temp(lanes_[v]));
     }
   }
 
@@ -138,7 +138,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     if (!loads) build_lanes(source);
     if (!uses_lanes()) return;
     if (loads) lanes_ = {0, 1, 2, 3};
-    for (int v = 0; v < key_.vectors; ++v) {
+    for (int v = 0; v < key_.vectors(); ++v) {
       const Address at = ptr[lanes_register(source) + lanes_offset_ + v * 64];
       loads ? vmovups(temp(v), at) : vmovups(at, temp(lanes_[v]));
     }
@@ -147,10 +147,10 @@ class SlidingByteGenerator final : public SlidingLoop {
   // Elements of lanes that stand for missing rows meet weights of 0.
   void build_lanes(int source) {
     const int first = first_row(source), rows = rows_of(source);
-    if (key_.vectors == 4) {
+    if (key_.vectors() == 4) {
       for (int r = 0; r < rows; ++r) vmovdqu8(valid(zmm(temp(r))), ptr[pixel(first + r)]);
       unpack_four(rows);
-    } else if (key_.vectors == 2) {
+    } else if (key_.vectors() == 2) {
       load_pair(temp(0), first, rows);
       if (rows > 2) load_pair(temp(1), first + 2, rows - 2);
       unpack_two(rows > 2 ? temp(1) : temp(0));
@@ -183,7 +183,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     const Xbyak::Ymm half(to.getIdx()), other(temp(2).getIdx());
     vmovdqu8(valid(half), ptr[pixel(r)]);
     if (rows == 1) return;
-    if (key_.masked) {  // by bytes
+    if (key_.tile.masked) {  // by bytes
       vmovdqu8(valid(other), ptr[pixel(r + 1)]);
       vinserti64x4(zmm(to), zmm(to), other, 1);
     } else {
@@ -205,7 +205,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     const Xbyak::Xmm quarter(temp(0).getIdx()), other(temp(1).getIdx());
     vmovdqu8(valid(quarter), ptr[pixel(first)]);
     for (int r = 1; r < rows; ++r) {
-      if (key_.masked) {
+      if (key_.tile.masked) {
         vmovdqu8(valid(other), ptr[pixel(first + r)]);
         vinserti32x4(zmm(temp(0)), zmm(temp(0)), other, r);
       } else {
@@ -233,7 +233,7 @@ class SlidingByteGenerator final : public SlidingLoop {
   void add_tap(int x, int kx, int line, int source, int v, const Vec& d) {
     const int place = place_of(x, kx);
     if (place < 0) return;
-    const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors + v;
+    const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors() + v;
     if (at < key_.kept_weights())
       vpdpbusd(sum(place, line, v), d, weight(at));
     else
@@ -244,12 +244,12 @@ class SlidingByteGenerator final : public SlidingLoop {
   Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
 
   void finish(int place) override {
-    if (key_.output != ValueType::acc) {
+    if (key_.writes_results()) {
       convert(place);
-      if (key_.vectors == 2) return store_lines(place);
+      if (key_.vectors() == 2) return store_lines(place);
     }
-    for (int line = 0; line < key_.lines; ++line) {
-      if (key_.output == ValueType::acc)
+    for (int line = 0; line < key_.lines(); ++line) {
+      if (!key_.writes_results())
         store_sums(place, line, result(line));
       else
         store_bytes(place, line, result(line));
@@ -260,10 +260,10 @@ class SlidingByteGenerator final : public SlidingLoop {
   void store_sums(int place, int line, const Xbyak::RegExp& to) {
     const auto s = [&](int v) { return zmm(sum(place, line, v)); };
     const auto t = [&](int i) { return zmm(temp(i)); };
-    if (key_.vectors == 1) return vmovups(ptr[to], s(0));
+    if (key_.vectors() == 1) return vmovups(ptr[to], s(0));
     vshufi32x4(t(0), s(0), s(1), 0x44);
     vshufi32x4(t(1), s(0), s(1), 0xee);
-    if (key_.vectors == 2) {
+    if (key_.vectors() == 2) {
       for (int i = 0; i < 2; ++i) vmovups(ptr[to + i * 64], t(i));
       return;
     }
@@ -278,22 +278,22 @@ class SlidingByteGenerator final : public SlidingLoop {
   // Sums as clamped integers; above only, where packing saturates below.
   void convert(int place) {
     const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines; ++line)
-        for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
+      for (int line = 0; line < key_.lines(); ++line)
+        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v), v);
     };
     if (!keeps_constants_) load_result_constants();
     if (key_.float_bits) {
-      for (int v = 0; v < key_.vectors; ++v) {
+      for (int v = 0; v < key_.vectors(); ++v) {
         vmovups(scale(), ptr[scale_ + v * 128]);
         vmovups(shift(), ptr[scale_ + v * 128 + 64]);
-        for (int line = 0; line < key_.lines; ++line)
+        for (int line = 0; line < key_.lines(); ++line)
           vfmadd213ps(sum(place, line, v), scale(), shift());
       }
     } else {
       for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
       for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 128]); });
     }
-    if (key_.vectors == 1) {  // a NaN gives the second source: low
+    if (key_.vectors() == 1) {  // a NaN gives the second source: low
       const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
       for_all([&](const Vec& s, int) { vmaxps(s, s, low); });
     }
@@ -302,7 +302,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
   }
 
-  Address masked(const Address& address) const { return key_.masked ? address | k1 : address; }
+  Address masked(const Address& address) const { return key_.tile.masked ? address | k1 : address; }
 
   // Sums as words that saturate, two vectors in one.
   void pack_words(int place, int line, int v) {
@@ -312,7 +312,7 @@ class SlidingByteGenerator final : public SlidingLoop {
   }
 
   void pack_bytes(const Vec& to, const Vec& other) {
-    if (key_.output == ValueType::int8)
+    if (key_.tile.output() == ValueType::int8)
       vpacksswb(to, to, other);
     else
       vpackuswb(to, to, other);
@@ -321,25 +321,25 @@ class SlidingByteGenerator final : public SlidingLoop {
   // Of one or four vectors.
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
     const Vec first = sum(place, line, 0);
-    if (key_.vectors == 1) {
+    if (key_.vectors() == 1) {
       if (key_.float_bits) return vpmovusdb(masked(ptr[to]), zmm(first));
       vpaddd(first, first, ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
       return vpmovdb(masked(ptr[to]), zmm(first));
     }
-    for (int v = 0; v < key_.vectors; v += 2) pack_words(place, line, v);
+    for (int v = 0; v < key_.vectors(); v += 2) pack_words(place, line, v);
     pack_bytes(first, sum(place, line, 2));
     vmovdqu8(masked(ptr[to]), first);
   }
 
   // Two vectors of each line: both lines are packed together, and their dwords sorted.
   void store_lines(int place) {
-    for (int line = 0; line < key_.lines; ++line) pack_words(place, line, 0);
+    for (int line = 0; line < key_.lines(); ++line) pack_words(place, line, 0);
     const Zmm bytes = zmm(sum(place, 0, 0));
-    pack_bytes(bytes, sum(place, key_.lines - 1, 0));
+    pack_bytes(bytes, sum(place, key_.lines() - 1, 0));
     vpermd(bytes, zmm(order()), bytes);
     const Xbyak::Ymm half(bytes.getIdx());
     vmovdqu8(masked(ptr[result(0)]), half);
-    if (key_.lines == 1) return;
+    if (key_.lines() == 1) return;
     vextracti64x4(half, bytes, 1);
     vmovdqu8(masked(ptr[result(1)]), half);
   }
@@ -348,7 +348,7 @@ class SlidingByteGenerator final : public SlidingLoop {
   void emit_tables() override {
     align(64);
     L(orders_);
-    if (key_.vectors == 2) {
+    if (key_.vectors() == 2) {
       for (int i = 0; i < 32; ++i)  // word i % 2 of a lane: of the rows 0 and 2, or 1 and 3
         dw(static_cast<std::uint16_t>(i % 2 * 16 + i / 2));
     } else {

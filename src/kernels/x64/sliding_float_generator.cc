@@ -18,25 +18,25 @@ class SlidingFloatGenerator final : public SlidingLoop {
   explicit SlidingFloatGenerator(const SlidingKey& key)
       : SlidingLoop(key),
         // After the rows that registers hold, and in groups the second register for a channel.
-        weight_(num_sums() + (key.inputs > 1 ? key.vectors + 1 : key.rows * key.vectors)) {}
+        weight_(num_sums() + (key.inputs > 1 ? key.vectors() + 1 : key.rows * key.vectors())) {}
 
  private:
   void emit_tables() override {
     if (key_.orders() > 0) emit_orders();
   }
-  Vec row(int r, int v) const { return vec(num_sums() + r * key_.vectors + v); }
-  bool is_partial(int v) const { return key_.masked && v == key_.vectors - 1; }
+  Vec row(int r, int v) const { return vec(num_sums() + r * key_.vectors() + v); }
+  bool is_partial(int v) const { return key_.tile.masked && v == key_.vectors() - 1; }
 
   void load_constants() override {
     for (int i = 0; i < key_.orders(); ++i) vmovups(order(i), ptr[rip + orders_ + i * 64]);
-    if (!key_.masked) return;
+    if (!key_.tile.masked) return;
     mov(row_, arg(offsetof(SlidingArgs, last)));
     set_mask(row_, move_, num_vectors() - 1);
   }
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines; ++line)
-      for (int v = 0; v < key_.vectors; ++v) zero(sum(place, line, v));
+    for (int line = 0; line < key_.lines(); ++line)
+      for (int v = 0; v < key_.vectors(); ++v) zero(sum(place, line, v));
   }
 
   void add_column(int x) override {
@@ -46,7 +46,7 @@ class SlidingFloatGenerator final : public SlidingLoop {
     }
     for (int r = 0; r < key_.rows; ++r) {
       find_row(r);
-      for (int v = 0; v < key_.vectors; ++v)
+      for (int v = 0; v < key_.vectors(); ++v)
         load(row(r, v), ptr[row_ + move_ + v * vector_bytes()], is_partial(v));
     }
     for (int kz = 0; kz < key_.planes; ++kz)
@@ -57,15 +57,15 @@ class SlidingFloatGenerator final : public SlidingLoop {
 
   void add_tap(int place, int kz, int ky, int kx) {
     const int plane = key_.rows / key_.planes;
-    for (int v = 0; v < key_.vectors; ++v) {
-      const int at = ((kz * key_.height + ky) * key_.taps + kx) * key_.vectors + v;
+    for (int v = 0; v < key_.vectors(); ++v) {
+      const int at = ((kz * key_.height + ky) * key_.taps + kx) * key_.vectors() + v;
       const Address weight = ptr[weights_ + at * vector_bytes()];
-      if (key_.lines == 1) {
+      if (key_.lines() == 1) {
         vfmadd231ps(sum(place, 0, v), row(kz * plane + ky, v), weight);
         continue;
       }
       vmovups(vec(weight_), weight);
-      for (int line = 0; line < key_.lines; ++line)
+      for (int line = 0; line < key_.lines(); ++line)
         vfmadd231ps(sum(place, line, v), row(kz * plane + ky + line * key_.line_step, v),
                     vec(weight_));
     }
@@ -76,20 +76,20 @@ class SlidingFloatGenerator final : public SlidingLoop {
     const int plane = key_.rows / key_.planes, kz = r / plane;
     find_row(r);
     if (key_.inputs < lanes())
-      for (int v = 0; v < key_.vectors; ++v)
+      for (int v = 0; v < key_.vectors(); ++v)
         load(row(0, v), ptr[row_ + move_ + v * vector_bytes()], is_partial(v));
     for (int i = 0; i < key_.inputs; ++i)
-      for (int v = 0; v < key_.vectors; ++v) {
-        const Vec d = vec(weight_ - (i * key_.vectors + v) / key_.spread() % 2);
+      for (int v = 0; v < key_.vectors(); ++v) {
+        const Vec d = vec(weight_ - (i * key_.vectors() + v) / key_.spread() % 2);
         if (v % key_.spread() == 0) spread_channel(d, i, v);
-        for (int line = 0; line < key_.lines; ++line) {
+        for (int line = 0; line < key_.lines(); ++line) {
           const int ky = r % plane - line * key_.line_step;
           if (ky < 0 || ky >= key_.height) continue;
           for (int kx = key_.taps - 1; kx >= 0; --kx) {
             const int place = place_of(x, kx);
             if (place < 0) continue;
             const int source = (kz * key_.height + ky) * key_.inputs + i;
-            const int at = (source * key_.taps + kx) * key_.vectors + v;
+            const int at = (source * key_.taps + kx) * key_.vectors() + v;
             vfmadd231ps(sum(place, line, v), d, ptr[weights_ + at * vector_bytes()]);
           }
         }
@@ -120,29 +120,33 @@ class SlidingFloatGenerator final : public SlidingLoop {
   void finish(int place) override {
     const Vec bound = vec(weight_);
     const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines; ++line)
-        for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
+      for (int line = 0; line < key_.lines(); ++line)
+        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v));
     };
-    if (key_.bias)
-      for (int v = 0; v < key_.vectors; ++v) {
-        load(bound, ptr[start_ + v * vector_bytes()], is_partial(v));
-        for (int line = 0; line < key_.lines; ++line)
-          vaddps(sum(place, line, v), sum(place, line, v), bound);
-      }
-    if (key_.low) {
+    for (const StageCode& stage : key_.tile.pipeline()) {
+      const StageRow& row = stage_row(stage.kind);
+      if (row.operand.kind == OperandKind::columns) add_columns(place, bound);
+      if (row.bounds == StageBounds::open) continue;
       vbroadcastss(bound, arg(offsetof(SlidingArgs, low)));
-      for_all([&](const Vec& s, int) { vmaxps(s, bound, s); });
-    }
-    if (key_.high) {
+      for_all([&](const Vec& s) { vmaxps(s, bound, s); });
+      if (row.bounds != StageBounds::both) continue;
       vbroadcastss(bound, arg(offsetof(SlidingArgs, high)));
-      for_all([&](const Vec& s, int) { vminps(s, bound, s); });
+      for_all([&](const Vec& s) { vminps(s, bound, s); });
     }
-    for (int line = 0; line < key_.lines; ++line) {
+    for (int line = 0; line < key_.lines(); ++line) {
       if (line == 1) mov(row_, c_);
       if (line > 0) add(row_, line_);
       const Reg64& to = line > 0 ? row_ : c_;
-      for (int v = 0; v < key_.vectors; ++v)
+      for (int v = 0; v < key_.vectors(); ++v)
         store(ptr[to + v * vector_bytes()], sum(place, line, v), is_partial(v));
+    }
+  }
+
+  void add_columns(int place, const Vec& values) {
+    for (int v = 0; v < key_.vectors(); ++v) {
+      load(values, ptr[start_ + v * vector_bytes()], is_partial(v));
+      for (int line = 0; line < key_.lines(); ++line)
+        vaddps(sum(place, line, v), sum(place, line, v), values);
     }
   }
 

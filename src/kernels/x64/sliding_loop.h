@@ -7,15 +7,15 @@
 
 #include <vector>
 
-#include "kernels/sliding.h"
 #include "kernels/x64/simd_assembler.h"
+#include "kernels/x64/sliding_generator.h"
 
 namespace fbg::kernels {
 
 class SlidingLoop : public SimdAssembler {
  public:
   explicit SlidingLoop(const SlidingKey& key)
-      : SimdAssembler(key.lanes(), isa_features(key.isa)), key_(key), places_(key.places()) {}
+      : SimdAssembler(key.lanes(), isa_features(key.tile.isa)), key_(key), places_(key.places()) {}
   virtual ~SlidingLoop() = default;
 
   void generate() {
@@ -53,7 +53,7 @@ class SlidingLoop : public SimdAssembler {
 
   // Sums have the first registers; then come those of each kind of kernel.
   Vec sum(int place, int line, int v) const {
-    return vec((place * key_.lines + line) * key_.vectors + v);
+    return vec((place * key_.lines() + line) * key_.vectors() + v);
   }
   int num_sums() const { return key_.sums(); }
   // The place of the output pixel that tap kx of column x belongs to; -1: none.

@@ -13,7 +13,7 @@ namespace {
 class SlidingPairGenerator final : public SlidingLoop {
  public:
   explicit SlidingPairGenerator(const SlidingKey& key)
-      : SlidingLoop(key), has_dot_(isa_features(key.isa) & feature::avx_vnni) {
+      : SlidingLoop(key), has_dot_(isa_features(key.tile.isa) & feature::avx_vnni) {
     if (key.inside && key.rows <= kRowRegisters) keep_rows(0, key.rows);
   }
 
@@ -26,13 +26,13 @@ class SlidingPairGenerator final : public SlidingLoop {
   void load_constants() override {}
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines; ++line)
-      for (int v = 0; v < key_.vectors; ++v)
+    for (int line = 0; line < key_.lines(); ++line)
+      for (int v = 0; v < key_.vectors(); ++v)
         vmovups(sum(place, line, v), ptr[start_ + v * vector_bytes()]);
   }
 
   bool is_used(int pair) const {
-    for (int line = 0; line < key_.lines; ++line)
+    for (int line = 0; line < key_.lines(); ++line)
       if (key_.uses(line, pair)) return true;
     return false;
   }
@@ -43,8 +43,8 @@ class SlidingPairGenerator final : public SlidingLoop {
       build_lanes(pair);
       // The last tap, which completes an output pixel, comes first.
       for (int kx = key_.taps - 1; kx >= 0; --kx)
-        for (int line = 0; line < key_.lines; ++line)
-          for (int v = 0; v < key_.vectors; ++v) add_tap(x, kx, line, pair, v);
+        for (int line = 0; line < key_.lines(); ++line)
+          for (int v = 0; v < key_.vectors(); ++v) add_tap(x, kx, line, pair, v);
     }
   }
 
@@ -52,7 +52,7 @@ class SlidingPairGenerator final : public SlidingLoop {
   void build_lanes(int pair) {
     const int first = 2 * pair;
     const bool both = first + 1 < key_.rows;
-    if (key_.vectors == 1) return build_vector(first, both);
+    if (key_.vectors() == 1) return build_vector(first, both);
     vpmovzxbw(temp(0), ptr[pixel(first)]);
     if (both) vpmovzxbw(temp(1), ptr[pixel(first + 1)]);
     const Vec second = both ? temp(1) : temp(0);
@@ -80,7 +80,7 @@ class SlidingPairGenerator final : public SlidingLoop {
   void add_tap(int x, int kx, int line, int pair, int v) {
     const int place = place_of(x, kx);
     if (place < 0 || !key_.uses(line, pair)) return;
-    const int at = ((line * key_.sources() + pair) * key_.taps + kx) * key_.vectors + v;
+    const int at = ((line * key_.sources() + pair) * key_.taps + kx) * key_.vectors() + v;
     const Address weight = ptr[weights_ + at * vector_bytes()];
     if (has_dot_) return vpdpwssd(sum(place, line, v), lanes_of(v), weight, Xbyak::VexEncoding);
     vpmaddwd(product(), lanes_of(v), weight);
@@ -93,19 +93,19 @@ class SlidingPairGenerator final : public SlidingLoop {
   }
 
   void finish(int place) override {
-    if (key_.output == ValueType::acc) {
-      for (int line = 0; line < key_.lines; ++line) store_sums(place, line);
+    if (!key_.writes_results()) {
+      for (int line = 0; line < key_.lines(); ++line) store_sums(place, line);
       return;
     }
     convert(place);
-    for (int line = 0; line < key_.lines; line += 2) store_lines(place, line);
+    for (int line = 0; line < key_.lines(); line += 2) store_lines(place, line);
   }
 
   // In the order of the channels.
   void store_sums(int place, int line) {
-    const Vec low = sum(place, line, 0), high = sum(place, line, key_.vectors - 1);
+    const Vec low = sum(place, line, 0), high = sum(place, line, key_.vectors() - 1);
     const auto to = [&](int i) { return ptr[result(line) + i * vector_bytes()]; };
-    if (key_.vectors == 1) return vmovups(to(0), low);
+    if (key_.vectors() == 1) return vmovups(to(0), low);
     for (const int i : {0, 1}) {
       if (is_zmm()) {
         const Xbyak::Zmm parts(temp(0).getIdx());
@@ -123,14 +123,14 @@ class SlidingPairGenerator final : public SlidingLoop {
   void convert(int place) {
     const Vec constant = temp(0);
     const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines; ++line)
-        for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
+      for (int line = 0; line < key_.lines(); ++line)
+        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v), v);
     };
     const auto scale = [&](int v) { return ptr[scale_ + 2 * v * vector_bytes()]; };
     if (key_.float_bits) {
-      for (int v = 0; v < key_.vectors; ++v) {
+      for (int v = 0; v < key_.vectors(); ++v) {
         vmovups(constant, scale(v));
-        for (int line = 0; line < key_.lines; ++line)
+        for (int line = 0; line < key_.lines(); ++line)
           vfmadd213ps(sum(place, line, v), constant, ptr[scale_ + (2 * v + 1) * vector_bytes()]);
       }
     } else {
@@ -145,13 +145,13 @@ class SlidingPairGenerator final : public SlidingLoop {
 
   // Line `line`, and the next one if there is one: packed together, and sorted by lines.
   void store_lines(int place, int line) {
-    const bool both = line + 1 < key_.lines;
+    const bool both = line + 1 < key_.lines();
     const Vec first = sum(place, line, 0), second = sum(place, both ? line + 1 : line, 0);
     if (!key_.float_bits) vpbroadcastd(temp(0), arg(offsetof(SlidingArgs, zero_points)));
     const auto add_zero_point = [&](const Vec& words) {
       if (!key_.float_bits) vpaddsw(words, words, temp(0));
     };
-    if (key_.vectors == 2) {
+    if (key_.vectors() == 2) {
       for (int i = 0; i <= both; ++i) {
         const Vec words = sum(place, line + i, 0);
         vpackssdw(words, words, sum(place, line + i, 1));
@@ -168,7 +168,7 @@ class SlidingPairGenerator final : public SlidingLoop {
   }
 
   void pack_bytes(const Vec& to, const Vec& other) {
-    if (key_.output == ValueType::int8)
+    if (key_.tile.output() == ValueType::int8)
       vpacksswb(to, to, other);
     else
       vpackuswb(to, to, other);
@@ -177,7 +177,7 @@ class SlidingPairGenerator final : public SlidingLoop {
   // Quads of channels of one line and of the other alternate, or pairs of these.
   void sort_lines(const Vec& bytes) {
     const Vec order = temp(0);
-    if (key_.vectors == 2 && !is_zmm())
+    if (key_.vectors() == 2 && !is_zmm())
       return vpermq(Xbyak::Ymm(bytes.getIdx()), Xbyak::Ymm(bytes.getIdx()), 0xd8);
     vmovups(order, ptr[rip + order_]);
     if (is_zmm())
@@ -188,7 +188,7 @@ class SlidingPairGenerator final : public SlidingLoop {
 
   // The bytes of a line are 8, 16 or 32.
   void store(const Vec& bytes, int line, bool both) {
-    const int bits = key_.vectors * lanes() * 8;
+    const int bits = key_.vectors() * lanes() * 8;
     const Xbyak::Xmm xmm(bytes.getIdx());
     const Xbyak::Ymm ymm(bytes.getIdx());
     const Address to = ptr[result(line)], next = ptr[result(line + 1)];
@@ -209,9 +209,9 @@ class SlidingPairGenerator final : public SlidingLoop {
     align(64);
     L(order_);
     for (int i = 0; i < lanes(); ++i) {
-      const int in_line = key_.vectors == 2 ? lanes() / 2 : lanes() / 4;
+      const int in_line = key_.vectors() == 2 ? lanes() / 2 : lanes() / 4;
       const int line = i / in_line % 2, at = i % in_line;
-      const int from = key_.vectors == 2 ? at / 2 * 4 + line * 2 + at % 2 : at * 4 + line;
+      const int from = key_.vectors() == 2 ? at / 2 * 4 + line * 2 + at % 2 : at * 4 + line;
       dd(static_cast<std::uint32_t>(from));
     }
   }
