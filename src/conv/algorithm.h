@@ -15,6 +15,7 @@
 
 #include "conv/parts.h"
 #include "fbg/conv/conv.h"
+#include "gemm/kernel_table.h"
 
 namespace fbg {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "fbg/core/isa.h"
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

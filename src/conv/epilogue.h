@@ -6,7 +6,7 @@
 #include <string>
 
 #include "conv/algorithm.h"
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 

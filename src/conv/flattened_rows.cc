@@ -25,7 +25,7 @@
 #include "conv/line_layout.h"
 #include "conv/padding.h"
 #include "conv/tile_product.h"
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 namespace {

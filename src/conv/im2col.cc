@@ -14,6 +14,7 @@
 #include "conv/padding.h"
 #include "conv/tiles.h"
 #include "fbg/conv/pack_im2col.h"
+#include "gemm/driver.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -117,16 +118,6 @@ void PatchRows::gather(std::int64_t n, const Extent3& at, std::byte* to) const n
 
 namespace {
 
-// A Gemm whose A are patches of elements of any type.
-class PatchProduct : public GemmDriver {
- public:
-  PatchProduct(const ConvProblem& p, const PackedMatrix& b, std::int64_t rows,
-               const Blocking& blocking)
-      : GemmDriver({p.family(), p.is_integer() && p.has_scale, 0}, b, pipeline_view(p.stages), rows,
-                   p.features, blocking) {}
-  using GemmDriver::run;
-};
-
 class Im2ColStep final : public ConvStep {
  public:
   explicit Im2ColStep(const ConvProblem& p)
@@ -140,7 +131,8 @@ class Im2ColStep final : public ConvStep {
     const Geometry tile = conv_tile(p, plain, groups, rows);
     Blocking blocking;
     if (tile.max_rows < plain.max_rows) blocking.rows = tile.max_rows;
-    product_.emplace(p, *weights_.front(), rows, blocking);
+    const ProductTypes types{p.family(), p.is_integer() && p.has_scale, 0};
+    product_.emplace(types, *weights_.front(), pipeline_view(p.stages), rows, p.features, blocking);
   }
   std::string kernel() const override { return product_->kernel_name(); }
   std::size_t workspace_bytes() const noexcept override {
@@ -192,7 +184,7 @@ class Im2ColStep final : public ConvStep {
   const std::int64_t element_;
   const int threads_;
   std::vector<const PackedMatrix*> weights_;  // by group
-  std::optional<PatchProduct> product_;
+  std::optional<GemmDriver> product_;
 };
 
 std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<Im2ColStep>(p); }

@@ -6,7 +6,8 @@
 #include <cstdint>
 
 #include "fbg/conv/geometry.h"
-#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pipeline.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

@@ -17,7 +17,7 @@
 
 #include "conv/padding.h"
 #include "conv/sliding_windows.h"
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "conv/padding.h"
-#include "fbg/gemm/tile_loop.h"
-#include "gemm/tile_share.h"
+#include "gemm/partition.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 

@@ -21,8 +21,8 @@
 
 #include "conv/algorithm.h"
 #include "conv/scratchpad.h"
-#include "fbg/gemm/kernel_table.h"
-#include "fbg/kernels/microkernel.h"
+#include "gemm/kernel_table.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

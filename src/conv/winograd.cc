@@ -18,7 +18,7 @@
 #include "conv/cost.h"
 #include "conv/epilogue.h"
 #include "fbg/core/isa.h"
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 namespace {

@@ -36,6 +36,16 @@ inline constexpr std::int64_t kFewRows = 12, kManyWeights = 2 * kMiB;
 // Costs of a thread besides tiles, in multiply-adds per k: quantizing an element of A costs as
 // much as so many columns, and streaming a column of B as much as so many rows.
 inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
+// Tiles of up to so many rows span one panel of B, though more would fit. One stream of a B that is
+// larger than the L2 is read faster than several; and where sums are in two chains, one panel hides
+// the latency as well.
+inline constexpr int kOnePanelRows = 6, kTwoChainRows = 4;
+// Tiles that a matrix unit is given at a time.
+inline constexpr std::int64_t kChainedTiles = 16;
+// Inputs of 32 outputs that are converted at a time, so that they stay in the L1.
+inline constexpr std::int64_t kPackedInputs = 256;
+// Products of up to so many multiply-adds are the work of one thread.
+inline constexpr double kSerialWork = 1 << 20;
 
 }  // namespace gemm
 
@@ -107,5 +117,32 @@ namespace strassen {
 inline constexpr std::int64_t kBlockRows = 48;  // rows of A: whole tiles of the microkernel
 
 }  // namespace strassen
+
+namespace attention {
+
+inline constexpr std::int64_t kScoreBytes = 24 * kKiB;  // stay in the L1 beside a panel of K or V
+inline constexpr std::int64_t kProductRows = 96;        // of A, of a block of stacked products
+inline constexpr std::int64_t kLongSequence = 64;       // tokens of a sequence that is long
+
+}  // namespace attention
+
+// Elements that a thread works on at a time, so that what one loop leaves is in the L1 for the
+// next.
+namespace tensors {
+
+inline constexpr std::int64_t kExpression = 256;  // of each register of an elementwise program
+inline constexpr std::int64_t kFloats = 1024;
+inline constexpr std::int64_t kBytes = 4096;
+inline constexpr std::int64_t kTransposedRows = 16;  // of a cache line each
+inline constexpr std::int64_t kChannels = 64;        // of a window
+
+}  // namespace tensors
+
+namespace search {
+
+inline constexpr std::int64_t kBlockScores = 1 << 15;  // of a thread: they stay in its L2
+inline constexpr std::int64_t kLeastRows = 16;         // of a block
+
+}  // namespace search
 
 }  // namespace fbg::policy

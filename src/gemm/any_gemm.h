@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "fbg/gemm/driver.h"
+#include "gemm/driver.h"
 
 namespace fbg {
 
@@ -51,16 +51,14 @@ class AnyGemm : public GemmDriver {
   AnyGemm(PackerKind packer, Accumulator family, const PackedMatrix& b,
           const PipelineView& pipeline, std::int64_t max_m, Features features = active_features(),
           const Blocking& blocking = {})
-      : GemmDriver(operands(packer, family), b, pipeline, max_m, features, blocking),
+      : GemmDriver(types(packer, family), b, pipeline, max_m, features, blocking),
         packer_(packer) {}
 
   PackerKind packer() const { return packer_; }
-  // Works as Gemm::run; the rows are the input of a packer of that kind.
-  using GemmDriver::run;
 
  private:
-  static Operands operands(PackerKind packer, Accumulator family) {
-    return with_packer(packer, [&]<class A>(std::type_identity<A>) -> Operands {
+  static ProductTypes types(PackerKind packer, Accumulator family) {
+    return with_packer(packer, [&]<class A>(std::type_identity<A>) -> ProductTypes {
       using Read = typename A::Element;
       constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
       constexpr bool kRounded = std::is_same_v<Read, bfloat16>;

@@ -1,5 +1,4 @@
-// The text of a blocking, the size of the blocks of A that it implies, and the list of blockings
-// that a tuner times.
+// The text of a blocking, and the list of blockings that a tuner times.
 #include "fbg/gemm/blocking.h"
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 #include <set>
 
 #include "core/policy.h"
-#include "fbg/gemm/gemm.h"
+#include "gemm/partition.h"
 
 namespace fbg {
 namespace {
@@ -35,12 +34,6 @@ std::string to_string(const Blocking& blocking) {
   return text;
 }
 
-std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {
-  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : policy::gemm::kABlockKib;
-  return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr,
-                                  policy::gemm::kMaxABlockRows / mr * mr);
-}
-
 std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
                                           std::int64_t m, std::int64_t n, std::int64_t k,
                                           int num_threads) {
@@ -51,7 +44,7 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
   std::set<std::array<std::int64_t, 5>> seen;  // the work of a thread with a whole share
   const auto add = [&](const Blocking& blocking) {
     const Geometry geometry =
-        choose_geometry(accumulator, features, blocking.tile(b_bytes), groups);
+        choose_geometry(accumulator, features, tile_limits(blocking, b_bytes), groups);
     const int row_parts =
         blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
     const std::int64_t rows = ceil_div(m, row_parts);

@@ -1,5 +1,5 @@
-// The loops of GemmDriver (see gemm.h for their order and why), and their preparation.
-#include "fbg/gemm/driver.h"
+// The loops of GemmDriver (see gemm.h for their order and why), and what they are prepared from.
+#include "gemm/driver.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,9 @@
 #include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/tile_loop.h"
 #include "gemm/pairs.h"
+#include "gemm/partition.h"
+#include "gemm/tile_loop.h"
 
 // GCC leaves lambdas of this length calls, whose captures then are in memory: 15 ns for a tile.
 #define FBG_INLINE_LAMBDA __attribute__((always_inline))
@@ -72,10 +73,10 @@ std::int64_t GemmDriver::all_groups() const noexcept {
   return round_up(std::max<std::int64_t>(groups_, 1), depth_unit());
 }
 
-GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
+GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
                        const PipelineView& pipeline, std::int64_t max_m, Features features,
                        const Blocking& blocking)
-    : accumulator_(operands.accumulator),
+    : accumulator_(types.accumulator),
       format_(packed_format(accumulator_)),
       features_(features),
       blocking_(blocking),
@@ -88,9 +89,9 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
       column_bytes_(format_.b_column_group()),
       has_scale_(b.scale() != nullptr),
       has_zero_point_(b.header().has_zero_point != 0),
-      a_shift_(operands.a_shift),
+      a_shift_(types.a_shift),
       geometry_(choose_geometry(accumulator_, features,
-                                blocking.tile(ceil_div(n_, kPanelColumns) * panel_bytes_),
+                                tile_limits(blocking, ceil_div(n_, kPanelColumns) * panel_bytes_),
                                 geometry_groups(accumulator_, k_, n_, max_m))),
       ld_(packed_ld(groups_ * format_.a_group())),
       a_group_bytes_(geometry_.format.a_group()),
@@ -98,7 +99,7 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
       gates_(pipeline.gate != nullptr),
       chains_(!functors_ && !is_int16()) {
   const KernelKey whole = make_kernel_key(geometry_, accumulator_, pipeline.stages,
-                                          operands.a_has_scale, has_scale_, has_zero_point_);
+                                          types.a_has_scale, has_scale_, has_zero_point_);
   if (is_integer(accumulator_)) {
     const std::int64_t limit = pipeline.stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fbg/core/phase.h"
-#include "fbg/gemm/driver.h"
+#include "gemm/driver.h"
 #include "gemm/pairs.h"
 
 namespace fbg {

@@ -1,6 +1,6 @@
 // Derives the kernel key of a product from its pipeline and operands, and generates the kernel of
 // every tile that a run may need. The families of kernels are listed in src/kernels/table.h.
-#include "fbg/gemm/kernel_table.h"
+#include "gemm/kernel_table.h"
 
 #include <algorithm>
 #include <stdexcept>

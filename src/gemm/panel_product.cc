@@ -1,7 +1,7 @@
 // See panel_product.h.
 #include "gemm/panel_product.h"
 
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "fbg/core/types.h"
-#include "fbg/gemm/kernel_table.h"
-#include "fbg/kernels/microkernel.h"
+#include "gemm/kernel_table.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

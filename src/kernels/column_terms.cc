@@ -1,8 +1,8 @@
-// The terms of columns (fbg/kernels/microkernel.h), before the kernels that are given them run.
+// The terms of columns (kernels/microkernel.h), before the kernels that are given them run.
 #include <algorithm>
 #include <cstddef>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

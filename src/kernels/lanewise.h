@@ -7,7 +7,7 @@
 // Each element of U and W is 32 bits of one lane: a float, four bytes or two int16 that belong to
 // output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output
 // pixels by `vectors` vectors of channels, so that an element of U that is loaded once serves up to
-// `taps` sums. Arguments and pipeline are those of the products (fbg/kernels/microkernel.h): a
+// `taps` sums. Arguments and pipeline are those of the products (kernels/microkernel.h): a
 // BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
 // taps of W.
 //
@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

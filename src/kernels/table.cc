@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/policy.h"
 #include "kernels/cache.h"
 
 namespace fbg {
@@ -38,7 +39,6 @@ const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
 
 Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits,
                          std::int64_t groups) noexcept {
-  constexpr int kChainedRows = 4;  // of the tallest tile that has two chains for each panel
   const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
@@ -71,7 +71,9 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     // One stream of B is read faster than two or four, unless it comes from the L2. Where a short
     // tile splits its sums into two chains, one panel hides the latency as well in any case.
     const bool two_chains = family.summing == kernels::Summing::two_chains;
-    const int one_panel = limits.b_is_far ? one_panel_rows : two_chains ? kChainedRows : 0;
+    const int one_panel = limits.b_is_far ? one_panel_rows
+                          : two_chains    ? policy::gemm::kTwoChainRows
+                                          : 0;
     if (rows <= one_panel && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
   }

@@ -1,6 +1,6 @@
 // The table of kernel families: which accumulator runs on which ISA, with what tiles, on operands
 // in which packed format, and where its code comes from. Drivers ask choose_geometry() and
-// find_kernel() (fbg/kernels/microkernel.h), which read nothing else.
+// find_kernel() (kernels/microkernel.h), which read nothing else.
 //
 // Each architecture has rows of its own and an assembler behind them:
 //
@@ -16,7 +16,7 @@
 
 #include "fbg/core/isa.h"
 #include "fbg/core/types.h"
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

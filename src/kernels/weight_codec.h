@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "fbg/core/types.h"
-#include "fbg/kernels/microkernel.h"
 #include "fbg/kernels/output.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

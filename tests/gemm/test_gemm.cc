@@ -15,6 +15,7 @@
 #include "core/policy.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"
+#include "gemm/partition.h"
 #include "helpers/guarded.h"
 
 namespace fbg {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
 #include "helpers/microkernel_fixture.h"
+#include "kernels/microkernel.h"
 #include "kernels/table.h"
 
 namespace fbg {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fbg/gemm/gemm.h"
-#include "gemm/tile_share.h"
+#include "gemm/partition.h"
 
 namespace fbg {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fbg/gemm/tile_loop.h"
+#include "gemm/tile_loop.h"
 #include "helpers/microkernel_fixture.h"
 
 namespace fbg::test {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/float16.h"
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 

@@ -13,8 +13,8 @@
 
 #include "core/float16.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/kernels/microkernel.h"
 #include "helpers/guarded.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 

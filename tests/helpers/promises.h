@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
 #include "helpers/operand_filler.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 

@@ -10,12 +10,12 @@
 
 #include "core/float16.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/kernels/microkernel.h"
 #include "gemm/pairs.h"
 #include "helpers/common_nans.h"
 #include "helpers/operand_filler.h"
 #include "helpers/promises.h"
 #include "helpers/tile_case.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 

@@ -11,6 +11,7 @@
 #include "fbg/gemm/gemm.h"
 #include "helpers/guarded.h"
 #include "kernels/cache.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::test {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fbg/core/isa.h"
-#include "fbg/kernels/microkernel.h"
 #include "kernels/cache.h"
 #include "kernels/code.h"
+#include "kernels/microkernel.h"
 #include "kernels/peak.h"
 #include "kernels/table.h"
 

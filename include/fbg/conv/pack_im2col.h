@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "fbg/conv/geometry.h"
-#include "fbg/gemm/driver.h"
+#include "fbg/gemm/gemm.h"
 #include "fbg/gemm/pack_a.h"
 
 namespace fbg {

@@ -11,7 +11,6 @@
 
 #include "fbg/core/isa.h"
 #include "fbg/core/types.h"
-#include "fbg/kernels/microkernel.h"
 
 namespace fbg {
 
@@ -23,18 +22,11 @@ struct Blocking {
   int a_kib = 0;   // KiB of A that a thread works on at a time
   int row_parts =
       0;  // parts into which threads divide the rows of C; the others divide its columns
-  // Of a B of so many bytes.
-  TileLimits tile(std::int64_t b_bytes) const {
-    return {rows, panels, b_bytes > cpu_info().l2_bytes};
-  }
   friend auto operator<=>(const Blocking&, const Blocking&) = default;
 };
 
 // Text such as "rows=6 panels=2", which names the members that are not left to the cost model.
 std::string to_string(const Blocking& blocking);
-
-// Number of rows in a block of A whose rows take `row_bytes` each: a multiple of mr.
-std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr);
 
 // The blockings that are worth timing for products of m x k by k x n. The first is Blocking{}, the
 // choice of the cost model, and no two of them divide the work in the same way.

@@ -10,7 +10,7 @@
 // Where K is cut, a scratch block of mc x nc keeps the sums between one kc and the next, and the
 // pipeline runs with the last kc. Storing and loading a float does not change it, so the results
 // have the bits of one uncut sum. The two inner loops are shared with other products
-// (tile_loop.h).
+// (src/gemm/tile_loop.h).
 //
 // Once a Gemm exists, it creates no threads, allocates nothing and throws nothing: the caller
 // provides the workspace and calls run() once per thread with its thread_id. Results do not depend
@@ -19,33 +19,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 
 #include "fbg/core/types.h"
 #include "fbg/gemm/blocking.h"
-#include "fbg/gemm/driver.h"
+#include "fbg/gemm/detail/product.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/pack_b.h"
 #include "fbg/gemm/pipeline.h"
 #include "fbg/kernels/output.h"
 
 namespace fbg {
-
-// The part of C that one thread computes.
-struct Share {
-  Range rows, cols;
-};
-
-// The number of parts into which num_threads threads divide the rows of C at the least cost. The
-// threads of a part divide its columns among themselves.
-int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept;
-
-// Cuts C into a grid of num_threads parts, row_parts of them along its rows. A number of row parts
-// that does not divide num_threads is replaced by choose_row_parts(). Columns are cut only between
-// panels of B.
-Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
-                   int row_parts = 0) noexcept;
 
 // The largest K for which int32 sums are exact: without stages, and with stages, which may correct
 // for arbitrary zero points of both operands.
@@ -56,7 +40,7 @@ inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 // Or it is a gated pipeline: C then has half of the columns of B, which must be whole panels, and
 // is computed for a few columns of both halves at a time.
 template <PackAModel A, class Acc, class P = RuntimePipeline>
-class Gemm : public GemmDriver {
+class Gemm : public GemmBase {
  public:
   static_assert(std::is_same_v<typename A::Element, typename Acc::A>);
   static_assert(pipeline_accepts<P>(is_integer(Acc::kind) ? ValueType::acc : ValueType::float32),
@@ -68,12 +52,12 @@ class Gemm : public GemmDriver {
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
   Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
        Features features = active_features(), const Blocking& blocking = {})
-      : GemmDriver({Acc::kind, A::kHasScale, a_shift<A>()}, b, pipeline_view(pipeline), max_m,
-                   features, blocking) {}
+      : GemmBase({Acc::kind, A::kHasScale, a_shift<A>()}, b, pipeline_view(pipeline), max_m,
+                 features, blocking) {}
 
   // Whether runs may have this matrix: that of the constructor, or one of the same shape that
   // stores the same kinds of parameters.
-  bool serves(const PackedB<Acc>& b) const noexcept { return GemmDriver::serves(b); }
+  bool serves(const PackedB<Acc>& b) const noexcept { return GemmBase::serves(b); }
 
   // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
   // `b` is a matrix that it serves; any other ends the program, because kernels would read what
@@ -81,8 +65,7 @@ class Gemm : public GemmDriver {
   // `workspace` is 64-byte aligned and shared by all.
   void run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c, std::byte* workspace,
            int thread_id, int num_threads) const noexcept {
-    GemmDriver::run(row_source(a), b, pipeline_view(pipeline), c, workspace, thread_id,
-                    num_threads);
+    GemmBase::run(row_source(a), b, pipeline_view(pipeline), c, workspace, thread_id, num_threads);
   }
 };
 

@@ -26,6 +26,12 @@
 
 namespace fbg {
 
+// Where results go; ld counts bytes.
+struct OutputView {
+  void* data;
+  std::int64_t ld;
+};
+
 // A stage of output.h: a row of the table of stages, and its parameters.
 template <class S>
 concept KernelStage = requires(const S stage) {

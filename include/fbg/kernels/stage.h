@@ -89,7 +89,7 @@ struct Element {
   std::int32_t a_zero_point, b_zero_point;
   std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
   std::int32_t col_offset;  // sum of the column of Bq
-  // b_scale and col_offset are the whole terms of the column (fbg/kernels/microkernel.h).
+  // b_scale and col_offset are the whole terms of the column (kernels/microkernel.h).
   bool column_terms = false;
 };
 

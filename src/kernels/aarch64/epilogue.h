@@ -1,8 +1,8 @@
 // The end of every microkernel: the output pipeline on each vector of the tile, then the store.
 #pragma once
 
-#include "fbg/kernels/microkernel.h"
 #include "kernels/aarch64/neon_assembler.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

@@ -8,9 +8,9 @@
 
 #include <cstddef>
 
-#include "fbg/kernels/microkernel.h"
 #include "kernels/aarch64/epilogue.h"
 #include "kernels/aarch64/neon_assembler.h"
+#include "kernels/microkernel.h"
 
 namespace fbg::kernels {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 namespace {

@@ -1,7 +1,7 @@
 // The end of every microkernel: the output pipeline on each vector of the tile, then the store.
 #pragma once
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 #include "kernels/x64/simd_assembler.h"
 
 namespace fbg::kernels {

@@ -1,5 +1,6 @@
 // The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
 // BF16, AMX. Of each accumulator the best row stands first.
+#include "core/policy.h"
 #include "kernels/table.h"
 #include "kernels/x64/amx_generator.h"
 #include "kernels/x64/gemm_generator.h"
@@ -17,7 +18,7 @@ constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
 constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
 // Where an instruction multiplies a vector of B as it is, the sums of one panel hide enough of its
 // latency for tiles that read B from memory.
-constexpr int kOnePanelRows = 6;
+constexpr int kOnePanelRows = policy::gemm::kOnePanelRows;
 constexpr TileBudget kZmmDotTile{1, 2, 12, 0, kOnePanelRows},
     kYmmDotTile{1, 2, 6, 0, kOnePanelRows};
 constexpr TileBudget kZmmFloatTile{1, 2, 14, 0, kOnePanelRows};

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/microkernel.h"
 #include "kernels/x64/simd_assembler.h"
 
 namespace fbg::kernels {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
 #include "fbg/kernels/output.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 

@@ -16,9 +16,10 @@
 #include <span>
 #include <utility>
 
+#include "core/policy.h"
 #include "fbg/core/types.h"
-#include "fbg/gemm/kernel_table.h"
-#include "fbg/kernels/microkernel.h"
+#include "gemm/kernel_table.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 
@@ -67,8 +68,7 @@ inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::
   kernel.run(&args);
 }
 
-// Tiles that run_tiles() is given at a time.
-inline constexpr std::int64_t kChainedTiles = 16;
+using policy::gemm::kChainedTiles;
 
 // Collects tiles for run_tiles() as they come, and copies their arguments and block pairs. They may
 // belong to different column groups. Whoever adds tiles calls run() in the end.

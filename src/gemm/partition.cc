@@ -1,10 +1,11 @@
-// Cuts C into one part for each thread.
+// Cuts C into one part for each thread, and A into blocks.
+#include "gemm/partition.h"
+
 #include <algorithm>
 #include <limits>
 
 #include "core/policy.h"
-#include "fbg/gemm/gemm.h"
-#include "gemm/tile_share.h"
+#include "fbg/core/isa.h"
 
 namespace fbg {
 namespace {
@@ -55,6 +56,16 @@ Share tile_share(std::int64_t tiles, std::int64_t tile_rows, std::int64_t cols, 
                  int num_threads) noexcept {
   return thread_share(tiles, cols, thread_id, num_threads,
                       choose_parts(tiles, tile_rows, cols, num_threads));
+}
+
+std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {
+  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : policy::gemm::kABlockKib;
+  return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr,
+                                  policy::gemm::kMaxABlockRows / mr * mr);
+}
+
+TileLimits tile_limits(const Blocking& blocking, std::int64_t b_bytes) {
+  return {blocking.rows, blocking.panels, b_bytes > cpu_info().l2_bytes};
 }
 
 }  // namespace fbg
