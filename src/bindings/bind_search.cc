@@ -14,6 +14,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "simd/best.h"
@@ -22,8 +23,7 @@
 namespace fbg::bindings {
 namespace {
 
-constexpr std::int64_t kBlockScores = 1 << 15;  // scores of a thread at a time: they stay in its L2
-constexpr std::int64_t kMinRows = 16;           // least rows of a block
+using policy::search::kBlockScores, policy::search::kLeastRows;
 constexpr float kLeastLength = 1e-12f;
 
 // A metric that is one of the kernels.
@@ -76,12 +76,12 @@ simd::SearchOperands<typename Metric::T> operands_of(const py::array& queries,
 
 std::int64_t block_rows(std::size_t queries) {
   const auto count = static_cast<std::int64_t>(queries);
-  return std::max(kMinRows, kBlockScores / std::max<std::int64_t>(count, 1));
+  return std::max(kLeastRows, kBlockScores / std::max<std::int64_t>(count, 1));
 }
 
 // Threads that have something to do.
 int useful_threads(std::size_t rows, int num_threads) {
-  const std::int64_t blocks = static_cast<std::int64_t>(rows) / kMinRows;
+  const std::int64_t blocks = static_cast<std::int64_t>(rows) / kLeastRows;
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, num_threads));
 }
 

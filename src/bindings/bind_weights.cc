@@ -12,6 +12,7 @@
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
 #include "bindings/products.h"
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "gemm/pack_linear.h"
@@ -74,7 +75,7 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
 
 // A copy of a contiguous array, and the largest magnitude in it: NaN where it holds one.
 py::tuple copy_floats(const Vector& x, int num_threads) {
-  constexpr std::int64_t kChunk = 4096;  // copied while it is in the L1 cache
+  constexpr std::int64_t kChunk = policy::tensors::kBytes;
   Vector copy(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
   std::vector<float> largest(static_cast<std::size_t>(num_threads), 0.0f);
   {

@@ -2,6 +2,7 @@
 #include "bindings/gemm_call.h"
 
 #include "core/memory.h"
+#include "core/policy.h"
 #include "fbg/core/threads.h"
 
 namespace fbg::bindings {
@@ -239,9 +240,8 @@ std::byte* thread_workspace(std::size_t bytes) {
 }
 
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k) {
-  constexpr double kSerialWork = 1 << 20;
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  return work < kSerialWork ? 1 : num_threads();
+  return work < policy::gemm::kSerialWork ? 1 : num_threads();
 }
 
 }  // namespace fbg::bindings

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "conv/algorithm.h"
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "simd/kernels.h"
@@ -191,7 +192,7 @@ void Conv::State::convert(const ConvInput& x, std::byte* workspace, int id,
     return;
   }
   const Parameters found = find_parameters(x, workspace, id, count);
-  constexpr std::int64_t kPiece = 1024;  // a multiple of a k-group
+  constexpr std::int64_t kPiece = policy::tensors::kFloats;  // a multiple of a k-group
   std::uint8_t piece[kPiece];
   const std::int64_t size = source == ConvSource::quantize ? 4 : 1;
   for_each_line(x, id, count, size,

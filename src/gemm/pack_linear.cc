@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "gemm/int4_groups.h"
@@ -20,8 +21,7 @@
 namespace fbg {
 namespace {
 
-// Inputs of 32 outputs that are converted at a time, so that they stay in the L1 cache.
-constexpr std::int64_t kChunk = 256;
+constexpr std::int64_t kChunk = policy::gemm::kPackedInputs;
 
 // The larger of two magnitudes; NaN counts as larger than all numbers.
 float larger(float a, float b) {

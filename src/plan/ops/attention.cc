@@ -27,6 +27,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/policy.h"
 #include "fbg/core/phase.h"
 #include "gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
@@ -40,14 +41,10 @@ namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);  // and of any word
 
-// Score tiles of about this size stay in L1 beside a panel of K or V.
-constexpr std::int64_t kScoreBytes = 24 << 10;
+using policy::attention::kLongSequence, policy::attention::kScoreBytes;
 
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
-
-// Sequences of at least so many tokens are long.
-constexpr std::int64_t kLongSequence = 64;
 
 std::string op_name(const AttentionShape& shape, const AttentionOptions& options) {
   std::string name = "attention";

@@ -9,14 +9,15 @@
 #include <cstring>
 #include <utility>
 
+#include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlock = 16;     // block of a transposition: rows of a cache line
-constexpr std::int64_t kPixels = 1024;  // pixels of a colour image
+constexpr std::int64_t kBlock = policy::tensors::kTransposedRows;
+constexpr std::int64_t kPixels = policy::tensors::kFloats;  // of a colour image
 
 struct Element8 {
   std::uint64_t bits;

@@ -9,13 +9,14 @@
 #include <optional>
 #include <utility>
 
+#include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlock = 256;
+constexpr std::int64_t kBlock = policy::tensors::kExpression;
 constexpr std::size_t kMostRegisters = 32;
 constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
 
@@ -313,7 +314,7 @@ class QuantizeOp final : public Op {
   }
 
  private:
-  static constexpr std::int64_t kPiece = 1024;
+  static constexpr std::int64_t kPiece = policy::tensors::kFloats;
   const ValueType type_;
   const std::int64_t elements_;
   const float scale_, zero_point_;
@@ -339,7 +340,7 @@ class LookUpOp final : public Op {
   }
 
  private:
-  static constexpr std::int64_t kPiece = 4096;
+  static constexpr std::int64_t kPiece = policy::tensors::kBytes;
   const std::int64_t bytes_;
   alignas(64) const std::array<std::uint8_t, 256> table_;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/policy.h"
 #include "gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
 #include "plan/ops/tensor_step.h"
@@ -18,8 +19,7 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kRowsOfBlock = 96;         // about so many rows of A
-constexpr std::int64_t kScores = (24 << 10) / 4;  // of a block: they stay in L1 beside a panel
+constexpr std::int64_t kScores = policy::attention::kScoreBytes / 4;  // of a block
 
 std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
                        std::int64_t index) {
@@ -51,7 +51,7 @@ class MultiplyOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const Geometry geometry = choose_geometry(Accumulator::float32, context.features);
-    const std::int64_t height = round_up(kRowsOfBlock, geometry.max_rows);
+    const std::int64_t height = round_up(policy::attention::kProductRows, geometry.max_rows);
     const BalancedSplit blocks = BalancedSplit::split(p_.rows, height);
     const std::int64_t panels = aligned(round_up(p_.columns, kPanelColumns) * p_.depth);
     const PanelProduct product(Accumulator::float32, geometry, p_.columns);

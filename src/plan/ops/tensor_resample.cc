@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
 
@@ -10,7 +11,7 @@ namespace fbg {
 namespace {
 
 // The inner extent is cut, so that the piece that is summed up stays in the L1.
-constexpr std::int64_t kPiece = 1024;
+constexpr std::int64_t kPiece = policy::tensors::kFloats;
 
 class ResampleOp final : public Op {
  public:

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kChannelBlock = 64;
+constexpr std::int64_t kChannelBlock = policy::tensors::kChannels;
 
 const char* name_of(WindowFunction function) {
   switch (function) {
