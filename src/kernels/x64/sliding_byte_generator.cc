@@ -86,13 +86,9 @@ class SlidingByteGenerator final : public SlidingLoop {
   }
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines(); ++line)
-      for (int v = 0; v < key_.vectors(); ++v) {
-        if (key_.keeps_start())
-          vmovaps(sum(place, line, v), start_sum(v));
-        else
-          vmovups(sum(place, line, v), ptr[start_ + v * 64]);
-      }
+    for_each_sum(place, [&](const Vec& s, int, int v) {
+      key_.keeps_start() ? vmovaps(s, start_sum(v)) : vmovups(s, ptr[start_ + v * 64]);
+    });
   }
 
   // Rows of the image that a kernel reads.
@@ -240,9 +236,6 @@ class SlidingByteGenerator final : public SlidingLoop {
       vpdpbusd(sum(place, line, v), d, ptr[weights_ + at * 64]);
   }
 
-  // Of the output pixel in one of two lines.
-  Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
-
   void finish(int place) override {
     if (key_.writes_results()) {
       convert(place);
@@ -277,10 +270,6 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   // Sums as clamped integers; above only, where packing saturates below.
   void convert(int place) {
-    const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines(); ++line)
-        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v), v);
-    };
     if (!keeps_constants_) load_result_constants();
     if (key_.float_bits) {
       for (int v = 0; v < key_.vectors(); ++v) {
@@ -290,16 +279,14 @@ class SlidingByteGenerator final : public SlidingLoop {
           vfmadd213ps(sum(place, line, v), scale(), shift());
       }
     } else {
-      for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
-      for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 128]); });
+      scale_sums(place);
     }
     if (key_.vectors() == 1) {  // a NaN gives the second source: low
       const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
-      for_all([&](const Vec& s, int) { vmaxps(s, s, low); });
+      for_each_sum(place, [&](const Vec& s, int, int) { vmaxps(s, s, low); });
     }
-    // A NaN, of the second source, stays: it becomes the least int32.
-    if (!key_.float_bits) for_all([&](const Vec& s, int) { vminps(s, high(), s); });
-    for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
+    if (!key_.float_bits) bound_sums(place, high());
+    round_sums(place);
   }
 
   Address masked(const Address& address) const { return key_.tile.masked ? address | k1 : address; }
@@ -309,13 +296,6 @@ class SlidingByteGenerator final : public SlidingLoop {
     const Vec words = sum(place, line, v);
     vpackssdw(words, words, sum(place, line, v + 1));
     if (!key_.float_bits) vpaddsw(words, words, zero_points());
-  }
-
-  void pack_bytes(const Vec& to, const Vec& other) {
-    if (key_.tile.output() == ValueType::int8)
-      vpacksswb(to, to, other);
-    else
-      vpackuswb(to, to, other);
   }
 
   // Of one or four vectors.

@@ -35,8 +35,7 @@ class SlidingFloatGenerator final : public SlidingLoop {
   }
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines(); ++line)
-      for (int v = 0; v < key_.vectors(); ++v) zero(sum(place, line, v));
+    for_each_sum(place, [&](const Vec& s, int, int) { zero(s); });
   }
 
   void add_column(int x) override {
@@ -119,19 +118,15 @@ class SlidingFloatGenerator final : public SlidingLoop {
   // The stages are those of the pipeline, instruction by instruction: a NaN stays.
   void finish(int place) override {
     const Vec bound = vec(weight_);
-    const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines(); ++line)
-        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v));
-    };
     for (const StageCode& stage : key_.tile.pipeline()) {
       const StageRow& row = stage_row(stage.kind);
       if (row.operand.kind == OperandKind::columns) add_columns(place, bound);
       if (row.bounds == StageBounds::open) continue;
       vbroadcastss(bound, arg(offsetof(SlidingArgs, low)));
-      for_all([&](const Vec& s) { vmaxps(s, bound, s); });
+      for_each_sum(place, [&](const Vec& s, int, int) { vmaxps(s, bound, s); });
       if (row.bounds != StageBounds::both) continue;
       vbroadcastss(bound, arg(offsetof(SlidingArgs, high)));
-      for_all([&](const Vec& s) { vminps(s, bound, s); });
+      bound_sums(place, bound);
     }
     for (int line = 0; line < key_.lines(); ++line) {
       if (line == 1) mov(row_, c_);

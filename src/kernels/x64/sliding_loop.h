@@ -56,6 +56,12 @@ class SlidingLoop : public SimdAssembler {
     return vec((place * key_.lines() + line) * key_.vectors() + v);
   }
   int num_sums() const { return key_.sums(); }
+  // emit(sum, line, v) for an output pixel of every line.
+  template <class F>
+  void for_each_sum(int place, F emit) {
+    for (int line = 0; line < key_.lines(); ++line)
+      for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v), line, v);
+  }
   // The place of the output pixel that tap kx of column x belongs to; -1: none.
   int place_of(int x, int kx) const {
     return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
@@ -92,6 +98,33 @@ class SlidingLoop : public SimdAssembler {
     }
     find_row(r);
     return row_ + move_;
+  }
+
+  // The output pixel in line 0, 1 or 2.
+  Xbyak::RegExp result(int line) const {
+    return line == 0 ? Xbyak::RegExp(c_) : line == 1 ? c_ + line_ : c_ + line_ * 2;
+  }
+
+  // Sums of bytes times their scales.
+  void scale_sums(int place) {
+    for_each_sum(place, [&](const Vec& s, int, int) { vcvtdq2ps(s, s); });
+    for_each_sum(place, [&](const Vec& s, int, int v) {
+      vmulps(s, s, ptr[scale_ + 2 * v * vector_bytes()]);
+    });
+  }
+  // A NaN, of the second source, stays. As an integer it is the least int32.
+  void bound_sums(int place, const Vec& high) {
+    for_each_sum(place, [&](const Vec& s, int, int) { vminps(s, high, s); });
+  }
+  void round_sums(int place) {
+    for_each_sum(place, [&](const Vec& s, int, int) { vcvtps2dq(s, s); });
+  }
+
+  void pack_bytes(const Vec& to, const Vec& other) {
+    if (key_.tile.output() == ValueType::int8)
+      vpacksswb(to, to, other);
+    else
+      vpackuswb(to, to, other);
   }
 
   // Moves along the image, to the next segment where one ends.

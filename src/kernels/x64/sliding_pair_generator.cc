@@ -26,9 +26,8 @@ class SlidingPairGenerator final : public SlidingLoop {
   void load_constants() override {}
 
   void start(int place) override {
-    for (int line = 0; line < key_.lines(); ++line)
-      for (int v = 0; v < key_.vectors(); ++v)
-        vmovups(sum(place, line, v), ptr[start_ + v * vector_bytes()]);
+    for_each_sum(place,
+                 [&](const Vec& s, int, int v) { vmovups(s, ptr[start_ + v * vector_bytes()]); });
   }
 
   bool is_used(int pair) const {
@@ -87,11 +86,6 @@ class SlidingPairGenerator final : public SlidingLoop {
     vpaddd(sum(place, line, v), sum(place, line, v), product());
   }
 
-  // Of the output pixel in line 0, 1 or 2.
-  Xbyak::RegExp result(int line) const {
-    return line == 0 ? Xbyak::RegExp(c_) : line == 1 ? c_ + line_ : c_ + line_ * 2;
-  }
-
   void finish(int place) override {
     if (!key_.writes_results()) {
       for (int line = 0; line < key_.lines(); ++line) store_sums(place, line);
@@ -122,25 +116,18 @@ class SlidingPairGenerator final : public SlidingLoop {
   // Sums as integers, clamped above only: packing saturates below.
   void convert(int place) {
     const Vec constant = temp(0);
-    const auto for_all = [&](auto emit) {
-      for (int line = 0; line < key_.lines(); ++line)
-        for (int v = 0; v < key_.vectors(); ++v) emit(sum(place, line, v), v);
-    };
-    const auto scale = [&](int v) { return ptr[scale_ + 2 * v * vector_bytes()]; };
     if (key_.float_bits) {
       for (int v = 0; v < key_.vectors(); ++v) {
-        vmovups(constant, scale(v));
+        vmovups(constant, ptr[scale_ + 2 * v * vector_bytes()]);
         for (int line = 0; line < key_.lines(); ++line)
           vfmadd213ps(sum(place, line, v), constant, ptr[scale_ + (2 * v + 1) * vector_bytes()]);
       }
     } else {
       vbroadcastss(constant, arg(offsetof(SlidingArgs, high)));
-      for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
-      for_all([&](const Vec& s, int v) { vmulps(s, s, scale(v)); });
-      // A NaN, of the second source, stays: it becomes the least int32.
-      for_all([&](const Vec& s, int) { vminps(s, constant, s); });
+      scale_sums(place);
+      bound_sums(place, constant);
     }
-    for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
+    round_sums(place);
   }
 
   // Line `line`, and the next one if there is one: packed together, and sorted by lines.
@@ -165,13 +152,6 @@ class SlidingPairGenerator final : public SlidingLoop {
     }
     sort_lines(first);
     store(first, line, both);
-  }
-
-  void pack_bytes(const Vec& to, const Vec& other) {
-    if (key_.tile.output() == ValueType::int8)
-      vpacksswb(to, to, other);
-    else
-      vpackuswb(to, to, other);
   }
 
   // Quads of channels of one line and of the other alternate, or pairs of these.
