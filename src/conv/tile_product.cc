@@ -46,7 +46,7 @@ class TileProduct final : public ConvStep {
   }
 
   std::string kernel() const override {
-    KernelKey key = key_of(last_part_);
+    KernelKey key = part_key(a_->key, sums_of_part(last_part_));
     key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(a_->tiles.largest, 1));
     key.vectors = static_cast<std::uint8_t>(a_->tile.max_vectors[key.rows - 1]);
     return kernel_name(key);
@@ -117,19 +117,19 @@ class TileProduct final : public ConvStep {
   }
   std::int64_t sum_bytes() const { return a_->tile.max_rows * sum_ld_; }
 
-  // Of a part of K: the pipeline follows the last one, the others leave sums.
-  KernelKey key_of(std::size_t part) const {
-    return part_key(a_->key, sums_of(part == 0, part == last_part_));
+  Sums sums_of_part(std::size_t part) const { return sums_of(part == 0, part == last_part_); }
+  const KernelTable& kernels_of(std::size_t part) const {
+    return kernels_[static_cast<std::size_t>(sums_of_part(part))];
   }
-  std::size_t kernel_index(std::size_t part) const { return part == last_part_ ? 2 : part > 0; }
 
   void make_kernels() {
     const BalancedSplit& tiles = a_->tiles;
     const std::int64_t lowest = std::max<std::int64_t>(tiles.largest - (tiles.count > 1), 1);
     for (std::size_t part = 0; part <= last_part_; ++part) {
       if (part > 1 && part < last_part_) continue;  // as part 1
-      kernels_[kernel_index(part)] =
-          KernelTable(a_->tile, key_of(part), outputs_, lowest, tiles.largest);
+      const Sums sums = sums_of_part(part);
+      kernels_[static_cast<std::size_t>(sums)] =
+          KernelTable(a_->tile, part_key(a_->key, sums), outputs_, lowest, tiles.largest);
     }
   }
 
@@ -218,7 +218,7 @@ class TileProduct final : public ConvStep {
         args.num_picked = std::ssize(rows.picked);
         t.place.set(args, rows.first, channel, output_);
       }
-      run_tiles(a_->tile, kernels_[kernel_index(part)], columns, height,
+      run_tiles(a_->tile, kernels_of(part), columns, height,
                 {t.args, static_cast<std::size_t>(count)});
     }
   }
@@ -232,7 +232,7 @@ class TileProduct final : public ConvStep {
   const std::int64_t chain_, panel_bytes_, group_bytes_, sum_ld_;
   const ValueType output_;
   const int threads_;
-  std::array<KernelTable, 3> kernels_;  // of the first part of K, of those up to the last, of that
+  std::array<KernelTable, 4> kernels_;  // by Sums
   std::int64_t thread_bytes_;
 };
 
