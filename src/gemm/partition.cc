@@ -15,9 +15,10 @@ Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int i
   return {cut(index), cut(index + 1)};
 }
 
-// choose_row_parts() for rows that are cut between units of `unit` rows.
-int choose_parts(std::int64_t units, std::int64_t unit, std::int64_t cols,
-                 int num_threads) noexcept {
+}  // namespace
+
+int choose_row_parts(std::int64_t units, std::int64_t cols, int num_threads,
+                     std::int64_t unit) noexcept {
   const std::int64_t panels = ceil_div(cols, kPanelColumns);
   int best_row_parts = 1;
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
@@ -35,12 +36,6 @@ int choose_parts(std::int64_t units, std::int64_t unit, std::int64_t cols,
   return best_row_parts;
 }
 
-}  // namespace
-
-int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept {
-  return choose_parts(rows, 1, cols, num_threads);
-}
-
 Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
                    int row_parts) noexcept {
   if (num_threads == 1) return {{0, rows}, {0, cols}};  // small products notice the divisions
@@ -55,7 +50,7 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
 Share tile_share(std::int64_t tiles, std::int64_t tile_rows, std::int64_t cols, int thread_id,
                  int num_threads) noexcept {
   return thread_share(tiles, cols, thread_id, num_threads,
-                      choose_parts(tiles, tile_rows, cols, num_threads));
+                      choose_row_parts(tiles, cols, num_threads, tile_rows));
 }
 
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {

@@ -16,7 +16,9 @@ struct Share {
 
 // The number of parts into which num_threads threads divide the rows of C at the least cost. The
 // threads of a part divide its columns among themselves.
-int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept;
+// Rows are cut between units of `unit` rows.
+int choose_row_parts(std::int64_t units, std::int64_t cols, int num_threads,
+                     std::int64_t unit = 1) noexcept;
 
 // Cuts C into a grid of num_threads parts, row_parts of them along its rows. A number of row parts
 // that does not divide num_threads is replaced by choose_row_parts(). Columns are cut only between

@@ -34,6 +34,7 @@ struct TileBudget {
   int max_rows;
   int a_registers = 0;
   int one_panel_rows = 0;  // tiles of up to so many rows span one panel, though more would fit
+  int pair_vectors = 0;    // of a tile whose operands are in pairs; 0: there are no such kernels
 };
 
 // How a kernel sums over k.
@@ -69,7 +70,6 @@ struct GemmFamily {
   GenerateGemm generate = nullptr;
   TileFunction compiled = nullptr;
   MatrixUnit unit{};
-  int pair_vectors = 0;  // of a tile whose operands are in pairs; 0: there are no such kernels
 };
 
 // The rows that the assembler of this architecture generates; of one accumulator, best first.

@@ -22,7 +22,7 @@ constexpr TileBudget kTile{1, 2, 8, 1}, kSplitTile{2, 1, 8, 1};
 // 128 is subtracted from each row of A, so that wide tiles do this less often.
 constexpr TileBudget kShiftedTile{1, 1, 5, 1};
 // Two rows of A become one operand of a product of matrices, and so do two k-groups of B.
-constexpr TileBudget kPairTile{1, 4, 8, 1};
+constexpr TileBudget kMatrixTile{1, 4, 8, 1}, kPairTile{1, 4, 8, 1, 0, 2};
 // Bytes are widened one vector of B at a time.
 constexpr TileBudget kWideTile{0, 7, 8, 1};
 
@@ -36,38 +36,18 @@ constexpr auto kOne = Summing::one_chain;
 using enum Accumulator;
 
 constexpr GemmFamily kFamilies[] = {
-    {int32,
-     Isa::neon_i8mm,
-     kI8mm,
-     kNeon,
-     kPairTile,
-     kInt8,
-     kOne,
-     generate_gemm<Dot::sudot>,
-     nullptr,
-     {},
-     2},
+    {int32, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
     {int32, Isa::neon_dot, kDot, kNeon, kShiftedTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int32, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
     // Sums in int32 are no slower: only what was packed elsewhere runs here.
-    {int16, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
+    {int16, Isa::neon_i8mm, kI8mm, kNeon, kMatrixTile, kInt8, kOne, generate_gemm<Dot::sudot>},
     {int16, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int16, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
     {float32, Isa::neon, kPlain, kNeon, kTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::neon, kPlain, kNeon, kTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_bf16, Isa::neon, kPlain, kNeon, kSplitTile, kFp32Bf16, kOne,
      generate_gemm<Dot::fma_bf16>},
-    {bfloat16,
-     Isa::neon_bf16,
-     kBf16s,
-     kNeon,
-     kPairTile,
-     kBf16,
-     kOne,
-     generate_gemm<Dot::bfdot>,
-     nullptr,
-     {},
-     2},
+    {bfloat16, Isa::neon_bf16, kBf16s, kNeon, kPairTile, kBf16, kOne, generate_gemm<Dot::bfdot>},
     {bfloat16, Isa::neon, kPlain, kNeon, kSplitTile, kBf16, kOne, generate_gemm<Dot::widen_bf16>},
 };
 

@@ -103,7 +103,7 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
     size == 1 ? as.vpmovdb(target, x) : as.vmovdqu16(target, Ymm(x.getIdx()));
     return;
   }
-  const Xmm low(x.getIdx()), high(ctx.temps[0]);
+  const Xmm low(x.getIdx()), high(ctx.temps);
   as.vextracti128(high, Ymm(x.getIdx()), 1);
   if (size == 2)
     as.vpackusdw(low, low, high);

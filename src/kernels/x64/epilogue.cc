@@ -127,7 +127,8 @@ void restore_stack(SimdAssembler& as) { as.mov(as.rsp, as.ptr[as.rsp]); }
 }  // namespace
 
 void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegisters& registers) {
-  const StageOperands operands{as.rbx, as.r8, as.r9, as.r10, as.r11, as.r12, as.r13};
+  StageContext ctx{key, registers.args, key.rows * key.vectors, registers.corrected};
+  const StageOperands& operands = ctx.operands;
   const auto load = [&](const Xbyak::Reg64& to, std::size_t offset) {
     as.mov(to, as.ptr[registers.args + static_cast<int>(offset)]);
   };
@@ -141,19 +142,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   load(operands.b_scale, offsetof(TileArgs, b_scale));
   load(operands.col_offsets, offsetof(TileArgs, col_offsets));
 
-  const int first_free = key.rows * key.vectors;
-  StageContext ctx{key,
-                   registers.args,
-                   operands,
-                   as.rax,
-                   as.rsi,
-                   as.rdx,
-                   {first_free, first_free + 1, first_free + 2},
-                   0,
-                   0,
-                   false,
-                   registers.corrected};
-  int spare = first_free + static_cast<int>(ctx.temps.size());
+  int spare = ctx.temps + 3;
   std::optional<BytePacker> packer;
   if (BytePacker::serves(as, key, spare)) {
     packer.emplace(as, key, spare, operands.stages);

@@ -19,9 +19,9 @@ class StageEmitter {
   StageEmitter(SimdAssembler& as, const StageContext& ctx, int stage)
       : as_(as),
         ctx_(ctx),
-        t0_(as.vec(ctx.temps[0])),
-        t1_(as.vec(ctx.temps[1])),
-        t2_(as.vec(ctx.temps[2])),
+        t0_(as.vec(ctx.temps)),
+        t1_(as.vec(ctx.temps + 1)),
+        t2_(as.vec(ctx.temps + 2)),
         stage_offset_(stage * static_cast<int>(sizeof(StageArgs))) {}
 
   void row_range(int first, int vectors);

@@ -1,8 +1,6 @@
 // The vector implementation of the output pipeline: each stage applied to one register of results.
 #pragma once
 
-#include <array>
-
 #include "kernels/microkernel.h"
 #include "kernels/x64/simd_assembler.h"
 
@@ -10,22 +8,27 @@ namespace fbg::kernels {
 
 // Registers that hold pointers of TileArgs while the pipeline runs.
 struct StageOperands {
-  Xbyak::Reg64 stages;
-  Xbyak::Reg64 a_scale, a_zero_point, row_terms;    // row 0 of the tile
-  Xbyak::Reg64 b_scale, b_zero_point, col_offsets;  // column 0
+  Xbyak::Reg64 stages{Xbyak::Operand::RBX};
+  // Of row 0 of the tile.
+  Xbyak::Reg64 a_scale{Xbyak::Operand::R8}, a_zero_point{Xbyak::Operand::R9},
+      row_terms{Xbyak::Operand::R10};
+  // Of column 0.
+  Xbyak::Reg64 b_scale{Xbyak::Operand::R11}, b_zero_point{Xbyak::Operand::R12},
+      col_offsets{Xbyak::Operand::R13};
 };
 
 // Where one vector of results stands and what the emitters may use. `args` holds the TileArgs.
 struct StageContext {
   const KernelKey& key;
   Xbyak::Reg64 args;
-  StageOperands operands;
-  Xbyak::Reg64 scratch, scratch2, scratch3;
-  std::array<int, 3> temps;  // free vector registers
-  int row;                   // of the tile
-  int column_bytes;          // 4 * first column of the vector
-  bool masked;               // the vector is partial
-  bool corrected;            // the terms of columns were subtracted before
+  int temps;             // the first of three free vector registers
+  bool corrected;        // the terms of columns were subtracted before
+  int row = 0;           // of the tile
+  int column_bytes = 0;  // 4 * first column of the vector
+  bool masked = false;   // the vector is partial
+  StageOperands operands{};
+  Xbyak::Reg64 scratch{Xbyak::Operand::RAX}, scratch2{Xbyak::Operand::RSI},
+      scratch3{Xbyak::Operand::RDX};
   // `scratch` points to the row of the operand of the only stage that has one and uses `scratch`.
   bool row_is_loaded = false;
   // The first of the vector registers that hold the terms of columns: offsets of all vectors of a
