@@ -21,11 +21,10 @@
 // tiles of 16 rows that overlap: both compute the rows in the middle, with the same results. So one
 // configuration of the tile registers (amx_scope.cc) serves all heights from 16 on. Lower tiles of
 // C are all of one height, and have a configuration of their own.
-#include "kernels/x64/amx_generator.h"
-
 #include <bit>
 
 #include "kernels/x64/amx_code.h"
+#include "kernels/x64/generators.h"
 
 namespace fbg::kernels {
 

@@ -2,9 +2,7 @@
 // BF16, AMX. Of each accumulator the best row stands first.
 #include "core/policy.h"
 #include "kernels/table.h"
-#include "kernels/x64/amx_generator.h"
-#include "kernels/x64/gemm_generator.h"
-#include "kernels/x64/sliding_generator.h"
+#include "kernels/x64/generators.h"
 
 namespace fbg {
 

@@ -8,13 +8,13 @@
 //       acc[row][v] += dot(A[row], B[v])
 //     or, of 4-bit weights, for each group of k                    gemm_nibbles.cc
 //   add up chains of sums
-//   for each row and vector: stages, store                         gemm_epilogue.cc
+//   for each row and vector: stages, store                         epilogue.cc
 #pragma once
 
 #include <cstddef>
 
 #include "core/policy.h"
-#include "kernels/x64/gemm_generator.h"
+#include "kernels/x64/generators.h"
 #include "kernels/x64/simd_assembler.h"
 #include "kernels/x64/stage_emitters.h"
 

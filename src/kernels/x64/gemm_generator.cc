@@ -1,8 +1,7 @@
 // A GEMM microkernel from its first to its last instruction, and what happens before the K loop.
-#include "kernels/x64/gemm_generator.h"
-
 #include <algorithm>
 
+#include "kernels/x64/epilogue.h"
 #include "kernels/x64/gemm_code.h"
 
 namespace fbg::kernels {
@@ -181,6 +180,15 @@ void GemmCode::prepare_mask() {
   mov(groups_, arg(offsetof(TileArgs, columns)));
   sub(groups_, (vectors_ - 1) * lanes());
   set_mask(groups_, scratch_, num_vectors() - 1);
+}
+
+// All registers of the K loop except those of C are free by now.
+void GemmCode::run_pipeline() {
+  if (key_.accumulator == Accumulator::int16 || reads_pointers() || nibbles() ||
+      fetches_in_k_loop())
+    load_c_registers();
+  if (key_.masked) prepare_mask();
+  emit_epilogue(*this, key_, {args_, c_, ldc_, starts_corrected()});
 }
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "kernels/x64/generators.h"
 #include "kernels/x64/simd_assembler.h"
-#include "kernels/x64/sliding_generator.h"
 
 namespace fbg::kernels {
 

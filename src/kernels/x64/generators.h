@@ -1,9 +1,11 @@
-// Generates GEMM microkernels for AVX2 and AVX-512, with and without VNNI and BF16.
+// The generators of kernels for x86-64. Of products: for AVX2 and AVX-512, with and without VNNI
+// and BF16, and for AMX.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "kernels/sliding.h"
 #include "kernels/table.h"
 
 namespace fbg::kernels {
@@ -32,5 +34,14 @@ template <Dot dot>
 std::vector<std::uint8_t> generate_gemm(const GemmFamily& family, const KernelKey& key) {
   return generate_gemm(dot, family, key);
 }
+
+// The same of a matrix unit. Its code calls vector kernels at their addresses, which it finds or
+// generates first.
+std::vector<std::uint8_t> generate_amx(const GemmFamily& family, const KernelKey& key);
+
+// Sliding kernels, by what their lanes hold.
+std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey& key);
+std::vector<std::uint8_t> generate_sliding_pairs(const SlidingKey& key);
+std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey& key);
 
 }  // namespace fbg::kernels
