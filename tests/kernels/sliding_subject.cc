@@ -129,12 +129,12 @@ class SlidingSubject final : public Subject {
           const std::vector<Stage>& stages, const ConvOptions& options, Isa isa)
         : geometry(g),
           shape(s),
-          weights(PackedConv<Acc>::pack(w, g, quant)),
+          weights(PackedConv::pack<Acc>(w, g, quant)),
           conv(weights, stages, s, options, isa_features(isa)) {}
     const ConvGeometry geometry;
     const ConvShape shape;
-    const PackedConv<Acc> weights;
-    const Conv<Acc> conv;
+    const PackedConv weights;
+    const Conv conv;
   };
   struct Operands {
     Operand x{kRoom}, y{kRoom}, workspace{8 << 20};
