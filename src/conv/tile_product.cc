@@ -166,7 +166,7 @@ class TileProduct final : public ConvStep {
         if (a_->fetches_rows && i + 1 < tiles) t.args[count].prefetch = segments[1].data;
         if (!chains_) {
           t.place.set(*t.args, t.rows[i].first, channel, output_);
-          run_tile(kernels_[2], columns, height, *t.args);
+          run_tile(kernels_of(last_part_), columns, height, *t.args);
           continue;
         }
         t.chained[count] = &t.rows[i];
