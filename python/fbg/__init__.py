@@ -3,7 +3,7 @@
 # ruff: noqa: E402
 from fbg.environment import end_quietly
 
-end_quietly()  # if this is the program `fbg`, and before anything that takes long
+end_quietly()  # for the program `fbg`, before slow imports
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ from fbg.matmul.product import PreparedCall, linear
 from fbg.preparation import gemm, prepare
 from fbg.threads import get_num_threads, set_num_threads
 
-# Kernels do without models: what runs those is imported when it is first asked for.
+# Kernels do not need models: the code that runs models is imported on first use.
 _LATER = {
     "AsyncModel": "fbg.model.async_model",
     "CrossEncoder": "fbg.integrations.cross_encoder",

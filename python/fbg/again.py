@@ -1,7 +1,7 @@
-"""Objects that are pickled and copied as what made them: they are made again, and checked again.
+"""Objects that are pickled and copied by their arguments: they are made and checked again.
 
-Kernels are code of one process, and are generated for the instructions that its CPU has; what was
-made with them is therefore not stored.
+Kernels are code of one process, generated for the instructions of its CPU; objects
+made with them are therefore not stored.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Again = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def again(make: Callable[..., Any], *arguments: object, **keywords: object) -> Again:
-    """Return what ``__reduce__`` returns for an object that `make` makes of these arguments.
+    """Return the result of ``__reduce__`` for an object that `make` makes of these arguments.
 
-    What they have in common with those of other objects of a pickle or a deep copy, such as an
-    array that one writes and another reads, the new objects have in common, too.
+    Arguments that objects of a pickle or a deep copy share, such as an
+    array that one writes and another reads, are also shared by the new objects.
     """
     return _call, (make, arguments, keywords)
 

@@ -80,7 +80,7 @@ def require_dtype(array: Array, name: str, *wanted: str) -> None:
 
 
 def require_dtype_name(value: object, name: str, *wanted: str) -> str:
-    """Return the name of a dtype that is one of `wanted`, given by its name or as NumPy does."""
+    """Return the name of a dtype that must be one of `wanted`, given by name or as in NumPy."""
     try:
         # NumPy takes None for float64, and knows bfloat16 only where ml_dtypes is imported.
         named = value is None or (isinstance(value, str) and value == "bfloat16")
@@ -95,7 +95,7 @@ def require_dtype_name(value: object, name: str, *wanted: str) -> str:
 
 
 def bfloat16() -> np.dtype[Any]:
-    """Return ``ml_dtypes.bfloat16``; only who asks for it needs the library that defines it."""
+    """Return ``ml_dtypes.bfloat16``; only callers of this need the library that defines it."""
     import ml_dtypes
 
     dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
@@ -148,7 +148,7 @@ def as_numbers(value: object, name: str, kinds: str, wanted: str) -> Array:
     """Return a number or anything array-like of numbers as an array; else TypeError."""
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError):  # such as rows of different lengths
+    except (TypeError, ValueError):  # for example rows of different lengths
         raise TypeError(f"{name} must be {wanted}, got {type(value).__name__}") from None
     if ("f" if is_bfloat16(array) else array.dtype.kind) not in kinds:
         raise TypeError(f"{name} must be {wanted}, got {array.dtype}")

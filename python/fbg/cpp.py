@@ -1,4 +1,4 @@
-"""Where the C++ library that comes with this package is installed."""
+"""Finds the C++ library that is installed with this package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fbg import _fbg
 
-# Beside the extension module: in an editable installation the Python sources are elsewhere.
+# It is beside the extension module: in an editable installation the Python sources are elsewhere.
 _PACKAGE = Path(_fbg.__file__).parent
 
 
@@ -26,7 +26,7 @@ def get_cmake_dir() -> str:
 def get_include() -> str:
     """Return the directory to include ``fbg/fbg.h`` from.
 
-    The static libraries lie beside it, in ``lib``; ``get_cmake_dir`` spares naming them in order.
+    The static libraries are beside it, in ``lib``; ``get_cmake_dir`` spares naming them in order.
 
     >>> get_include().endswith("fbg/include")
     True

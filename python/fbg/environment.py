@@ -1,4 +1,4 @@
-"""What the process brings: how it was started, what Ctrl-C does to it, and environment variables.
+"""The environment of the process: how it was started, the effect of Ctrl-C, and variables.
 
 The program `fbg` ends without a word if Ctrl-C comes while it runs none of its commands. Python
 would raise KeyboardInterrupt wherever it is, and at the start that is inside the imports of other
@@ -10,7 +10,7 @@ KeyboardInterrupt in it (`Interruptible`).
 import os
 import sys
 
-TYPE_CHECKING = False  # as in typing, which takes long to import
+TYPE_CHECKING = False  # as in typing, which is slow to import
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,7 +20,7 @@ INTERRUPTED = 130  # the exit code that a shell gives programs that SIGINT ended
 def is_program() -> bool:
     """Whether this process was started as `fbg` or as `python -m fbg`."""
     name = sys.argv[0] if sys.argv else ""
-    if name == "-m":  # what argv[0] is while Python imports the module that -m names
+    if name == "-m":  # argv[0] while Python imports the module that -m names
         return sys.orig_argv[-len(sys.argv)] in ("fbg", "-mfbg")
     return os.path.splitext(os.path.basename(name))[0] == "fbg"
 

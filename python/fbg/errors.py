@@ -1,4 +1,4 @@
-"""Exceptions of the package, and what is said of unknown and missing arguments and packages.
+"""Exceptions of the package, and messages about unknown and missing arguments and packages.
 
 Everything else is a plain TypeError or ValueError.
 """
@@ -25,7 +25,7 @@ EXTRAS = {
 
 Public = TypeVar("Public", bound=Callable[..., Any])  # a class or a function
 
-TAKES_OPTIONS = 0x08  # inspect.CO_VARKEYWORDS, of a module that takes long to import
+TAKES_OPTIONS = 0x08  # inspect.CO_VARKEYWORDS, from a module that is slow to import
 
 
 class ModelError(ValueError):
@@ -63,7 +63,7 @@ def require_known(where: str, options: Iterable[str], *takers: Callable[..., Any
 def require_given(where: str, options: Iterable[str], taker: Callable[..., Any], name: str) -> None:
     """Raise TypeError for the first option that `taker` needs and that is not given.
 
-    name: what the user knows `taker` as.
+    name: the user's name of `taker`.
 
     >>> def pack(x, *, scale, zero_point=0): ...
     >>> require_given("prepare", {"zero_point": 3}, pack, "PackAWithRowOffset")
@@ -78,12 +78,12 @@ def require_given(where: str, options: Iterable[str], taker: Callable[..., Any],
             raise TypeError(f"{where}: {name} needs the argument {parameter.name}")
 
 
-# How those that compute call themselves, where the user has called another function.
+# The names in messages of functions that compute for another function.
 _BELOW = ("gemm", "conv", "convolution", "prepare", "PreparedConv")
 
 
 def named(error: Exception, function: str) -> Exception:
-    """Return an error of what computes in the name of the function that the user called.
+    """Return an error of the computing function, renamed after the function that the user called.
 
     >>> named(ValueError("gemm: K = 70000 exceeds 65793"), "linear")
     ValueError('linear: K = 70000 exceeds 65793')
@@ -126,7 +126,7 @@ def _naming(method: FunctionType, qualified: str, name: str, bound: int) -> Call
         method.__code__, method.__globals__, name, method.__defaults__, method.__closure__
     )
     own.__kwdefaults__, own.__qualname__ = method.__kwdefaults__, qualified
-    asked: FunctionType = getattr(method, "__wrapped__", method)  # by another decorator
+    asked: FunctionType = getattr(method, "__wrapped__", method)  # set by another decorator
     count = asked.__code__.co_argcount + asked.__code__.co_kwonlyargcount
     known = asked.__code__.co_varnames[bound:count]
     names, takes_any = frozenset(known), bool(asked.__code__.co_flags & TAKES_OPTIONS)
@@ -170,7 +170,7 @@ def advice(name: str, known: Iterable[str]) -> str:
 
 
 def install_line(package: str | None) -> str:
-    """Return the command that installs a package, perhaps with others that go with it."""
+    """Return the command that installs a package, perhaps with others that belong to it."""
     name = (package or "").partition(".")[0]
     extra = EXTRAS.get(name)
     return f"pip install {name}" if extra is None else f"pip install 'fbg[{extra}]'"

@@ -2,7 +2,7 @@
 
 A program that runs as root and renames a file over /dev/null, or waits for a pipe that nobody
 writes to, does harm that no message can make up for. So whatever fbg reads as a file is opened by
-`open_regular`, and whatever it writes is written by `replace_file`, whole or not at all.
+`open_regular`, and whatever it writes is written by `replace_file`, completely or not at all.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = {
 
 
 class NotRegularError(OSError):
-    """What a path names is a pipe, a socket or a device where only a regular file will do."""
+    """A path names a pipe, a socket or a device where a regular file is required."""
 
     def __str__(self) -> str:
         return f"{self.filename}: {self.strerror}"
@@ -40,7 +40,7 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     Raises FileNotFoundError, IsADirectoryError, or NotRegularError for a pipe, a socket or a
     device, none of which is opened or waited for.
     """
-    _require_regular(path, os.stat(path))  # before it is opened: opening a device may do something
+    _require_regular(path, os.stat(path))  # before opening, which may have effects
     return open(path, "rb", opener=_regular_opener(os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
@@ -58,7 +58,7 @@ def read_regular(path: str | os.PathLike[str]) -> bytes:
 
 
 def open_in_place(path: Path) -> BufferedRandom:
-    """Open a working file for reading and writing, where it lies; make it if there is none.
+    """Open a working file for reading and writing, in place; make it if there is none.
 
     Raises OSError, among them NotRegularError for anything else, symbolic links included.
     """
@@ -76,7 +76,7 @@ def require_replaceable(path: str | os.PathLike[str]) -> Path:
     """
     target = Path(os.path.realpath(path))
     try:
-        _require_regular(path, os.stat(path))  # also what resolves to no path: /proc/self/fd/1
+        _require_regular(path, os.stat(path))  # also for no path: /proc/self/fd/1
         _require_regular(path, os.stat(target))
     except FileNotFoundError:
         if not target.parent.is_dir():
@@ -144,7 +144,7 @@ def rename_over(file: BinaryIO, name: Path, target: Path) -> None:
 
 
 def _regular_opener(flags: int) -> Callable[[str, int], int]:
-    """Return what `open` opens a file by: with these flags, and only if it is a regular one.
+    """Return an opener for `open`: it uses these flags, and opens only a regular file.
 
     The descriptor has one owner at a time, also where an interruption comes at the worst moment:
     this function until it returns, and `open` from then on.
@@ -154,7 +154,7 @@ def _regular_opener(flags: int) -> Callable[[str, int], int]:
         descriptor = os.open(path, flags, 0o666)
         try:
             found, reads = os.fstat(descriptor), active_reads()
-            _require_regular(path, found)  # it may have been exchanged since
+            _require_regular(path, found)  # it may have been replaced since
             if reads is not None:
                 reads.note(path, found)
         except BaseException:

@@ -47,7 +47,7 @@ class Lock:
 
     def condition(self) -> threading.Condition:
         """Return a condition variable for threads that hold this lock."""
-        return threading.Condition(self)  # type: ignore[arg-type]  # of which it asks no more
+        return threading.Condition(self)  # type: ignore[arg-type]  # it needs no more than this
 
     def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
         return Lock, ()
@@ -69,7 +69,7 @@ os.register_at_fork(after_in_child=_free_all)
 class cached_property(Generic[T]):
     """A property that is computed when it is first asked for, by several threads if need be.
 
-    Before Python 3.12, that of functools holds a lock that all instances of a class share.
+    Before Python 3.12, the one of functools holds a lock for all instances of a class.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:

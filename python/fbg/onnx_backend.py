@@ -1,4 +1,4 @@
-"""fbg as a back end of the package onnx: what ONNX's own test runner drives.
+"""fbg as a back end of the package onnx: ONNX's own test runner drives it.
 
 import onnx.backend.test
 from fbg.arrays import Array

@@ -1,6 +1,6 @@
 """Progress of everything that takes long: who tells it, and bars that show it.
 
-What works in a loop goes through `counted`. Nobody has to pass anything on: it tells the innermost
+Loops go through `counted`. No caller has to pass anything on: it tells the innermost
 `told_to` around it, as the programs do that show bars on a terminal. tqdm is optional, and imported
 here alone.
 """
@@ -24,10 +24,10 @@ Progress = Callable[[str, int, int], object]
 
 
 def unheard(stage: str, done: int, total: int) -> None:
-    """Tell nobody of the progress."""
+    """Report progress to nobody."""
 
 
-USUAL_SIZE = {"ncols": 80, "nrows": 24}  # of a terminal that does not say how large it is
+USUAL_SIZE = {"ncols": 80, "nrows": 24}  # for a terminal of unknown size
 
 _active: ContextVar[Progress | None] = ContextVar("_active", default=None)
 
@@ -75,7 +75,7 @@ def progress_bar(
 
     Without a bar, that function tells of the progress as `counted` does.
 
-    total: how many units there are, or None if nobody knows; initial: those done before.
+    total: how many units there are, or None if unknown; initial: those done before.
     show: whether to show a bar.
     required_by: the argument that asked for the bar. Without tqdm that is a ModuleNotFoundError; if
         nobody asked for the bar explicitly (None), there is just no bar.
@@ -149,5 +149,5 @@ def _says_no_width(stream: Any) -> bool:
     """Whether a terminal says that it has no columns, on which tqdm would show nothing."""
     try:
         return os.get_terminal_size(stream.fileno()).columns == 0
-    except (AttributeError, OSError, ValueError):  # no terminal: tqdm knows what to do
+    except (AttributeError, OSError, ValueError):  # no terminal: tqdm handles this
         return False

@@ -1,7 +1,7 @@
-"""What a load reads: the state of every file that it opens, and the content of the small ones.
+"""Records the files of a load: the state of each, and the content of small ones.
 
-`open_regular` (files.py) tells the `ReadFiles` that is active in its thread of each file. So nobody
-who reads a file has to remember to say so, and what is compared, copied or saved later is what was
+`open_regular` (files.py) tells the `ReadFiles` that is active in its thread of each file. No code
+that reads a file has to record it, and the files that are compared, copied or saved later are those
 read, whatever has become of the directory since.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class FileState:
-    """What changes with the content of a file: its size, and when it and its inode changed."""
+    """The state of a file: its size, and the times of change of it and its inode."""
 
     size: int
     modified: int  # nanoseconds
@@ -30,7 +30,7 @@ class FileState:
 
 @dataclass
 class ReadFiles:
-    """states: of each file when it was first opened, by its path as given. contents: of those that
+    """states: of each file when first opened, by its path as given. contents: of those that
     were read as a whole (files.read_regular); they are read once.
     """
 
@@ -45,7 +45,7 @@ class ReadFiles:
 
 
 def changed_file(states: Mapping[str, FileState]) -> str | None:
-    """Return a file that is no longer what was read, None if there is none."""
+    """Return a file that has changed since it was read, None if there is none."""
     for path, state in states.items():
         try:
             if FileState.of(os.stat(path)) != state:

@@ -15,7 +15,7 @@ from fbg.environment import read_setting
 class _Calling:
     """``with calling:`` counts this thread among the callers that share the CPUs.
 
-    Runs of a plan count by themselves; this covers what is beside them in a call and needs a CPU
+    Runs of a plan count by themselves; this covers other work of a call that needs a CPU
     too, such as tokenizing. A block must not yield to code of the caller's. Blocks may be nested.
     """
 

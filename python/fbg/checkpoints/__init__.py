@@ -1,1 +1,1 @@
-"""What lies on disk: settings, safetensors and saved models."""
+"""Files on disk: settings, safetensors and saved models."""

@@ -28,7 +28,7 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 ORIGINAL, PARAMETRIZED = ".parametrizations.weight.original", ".parametrizations.weight.0."
 PEFT = "base_model.model."
 PARTS = ("lora_A.weight", "lora_B.weight", "lora_embedding_A", "lora_embedding_B")
-BASE = "base_layer.weight"  # of a table: PEFT stores it beside its adapter
+BASE = "base_layer.weight"  # table that PEFT stores beside its adapter
 FLOATS = ("float32", "float16", "bfloat16")
 
 # Settings of PEFT that change what an adapter computes, and that are not supported.
@@ -42,7 +42,7 @@ LISTS = (
     "target_parameters",
     "trainable_token_indices",
 )
-# Ways to begin training that leave the weights of the model as they are; others change them too.
+# Ways to begin training that do not change the weights of the model; others change them, too.
 INITIAL = ("gaussian", "eva", "orthogonal")
 
 Tensors = dict[str, StoredTensor]
@@ -50,7 +50,7 @@ Tensors = dict[str, StoredTensor]
 
 @dataclass(frozen=True)
 class Adapter:
-    """Which adapter is merged. folder: that PEFT wrote; None: a task of the checkpoint itself.
+    """The adapter to merge. folder: written by PEFT; None: a task of the checkpoint itself.
 
     lasting_name: finds the same adapter of the same model from any working directory.
     """
@@ -83,7 +83,7 @@ class MergedTensor(StoredTensor):
             for column, row in zip(up.T, down, strict=True):
                 merged += column[:, None] * row
         finite = merged.size == 0 or np.isfinite([merged.min(), merged.max()]).all()
-        # Of values in the weight itself, whoever reads it says so.
+        # Non-finite values in the weight itself are reported by its reader.
         if not finite and np.isfinite(super().view()).all():
             raise _not_finite(self.up)
         return merged
@@ -181,7 +181,7 @@ def _merge_task(
 def _of_task(
     tensors: Mapping[str, StoredTensor], name: str, count: int, index: int
 ) -> StoredTensor:
-    """Return the matrix of a task, of a tensor that has one for each."""
+    """Return the matrix of a task from a tensor that has one for each."""
     if name not in tensors:
         raise ModelError(f"{next(iter(tensors.values())).path}: tensor {name} is missing")
     stacked = _floats(tensors[name])
@@ -265,7 +265,7 @@ def _read_modules(path: Path) -> dict[str, dict[str, StoredTensor]]:
 
 
 def _target(path: Path, module: str, names: Sequence[str]) -> str:
-    """Return the weight that an adapter is for: one of them may have a prefix before its name."""
+    """Return the weight of an adapter: one of them may have a prefix before its name."""
     wanted = f"{module}.weight"
     found = [
         name
@@ -287,7 +287,7 @@ def _floats(tensor: StoredTensor) -> StoredTensor:
 
 
 def _not_finite(tensor: StoredTensor) -> ModelError:
-    """What a matrix is that holds such values itself, or makes them."""
+    """Return the error for a matrix that holds or makes non-finite values."""
     return ModelError(f"{tensor.path}: tensor {tensor.name} makes NaN or infinite values")
 
 

@@ -30,7 +30,7 @@ OLD_NAMES = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm
 class Format:
     """A way to store a checkpoint.
 
-    single: the one file. index: the one that names the shards, of the pattern `shards`.
+    single: the one file. index: the file that names the shards, of the pattern `shards`.
     """
 
     single: str
@@ -67,8 +67,8 @@ class Part:
 class Checkpoint:
     """The files of a checkpoint, mapped; tensors are float32 whatever they are stored as.
 
-    anchor: a tensor that every checkpoint has. What is stored before its name is the prefix of all
-        names: models with a head put one before those of the encoder ("bert.", "roberta.").
+    anchor: a tensor that every checkpoint has. The text before its name is the prefix of all
+        names: models with a head put one before the names of the encoder ("bert.", "roberta.").
     change: applied to the tensors of the files before anything is looked up.
     """
 
@@ -106,7 +106,7 @@ class Checkpoint:
         return self._stored_name(name) in self._tensors
 
     def without_prefix(self) -> Checkpoint:
-        """Return the same files, whose tensors go by their full names: those of a head do."""
+        """Return the same files with full names of tensors, as for those of a head."""
         other = copy(self)
         other._prefix = ""
         return other
@@ -125,11 +125,11 @@ class Checkpoint:
     def weight(
         self, names: Sequence[str | Part | Kernel | Ones], outputs: Sequence[int], inputs: int
     ) -> UnpackedWeight:
-        """Return the weights of a linear layer, whose parts have shape (outputs, inputs) each, but
-        for those of convolutions; raises ModelError for the shape and the dtype. Values are checked
+        """Return the weights of a linear layer, with parts of shape (outputs, inputs) each, except
+        parts of convolutions; raises ModelError for the shape and the dtype. Values are checked
         when they are read.
 
-        names: without ".weight"; the first is no `Ones`.
+        names: without ".weight"; the first is not `Ones`.
         """
         tensors: list[StoredTensor] = []
         for name, rows in zip(names, outputs, strict=True):
@@ -149,7 +149,7 @@ class Checkpoint:
         return UnpackedWeight(tuple(tensors))
 
     def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
-        """Return a tensor that must be there; raises ModelError naming file and tensor."""
+        """Return a tensor that must exist; raises ModelError naming file and tensor."""
         stored = self._stored_name(name)
         if stored not in self._tensors:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
@@ -183,7 +183,7 @@ def _shards(index: Path) -> list[Path]:
     if not isinstance(names, dict) or not names:
         raise settings.error("weight_map", "an object that names the file of each tensor")
     for tensor, name in names.items():
-        # Files of the directory itself, never elsewhere.
+        # Shards are files of the directory itself, never elsewhere.
         if not isinstance(name, str) or name in ("", "..") or Path(name).name != name:
             raise ModelError(
                 f"{index}: the weight_map of {tensor} must be a file name, got {name!r}"

@@ -1,4 +1,4 @@
-"""Reading the JSON files of a model directory: whatever is wrong with one becomes a ModelError."""
+"""Reading the JSON files of a model directory: any error in one becomes a ModelError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fbg.errors import ModelError
 from fbg.files import read_regular
 
-MAX_SIZE = 2**100  # of anything that a model counts: formulas in floats do not overflow
+MAX_SIZE = 2**100  # limit of all counts in a model: formulas in floats do not overflow
 
 LONGEST_NAME = "x" * 64  # no file of a module has a longer one
 
@@ -25,23 +25,23 @@ def require_file(path: Path) -> Path:
 
 
 def folder_within(path: Path, directory: Path, folder: str) -> str:
-    """Return a folder in the directory of a model as `path` names it; raises ModelError."""
+    """Return a folder in the directory of a model by its `path`; raises ModelError."""
     if Path(folder).is_absolute() or ".." in Path(folder).parts:
         raise ModelError(f"{path}: {folder!r:.80} is not a folder in the directory of the model")
     try:
         os.stat(directory / folder / LONGEST_NAME)
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, ValueError) as error:  # it is too long, or no name at all
+    except (OSError, ValueError) as error:  # it is too long, or not a name
         what = error.strerror if isinstance(error, OSError) else error
         raise ModelError(f"{path}: {folder!r:.80} cannot be a folder: {what}") from None
     return folder.rstrip("/")
 
 
 class Settings:
-    """A JSON object that is read key by key; each getter checks the type of what it returns.
+    """A JSON object that is read key by key; each getter checks the type of its result.
 
-    prefix: where in the file it stands, as errors put it before a key.
+    prefix: its place in the file, which errors put before a key.
     """
 
     def __init__(self, path: Path, values: dict[str, Any], prefix: str = "") -> None:
@@ -100,7 +100,7 @@ class Settings:
         return self._values.get(key)
 
     def replaced(self, **values: Any) -> Settings:
-        """Return the same settings but for some values."""
+        """Return the same settings with some other values."""
         return Settings(self.path, {**self._values, **values}, self._prefix)
 
 
@@ -120,5 +120,5 @@ def read_settings(path: Path) -> Settings:
 
 
 def read_optional(path: Path) -> Settings:
-    """Read settings from a file that need not be there: it then says nothing."""
+    """Read settings from a file that need not be there: then they are empty."""
     return read_settings(path) if path.is_file() else Settings(path, {})

@@ -1,4 +1,4 @@
-"""Weights that are no matrix in their file: those of a convolution over a sequence, as those of a
+"""Weights that are not a matrix in their file: convolutions over a sequence, in the form of a
 linear layer that reads each token with its neighbours; and zeros, which are in no file.
 """
 
@@ -17,7 +17,7 @@ from fbg.checkpoints.mapped_file import StoredTensor
 class Kernel:
     """A weight of shape (outputs, inputs / groups, width), named without ".weight".
 
-    groups: of which each has outputs / groups outputs, and they read its own inputs.
+    groups: each has outputs / groups outputs, which read the inputs of the group.
     """
 
     name: str
@@ -25,13 +25,13 @@ class Kernel:
     groups: int
 
     def shape(self, rows: int, columns: int) -> tuple[int, int, int]:
-        """Return the shape in a file of what is (rows, columns) as a matrix."""
+        """Return the shape in a file of a matrix (rows, columns)."""
         return rows, columns // self.width // self.groups, self.width
 
 
 @dataclass(frozen=True)
 class Ones:
-    """Columns of a layer that give 1 whatever they read: zeros, with a bias of 1."""
+    """Columns of a layer that give 1 for any input: zeros, with a bias of 1."""
 
     name: str = ""
 
@@ -60,7 +60,7 @@ class KernelTensor(StoredTensor):
 
 @dataclass(frozen=True)
 class ZeroTensor(StoredTensor):
-    """Zeros, beside the tensors of a file."""
+    """Zeros, in addition to the tensors of a file."""
 
     def view(self) -> npt.NDArray[Any]:
         return np.zeros(self.shape, np.float32)

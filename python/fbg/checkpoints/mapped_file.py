@@ -1,5 +1,5 @@
-"""Files of tensors, mapped into memory: a tensor is a view of the file, and nothing is read before
-somebody looks at it.
+"""Files of tensors, mapped into memory: a tensor is a view of the file, and nothing is read until
+it is accessed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
-MAX_DIMENSIONS = 16  # of a tensor; NumPy has a limit of its own
-MAX_SIZE = 1 << 48  # beyond any file
+MAX_DIMENSIONS = 16  # most axes of a tensor; NumPy has a limit of its own
+MAX_SIZE = 1 << 48  # larger than any file
 
 Sizes = TypeVar("Sizes", list[int], tuple[int, ...])
 
@@ -33,7 +33,7 @@ class MappedFile:
         try:
             with open_regular(path) as file:
                 self.bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:  # ValueError: an empty file
+        except (OSError, ValueError) as error:  # ValueError means an empty file
             if isinstance(error, OSError) and error.errno == errno.ENOMEM:
                 raise MemoryError(f"{path}: {error.strerror}") from None
             raise ModelError(f"{path}: {error}") from None
@@ -42,7 +42,7 @@ class MappedFile:
         return len(self.bytes)
 
     def release(self, begin: int, end: int) -> None:
-        """Take the memory of whole pages back; they are read again if somebody looks at them."""
+        """Release the memory of whole pages; they are read again on access."""
         page = mmap.PAGESIZE
         first, last = -(-begin // page) * page, end // page * page
         if first < last:
@@ -51,9 +51,9 @@ class MappedFile:
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """Where a tensor lies in a file. Whoever makes one has checked that it lies inside.
+    """The place of a tensor in a file. Its maker has checked that it is inside the file.
 
-    dtype: as NumPy calls it ("float32", "bfloat16", "int64"), or the file's name of a type that
+    dtype: as NumPy names it ("float32", "bfloat16", "int64"), or the file's name of a type that
         NumPy does not have.
     begin: the byte of the first element. strides: in bytes; None for a C-contiguous tensor.
     """
@@ -71,7 +71,7 @@ class StoredTensor:
 
     def view(self) -> npt.NDArray[Any]:
         """Return the tensor as a read-only view of the file; perhaps unaligned."""
-        # Here, so that the kernels import with NumPy alone; it teaches NumPy bfloat16.
+        # Imported here, so that kernels need only NumPy; it teaches NumPy bfloat16.
         import ml_dtypes  # noqa: F401
 
         return np.ndarray(
@@ -84,7 +84,7 @@ class StoredTensor:
         return replace(self, shape=(count, self.shape[1]), begin=begin)
 
     def release(self) -> None:
-        """Take back the memory of a contiguous tensor that nobody needs to look at any more."""
+        """Release the memory of a contiguous tensor that is not needed any more."""
         self.file.release(self.begin, self.begin + self.view().nbytes)
 
 

@@ -1,4 +1,4 @@
-"""The header of a safetensors file: which tensors it has, and where they lie.
+"""The header of a safetensors file: its tensors, and where they are stored.
 
     u64 length of the JSON | JSON | tensors, all little-endian
 
@@ -40,7 +40,7 @@ def entries_of(
 ) -> tuple[dict[str, Entry], int]:
     """Return the tensors of a file by name, and where the last one ends; raises ValueError.
 
-    header: without the metadata. first: where the JSON ends. verdict: what errors call the file.
+    header: without the metadata. first: where the JSON ends. verdict: name of the file in errors.
     """
     entries = {name: _entry(name, value, first, verdict) for name, value in header.items()}
     return entries, max((each.end for each in entries.values()), default=first)

@@ -1,7 +1,7 @@
-"""The directories of saved models: written whole or not at all, and replaced only when asked.
+"""The directories of saved models: written completely or not at all, and replaced only when asked.
 
 A directory is filled under a temporary name beside the one that it gets, and renamed when it is
-complete; where there is one already, the two are exchanged. Only an empty directory or one that
+complete; if one exists already, the two are exchanged. Only an empty directory or one that
 holds a saved model is ever replaced.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of <fcntl.h> and <stdio.h>
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from <fcntl.h> and <stdio.h>
 
 WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
 
@@ -23,7 +23,7 @@ WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
 def replace_directory(target: Path, overwrite: bool) -> Iterator[Path]:
     """Make an empty directory that takes the place of `target` when the block ends.
 
-    An exception leaves everything as it was. Raises what `require_free` raises.
+    An exception leaves everything as it was. Raises the exceptions of `require_free`.
     """
     target = require_free(target, overwrite)
     temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
@@ -39,7 +39,7 @@ def replace_directory(target: Path, overwrite: bool) -> Iterator[Path]:
 def require_free(target: Path, overwrite: bool) -> Path:
     """Return the directory that would be made: `target` with its symbolic links resolved.
 
-    Raises FileExistsError if something is there that is not to be replaced, FileNotFoundError if
+    Raises FileExistsError if something exists there that must not be replaced, FileNotFoundError if
     the directory to make it in is missing.
     """
     target = Path(os.path.realpath(target))
@@ -57,7 +57,7 @@ def require_free(target: Path, overwrite: bool) -> Path:
 
 
 def _replace(target: Path, temporary: Path) -> None:
-    """Rename `temporary` to `target`; what was there before comes back if that fails."""
+    """Rename `temporary` to `target`; the old one comes back if that fails."""
     if target.is_dir() and _exchange(temporary, target):
         shutil.rmtree(temporary, ignore_errors=True)
         return
@@ -74,9 +74,9 @@ def _replace(target: Path, temporary: Path) -> None:
 
 
 def _exchange(a: Path, b: Path) -> bool:
-    """Exchange what two names stand for, in one step; False where that is not possible.
+    """Exchange two names in one step; False if that is not possible.
 
-    At every moment, also when the process is killed, there is something under both names.
+    At every moment, also when the process is killed, both names exist.
     """
     try:
         exchange = ctypes.CDLL(None, use_errno=True).renameat2  # Linux

@@ -9,7 +9,7 @@
 A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with a header and a
 checksum of its own; it begins at a multiple of 64 bytes. Arrays follow all blocks, those with the
 largest elements first, so that all are aligned; their checksums are in the metadata. Arrays of
-encoders are float32. The format "fbg.Net" is that of networks from ONNX files, whose arrays have
+encoders are float32. The format "fbg.Net" is for networks from ONNX files, whose arrays have
 any of the types below (fbg/importers/saved_net.py).
 """
 
@@ -35,10 +35,10 @@ from fbg.matmul.packed_file import read_header
 from fbg.matmul.weights import PackedWeight
 
 FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
-# Of models, 1 had no heads, and 2 called a norm of BERT's layers otherwise (networks/source.py).
+# Version 1 had no heads, and 2 had another name for a norm of BERT's layers (networks/source.py).
 VERSIONS = {FORMAT: 3, NET_FORMAT: 2}
 ALIGNMENT = 64
-MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
+MAX_HEADER = 1 << 24  # BERT-base has 30 kB
 PIECE = 1 << 20  # bytes that are checked at a time
 NAMES = {np.dtype(dtype): name for name, (dtype, _) in DTYPES.items() if name != "BF16"}
 
@@ -49,7 +49,7 @@ def write(
     metadata: Mapping[str, str],
     format: str = FORMAT,
 ) -> None:
-    """Write packed weights and arrays under their names, and what `metadata` says about them."""
+    """Write packed weights and arrays under their names, with `metadata` about them."""
     blocks = {n: t.block for n, t in tensors.items() if not isinstance(t, np.ndarray)}
     arrays = {
         name: np.ascontiguousarray(tensor).reshape(tensor.shape)
@@ -91,7 +91,7 @@ def _checksum(array: npt.NDArray[Any]) -> int:
 
 
 class SavedFile:
-    """A file that `write` wrote, mapped. Every tensor is checked when it is asked for.
+    """A file that `write` wrote, mapped. Every tensor is checked on access.
 
     Raises ModelError naming the file, and the tensor if it is about one.
     """
@@ -144,7 +144,7 @@ class SavedFile:
             raise ModelError(f"{self.path}: {error}") from None
 
     def packed(self, name: str, dtype: str, inputs: int, outputs: int) -> PackedWeight:
-        """Return packed weights of shape (inputs, outputs), which read the file where they lie."""
+        """Return packed weights of shape (inputs, outputs), which read the file in place."""
         tensor = self._tensor(name, "U8")
         try:
             native = _fbg.map_packed_b(
@@ -152,7 +152,7 @@ class SavedFile:
             )
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error(name, str(error)) from None
-        # Networks run on weights that are packed for int32 sums only.
+        # Networks use only weights that are packed for int32 sums.
         got = "int8 with int16 sums" if native.accum == "int16" else native.dtype
         if got != dtype:
             raise self._error(name, f"must be packed for {dtype}, got {got}")
@@ -168,7 +168,7 @@ class SavedFile:
         return self._view(name, tensor)
 
     def array(self, name: str) -> Array:
-        """Return a view of an array in the file, of whatever shape and type it has."""
+        """Return a view of an array in the file, of any shape and type."""
         return self._view(name, self._tensor(name))
 
     def names(self) -> list[str]:
@@ -182,7 +182,7 @@ class SavedFile:
         return flat.reshape(tensor.shape)
 
     def require_all_read(self) -> None:
-        """Raise ModelError if there is, or was when it was written, what nobody asked for."""
+        """Raise ModelError if the file has, or had when written, data that nobody read."""
         for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
             raise self._error(name, "not part of this model" if name in self else "missing")
 
@@ -196,15 +196,15 @@ class SavedFile:
         return tensor
 
     def _read_checksum(self, tensor: Entry) -> int:
-        # Read and not looked at through the mapping: of a table of embeddings a run touches a few
-        # rows, and only their pages need to be in memory.
+        # This reads instead of mapping: a run touches a few rows of a table of embeddings,
+        # and only their pages need to be in memory.
         checksum, piece = _fbg.Checksum(), bytearray(min(PIECE, tensor.end - tensor.begin))
         self._file.seek(tensor.begin)
         left = tensor.end - tensor.begin
         while left > 0:
             view = memoryview(piece)[:left]
             if self._file.readinto(view) != len(view):
-                break  # shortened meanwhile: the checksum will not match
+                break  # the file was shortened meanwhile: the checksum will not match
             checksum.add(view)
             left -= len(view)
         return checksum.value

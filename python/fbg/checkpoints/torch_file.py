@@ -4,9 +4,9 @@
     name/data/KEY     bytes of a storage; several tensors may share one
     name/byteorder    "little"
 
-Of the pickle only tensors, storages and dictionaries are understood (unpickler.py), as by
+Only tensors, storages and dictionaries of the pickle are understood (unpickler.py), as by
 torch.load(weights_only=True); storages are mapped. Each tensor is checked against its storage, and
-each storage against its record of the archive, before anything is looked at.
+each storage against its record of the archive, before anything is read.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class TensorRecord:
-    """What the pickle says about a tensor: unchecked. Offset and stride count elements."""
+    """The description of a tensor in the pickle, unchecked. Offset and stride count elements."""
 
     storage: object
     offset: object
@@ -94,7 +94,7 @@ NAMES: dict[str, Any] = {
 
 
 def read_torch_file(path: Path) -> dict[str, StoredTensor]:
-    """Return the tensors of a file by name; raises ModelError. What else it holds is left out."""
+    """Return the tensors of a file by name; raises ModelError. Other objects are left out."""
     file = MappedFile(path)
     try:
         archive = _Archive(file)
@@ -160,7 +160,7 @@ class _Archive:
         return record
 
     def begin(self, storage: Storage) -> int:
-        """Return the byte at which a storage begins; its record has just as many as it needs."""
+        """Return the byte at which a storage begins; its record has exactly the bytes it needs."""
         name = f"data/{storage.key}"
         record, size = self._stored(name), storage.count * storage.type.item_bytes
         if not record.file_size == record.compress_size == size:
@@ -190,7 +190,7 @@ class _Archive:
 
 
 def _storage(reference: object) -> Storage:
-    """Return what a persistent id refers to: ("storage", class, key, device, elements)."""
+    """Return the storage of a persistent id: ("storage", class, key, device, elements)."""
     fields = reference if type(reference) is tuple and len(reference) == 5 else (None,) * 5
     word, kind, key, _, count = fields
     if (
@@ -216,7 +216,7 @@ def _tensor(archive: _Archive, name: str, record: TensorRecord) -> StoredTensor:
         raise ValueError(f"it has {len(size)} sizes, but {len(stride)} strides")
     elements = math.prod(size)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    # More elements than the storage has would be the same ones several times.
+    # More elements than the storage has would repeat the same ones.
     if elements > storage.count or (last >= storage.count if elements else offset > storage.count):
         raise ValueError(
             f"size {size}, stride {stride} and offset {offset} are beyond its storage of "

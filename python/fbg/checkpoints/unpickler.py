@@ -1,5 +1,5 @@
-"""A pickle machine that can only build data: numbers, text, tuples, lists, dictionaries, and what
-its caller makes of the names and persistent ids in the pickle.
+"""A pickle machine that can only build data: numbers, text, tuples, lists, dictionaries, and
+objects that its caller makes of the names and persistent ids in the pickle.
 
 The pickle module runs whatever function a pickle names. Here a name is looked up in a table of the
 caller, and nothing else is ever called. The opcodes are those that torch.save writes (protocol 2,

@@ -1,4 +1,4 @@
-"""Weights of linear layers as a checkpoint has them: read where they lie, until they are packed.
+"""Weights of linear layers as a checkpoint has them: read in place until they are packed.
 
 torch stores a layer as (outputs, inputs) = (N, K). Layers that read the same input, such as query,
 key and value, are one product: their parts are the columns of one (K, N) matrix, side by side.
@@ -18,9 +18,9 @@ from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight
 
 
 def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
-    """Return a tensor as C-contiguous float32, a view of its file where that is what it holds.
+    """Return a tensor as C-contiguous float32, a view of its file if that has this form.
 
-    limit: the largest magnitude that the caller has use for. Raises ModelError.
+    limit: the largest magnitude that the caller can use. Raises ModelError.
     """
     values = _floats(tensor)
     # The extremes of an array that holds a NaN are NaN.
@@ -39,7 +39,7 @@ def copy_floats(tensor: StoredTensor, num_threads: int) -> Floats:
     """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
     values, largest = _fbg.copy_floats(_floats(tensor), num_threads)
     if not np.isfinite(largest):
-        read_floats(tensor)  # says what is wrong
+        read_floats(tensor)  # explains the error
     tensor.release()
     return values
 
@@ -54,10 +54,10 @@ class UnpackedWeight:
     """A (K, N) matrix whose columns are the rows of some (N_i, K) tensors, scaled.
 
     divisor: (N,) or None: each column is first divided by its element. factors: (K,) or None: each
-    row is then multiplied by its element, which goes with int8 and int4 only.
+    row is then multiplied by its element, which needs int8 or int4.
 
-    Methods leave no page of the file in memory, as weights may be far larger than what is made of
-    them. num_threads never changes a result.
+    Methods leave no page of the file in memory, as weights may be far larger than the result
+    of packing. num_threads never changes a result.
     """
 
     parts: tuple[StoredTensor, ...]
@@ -97,7 +97,7 @@ class UnpackedWeight:
             packed = _fbg.pack_linear(parts, dtype, *scaling, limit, stored, num_threads)
         except ValueError:
             for part in self.parts:
-                read_floats(part, limit=limit)  # says which tensor it was, and what it holds
+                read_floats(part, limit=limit)  # names the tensor and its values
             raise
         self._release()
         return packed

@@ -1,4 +1,4 @@
-"""What commands share: how they print, and how they end when the user made a mistake."""
+"""Shared code of commands: printing, and exit after a mistake of the user."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from fbg.reports.plots import require_matplotlib
 
 R = TypeVar("R")
 
-# Types of options that name a value, not a file or what it holds.
+# Types of options that name a value, not a file or its content.
 VALUES = (click.IntRange, click.FloatRange, type(click.FLOAT), Dtypes, Integers)
 
-# What the library says of an argument.
+# The beginning of messages of the library about an argument.
 _ARGUMENT = re.compile(r"\w+: (?P<name>\w+):? (?P<said>(of an ONNX file )?must .*)", re.DOTALL)
 
-# What the library raises for a fault of the user's, a file or the installation (an extra).
+# Exceptions of the library for errors of the user, a file or the installation (an extra).
 USER_ERRORS = (ValueError, OSError, ModuleNotFoundError)
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """End the program with one line and exit code 1 for what a user can mend.
+    """End the program with one line and exit code 1 for errors that a user can fix.
 
     Warnings too take one line: where in the library they arose is of no use here.
     """
@@ -45,7 +45,7 @@ def user_errors() -> Iterator[None]:
         warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {message}", err=True)
         try:
             yield
-        except BrokenPipeError:  # nobody reads the output: no fault of anybody
+        except BrokenPipeError:  # nobody reads the output, which is not an error
             raise
         except USER_ERRORS as error:
             raise _of_an_option(error) or click.ClickException(error_text(error)) from None
@@ -64,9 +64,9 @@ def error_text(error: Exception) -> str:
 
 
 def _of_an_option(error: Exception) -> click.UsageError | None:
-    """Return what to say of an option that the library refuses: `tokens` of `bench` is --tokens.
+    """Return the message about an option that the library refuses: `tokens` of `bench` is --tokens.
 
-    None for anything else: what is wrong with a file is no wrong option.
+    None for other errors: an error in a file is not a wrong option.
     """
     found = _ARGUMENT.fullmatch(str(error))
     if found is None or type(error) is not ValueError:
@@ -81,13 +81,13 @@ def _of_an_option(error: Exception) -> click.UsageError | None:
 
 
 def shows_progress() -> bool:
-    """Whether somebody sees how far a command is: only then are there progress bars."""
+    """Whether somebody sees the progress of a command: only then are there progress bars."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
-    """Show on a terminal how far the work in the block is. What it returns is printed after it."""
+    """Show the progress of the block on a terminal. Its result is printed after it."""
     if not shows_progress():
         yield
         return
@@ -96,14 +96,14 @@ def shown_progress() -> Iterator[None]:
 
 
 def measured(function: Callable[..., R], *args: Any, **options: Any) -> R:
-    """Return what a function that takes long returns, and show how far it is."""
+    """Call a slow function, show its progress, and return its result."""
     with user_errors(), shown_progress():
         return function(*args, **options)
 
 
 def takes_net(model: str, of_encoders: Sequence[str], of_nets: Sequence[str]) -> bool:
     """Whether it is a network from a file rather than an encoder; ends the program if a parameter
-    is given that goes with the other one.
+    is given that is for the other kind.
     """
     if is_net(model):
         refuse_given("ONNX files", *of_encoders)
@@ -115,7 +115,7 @@ def takes_net(model: str, of_encoders: Sequence[str], of_nets: Sequence[str]) ->
 def refuse_given(what: str, *names: str) -> None:
     """End the program if one of these parameters is on the command line, where `what` ignores it.
 
-    Those that have a default are told from it, too.
+    A given value is told from a default, too.
     """
     context = click.get_current_context()
     for parameter in context.command.params:

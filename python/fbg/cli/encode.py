@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """texts: of the command line, a file or standard input.
+    """texts: from the command line, a file or standard input.
 
     identity: differs for other texts, for JSON; None where they can be read only once.
     total: how many there are, if that is known.
@@ -124,7 +124,7 @@ def encode(
         return
     _check_arguments(texts, source, column, output, address, actors)
     with user_errors():
-        if output is not None:  # before anything that takes time
+        if output is not None:  # before slow steps
             output_kind(Path(output))
             require_free_file(output, overwrite)
         chosen = _source(texts, source, column)
@@ -186,7 +186,7 @@ def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> S
         return Source(decode_lines(stdin, "standard input"), None, None)
     path = Path(source)
     input_kind(path)
-    if path.exists() and not path.is_file():  # a pipe: what is read once cannot be read again
+    if path.exists() and not path.is_file():  # a pipe: it cannot be read again
         return Source(read_texts(path, column), None, None)
     identity = [fingerprint_file(path), path.suffix, column]
     return Source(read_texts(path, column), identity, count_texts(path))
@@ -195,7 +195,7 @@ def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> S
 def _write(
     model: fbg.Model, source: Source, output: Path, batch_size: int, options: dict[str, Any]
 ) -> tuple[int, int]:
-    """Write an output, or what is missing of it; return its shape."""
+    """Write an output, or its missing part; return its shape."""
     encoder = model.encoder(fbg.EncodeOptions(batch_size, **options))
     job = None
     if source.identity is not None:
@@ -220,7 +220,7 @@ def _write(
 
 
 def _kept(file: EmbeddingFile, source: Source) -> str:
-    """Keep what has been computed if it is of use; say what is kept, and how to go on."""
+    """Keep the results so far if they are of use; say what is kept, and how to go on."""
     if source.identity is None:
         return "this input cannot be read again, so nothing is kept"
     kept = file.keep()

@@ -19,7 +19,7 @@ THREADS = ("--threads", "num_threads")
 
 
 class Option(click.Option):
-    """An option that still goes by its former names, which help does not show."""
+    """An option that still has its former names, which help does not show."""
 
     def __init__(self, *args: Any, former: tuple[str, ...] = (), **options: Any) -> None:
         super().__init__(*args, **options)
@@ -145,7 +145,7 @@ def require_column(source: str | None, column: str | None, option: str = "--inpu
 def read_input(source: str | None, column: str | None, option: str = "--input") -> list[str] | None:
     """Return the texts of a file, or the lines of standard input for "-"; None without a source.
 
-    option: the one that names the file. Raises ValueError for what the file has not.
+    option: the one that names the file. Raises ValueError for data that the file does not have.
     """
     require_column(source, column, option)
     if source is None:
@@ -156,7 +156,7 @@ def read_input(source: str | None, column: str | None, option: str = "--input") 
 
 
 def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of "x=1,3,224,224" by the name of the input; of "x=", which has none, ()."""
+    """Return the sizes of "x=1,3,224,224" by the name of the input; () for "x=", which has none."""
     parsed = {}
     for text in shapes:
         name, _, sizes = text.rpartition("=")

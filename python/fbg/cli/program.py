@@ -1,4 +1,4 @@
-"""The program as a shell sees it: how it ends when somebody interrupts it or stops reading."""
+"""The exit of the program, as a shell sees it: after an interruption or when reading stops."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Program(click.Group):
         return name, command.load() if isinstance(command, Later) else command, rest
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        with _endings():  # of --help and --version
+        with _endings():  # raised by --help and --version
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:

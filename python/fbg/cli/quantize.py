@@ -84,7 +84,7 @@ def quantize(
     calibrate, dtype = options["calibrate"], options["dtype"]
     with user_errors():
         require_unsaved("quantize", model, "which is not quantized again")
-        require_free(Path(out), overwrite)  # before anything that takes time
+        require_free(Path(out), overwrite)  # before slow steps
         if is_net(model):
             refuse_given("ONNX files", "no_smooth", "adapter", "column")
             if calibrate is None and dtype == "int8":

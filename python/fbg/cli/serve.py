@@ -71,7 +71,7 @@ def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> 
     """
     extra = "server"
     try:
-        for needed in ("msgspec", "prometheus_client", "starlette", "uvicorn"):  # later
+        for needed in ("msgspec", "prometheus_client", "starlette", "uvicorn"):  # imported later
             if find_spec(needed) is None:
                 raise ModuleNotFoundError(name=needed)
         from fbg.server.workers import serve as run
@@ -89,7 +89,7 @@ def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> 
             settings = Settings(models=sources, api_keys=keys, **options)
         except ModelError:
             raise
-        except ValueError as error:  # of what is on the command line
+        except ValueError as error:  # errors of the command line
             raise click.UsageError(str(error).removeprefix("serve: ")) from None
         code = run(settings)
     sys.exit(code)

@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 def _task(name: str | None = None, *, of_texts: bool = True) -> Callable[[Function], Any]:
     """Make a command of a function that returns results, of which each is printed in a line.
 
-    The function is given what loads the model, then the texts of the command line or of a file if
+    The function is given a loader of the model, then the texts of the command line or of a file if
     it is one `of_texts`, and its own options.
     """
 
@@ -65,7 +65,7 @@ def _text_options(command: Function) -> Function:
 
 
 def _given(texts: tuple[str, ...], source: str | None, column: str | None) -> list[str]:
-    """Return the texts of the command line, or those of a file."""
+    """Return the texts of the command line, or of a file."""
     if bool(texts) == (source is not None):
         raise click.UsageError("Give texts with --text, or a file with --input.")
     with user_errors():

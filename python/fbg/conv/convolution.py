@@ -32,7 +32,7 @@ Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
 
 MAX_PREPARED = 16  # convolutions of different shapes that are kept ready for one set of weights
 
-# Axes of size 1 that make images of any number of axes three-dimensional, by x.ndim.
+# Where x.ndim needs axes of size 1, so that images of any rank become three-dimensional.
 _LEADING_AXES = {3: (1, 1), 4: (1,)}
 
 _ACTIVATIONS: dict[str, Callable[[], Stage]] = {
@@ -153,7 +153,7 @@ def checked(x: object, wc: PackedConv, name: str) -> Array:
 
 
 def dense_channels(array: Array) -> Array:
-    """Return x as kernels read it: copied if need be."""
+    """Return x as kernels read it: copied if necessary."""
     return array if has_dense_rows(array) else np.array(array, order="C")
 
 

@@ -1,4 +1,4 @@
-"""Arguments that say what a convolution is, checked and brought to three spatial axes."""
+"""Checks the arguments of a convolution and extends them to three spatial axes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _same(
 ) -> list[tuple[int, int]]:
     """Return the padding with which the output is as large as the input.
 
-    The odd pixel goes to the end, as torch and SAME_UPPER of ONNX have it.
+    The odd pixel goes to the end, as in torch and SAME_UPPER of ONNX.
     """
     name = "PackedConv: padding='same'"
     if transposed:

@@ -26,7 +26,7 @@ class PackAWithIm2Col(PackA):
     Args:
         x: (N, *spatial, I), as in `conv`. It is referred to, not copied.
         wc: the convolution, whose geometry says what a patch is; it is also the right operand.
-        scale, zero_point: of quantized x, as in `conv`.
+        scale, zero_point: for quantized x, as in `conv`.
 
     The product is the convolution as rows: (N * output pixels, O), the same numbers as those of
     ``conv(x, wc, pipeline, algorithm="im2col")``. Patches are gathered a block at a time, while the

@@ -1,6 +1,6 @@
-"""What to do about images and weights whose axes are in another order than kernels read them.
+"""Advice for images and weights whose axes are not in the order of kernels.
 
-Looked for only when something does not fit. A way out is named where it makes the shapes fit.
+It is looked for only when shapes do not fit. A remedy is named if it makes the shapes fit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def weight_hint(shape: Shape, groups: int, transposed: bool, channels: int | Non
 
 
 def _orders(axes: int, transposed: bool) -> Iterator[tuple[str, Shape]]:
-    """Yield other orders of the axes of weights, and how they are brought to that of PackedConv."""
+    """Yield other orders of axes of weights, and how to convert them to that of PackedConv."""
     kernel = tuple(range(axes))
     ends = "(*kernel, O / groups, I)" if transposed else "(*kernel, I / groups, O)"
     yield ends, (axes + 1, axes, *kernel)

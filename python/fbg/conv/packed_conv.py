@@ -55,7 +55,7 @@ class PackedConv:
             makes the output as large as the input, for stride 1, with the odd pixel at the end, as
             torch and ONNX's SAME_UPPER do; ``"valid"`` is 0.
         groups: into how many independent groups input and output channels are divided.
-        transposed: the adjoint of a convolution, as torch.nn.ConvTranspose computes it.
+        transposed: the adjoint of a convolution, as in torch.nn.ConvTranspose.
         output_padding: added to the end of the output of a transposed convolution.
         dtype: how the weights are kept: ``"int8"`` (default for floats), ``"float32"``,
             ``"float16"`` or ``"bfloat16"``. 16-bit weights are multiplied in float32.
@@ -280,7 +280,7 @@ class PackedConv:
 
     def __copy__(self) -> PackedConv:
         copied = PackedConv.__new__(PackedConv)
-        # Weights never change: both may share them, and what is kept ready for them.
+        # Weights never change: both may share them, and the convolutions kept for them.
         copied.__dict__.update(self.__dict__)
         return copied
 
@@ -295,7 +295,7 @@ class PackedConv:
 def _given_quant(
     scale: object, zero_point: object, outputs: int
 ) -> tuple[list[float] | None, list[int]]:
-    """Return scales and zero points of int8 weights as the core takes them."""
+    """Return scales and zero points of int8 weights in the form of the core."""
     if scale is None:
         if zero_point is not None:
             raise TypeError("PackedConv: zero_point needs a scale")

@@ -76,11 +76,11 @@ class PreparedConv:
             "prepare",
         )
         self._output_shape = wc.output_shape(self._shape)
-        self._call: Any = None  # what calls in a loop have in common, from the first one on
+        self._call: Any = None  # the state that calls in a loop share, from the first one on
         self._options = {"algorithm": algorithm, "exact": exact, "num_threads": num_threads}
 
     def trial(self) -> ConvTrial:
-        """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
+        """Return the trial of `fbg.tune`: an x of the prepared shape, with random pixels."""
         wc, quant, stages = self._wc, self._quant, self._pipeline._native
         batch, spatial = wc.check_shape(self._shape, "tune: shape must be")
         shape = (batch, *spatial, wc.in_channels)
@@ -157,7 +157,7 @@ class PreparedConv:
         stages, quant = self._pipeline, self._quant
         dense, shape = dense_channels(x), self._output_shape
         y = run_shaped(self._prepared, dense, shape, stages, quant, out, _CALL)
-        # The native call takes bfloat16 for the uint16 of its bits, and so cannot tell them apart.
+        # The native call gets bfloat16 as uint16, and cannot tell them apart.
         if self._call is None and not self._pipeline._gives_bfloat16:
             self._call = self._prepared.bind(
                 stages._native, quant.scale, quant.zero_point, self._shape, self._output_shape

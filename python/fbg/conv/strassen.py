@@ -31,7 +31,7 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA
 from fbg.matmul.pipeline import Pipeline
 
-# Into how many blocks K and N are divided. "strassen" takes what has the lowest modelled cost.
+# The number of blocks of K and N. "strassen" takes the one with the lowest modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
 _CALL = "StrassenCall"
 _LANES = 16  # the columns of a block are whole vectors
@@ -42,7 +42,7 @@ _convolutions: WeakKeyDictionary[PackedB, PackedConv] = WeakKeyDictionary()
 
 
 def _as_convolution(packed_b: PackedB) -> PackedConv:
-    """Return float32 weights as those of a pointwise convolution."""
+    """Return float32 weights in the form of a pointwise convolution."""
     found = _convolutions.get(packed_b)
     if found is None:
         found = PackedConv(packed_b.unpack().T[:, :, None], dtype="float32")

@@ -1,4 +1,4 @@
-"""What the classes of sentence-transformers have and fbg does not: devices, training, torch."""
+"""Features of classes of sentence-transformers that fbg lacks: devices, training, torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TRAINING = "models are trained with sentence-transformers, and loaded here after
 TORCH = "there is no torch module; .model is the fbg.Model that computes"
 LOADED = "the precision is chosen when a model is loaded: pass dtype="
 HUB = "write a directory with save_pretrained, and upload it with huggingface_hub"
-# What to use instead of methods that programs call.
+# Replacements for methods that programs call.
 INSTEAD = {
     **dict.fromkeys(("fit", "train", "old_fit", "smart_batching_collate"), TRAINING),
     **dict.fromkeys(("parameters", "named_parameters", "state_dict", "modules"), TORCH),
@@ -45,7 +45,7 @@ class DropIn:
         """Return the model itself, which never trains."""
         return self
 
-    if not TYPE_CHECKING:  # which knows the attributes
+    if not TYPE_CHECKING:  # knows the attributes
 
         def __getattr__(self, name: str) -> NoReturn:
             what, instead = f"{type(self).__name__!r} object has no attribute {name!r}", ""
@@ -55,7 +55,7 @@ class DropIn:
 
 
 def require_cpu(where: str, devices: object) -> None:
-    """Raise ValueError unless a device, or each of several, is None, "cpu" or that of torch."""
+    """Raise ValueError unless a device, or each of several, is None, "cpu" or the CPU of torch."""
     several = isinstance(devices, Sequence) and not isinstance(devices, str)
     for device in devices if several else (devices,):  # type: ignore[attr-defined]
         if device is not None and str(device).partition(":")[0] != "cpu":

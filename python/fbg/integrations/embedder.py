@@ -1,4 +1,4 @@
-"""Embedder: batches of texts to batches of embeddings, in processes of any framework."""
+"""Embedder: makes batches of embeddings from batches of texts, in processes of any framework."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Embedder"]
 class Embedder:
     """Embeds a column of batches: used as it is by Ray Data, Daft, datasets and Spark.
 
-    path, dtype: as for `fbg.load`. num_threads: of a call; 1, because such frameworks have a
-    process for each CPU. column, output: the column of the texts, and that of the embeddings.
-    options: of `Model.encode`.
+    path, dtype: as for `fbg.load`. num_threads: for a call; 1, because such frameworks have a
+    process for each CPU. column, output: the columns of the texts and of the embeddings.
+    options: those of `Model.encode`.
 
     An Embedder can be pickled: only these arguments travel. The model is loaded at the first batch,
     or by `warm_up`, once in each process.
 
-    What a batch comes back as:
+    The result by type of batch:
 
         pyarrow.Table        the table with a column of FixedSizeList<float32>
         mapping of columns   a dict with an array (rows, dimension) more
@@ -77,7 +77,7 @@ class Embedder:
         return self
 
     def __call__(self, batch: Any) -> Any:
-        """Return the batch with embeddings, or those of a sequence of texts.
+        """Return the batch with embeddings, or the embeddings of a sequence of texts.
 
         Raises KeyError for a batch without the column, TypeError for other values than str.
         """

@@ -1,4 +1,4 @@
-"""Queries and documents: with the prompts that a model has for them."""
+"""Embeds queries and documents with the prompts that a model has for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fbg.model.model import Model
 
 __all__ = ["DOCUMENT_PROMPTS", "QUERY_PROMPTS", "encode_prompted", "require_model"]
 
-# As in encode_query and encode_document of sentence-transformers: the first that a model has.
+# The first prompt that a model has is used, as in encode_query of sentence-transformers.
 QUERY_PROMPTS = ("query",)
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 

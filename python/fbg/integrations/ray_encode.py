@@ -14,7 +14,7 @@ with needed("shards on a cluster"):
 
 __all__ = ["encode_shards"]
 
-# A shard that ended the process of its actor so often is at fault itself.
+# A shard that has ended its actor's process this often causes the failure itself.
 RETRIES = 5
 
 
@@ -26,7 +26,7 @@ def encode_shards(
     actors: int | None = None,
     advance: Callable[[Done], object] = lambda done: None,
 ) -> list[Done]:
-    """Embed shards on a cluster; return what became of each, in the order of `shards`.
+    """Embed shards on a cluster; return the result for each, in the order of `shards`.
 
     address: of the cluster, as for `ray.init`; None starts one on this machine, unless this process
     has one. actors: processes, of one CPU and one thread each; None: as many as the cluster has
@@ -62,7 +62,7 @@ def _result(reference: Any) -> Done:
     try:
         result: Done = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        raise (error.cause or error) from None  # what the actor raised, without its traceback
+        raise (error.cause or error) from None  # the error of the actor, without its traceback
     return result
 
 

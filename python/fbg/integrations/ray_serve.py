@@ -24,7 +24,7 @@ class Replica:
         self._runs = AsyncModel(load_encoder(path, dtype, num_threads))
 
     async def __call__(self, task: str, *arguments: Any, **options: Any) -> Any:
-        """Return what the method of `Model` with the name `task` returns for the arguments.
+        """Return the result of the method of `Model` named `task` for the arguments.
 
         Raises ValueError for another name, and the errors of the task.
         """
@@ -49,8 +49,8 @@ def deploy(
 ) -> Any:
     """Return an application for `ray.serve.run`; its handle is called as handle.remote(task, …).
 
-    path, dtype: as for `fbg.load`, on every machine of the cluster. num_threads: of a replica,
-    which takes as many CPUs. min_replicas, max_replicas: how many there are; Ray starts another one
+    path, dtype: as for `fbg.load`, on every machine of the cluster. num_threads: for a replica,
+    which takes as many CPUs. min_replicas, max_replicas: how many; Ray starts another one
     while a replica has more than `requests_per_replica` at a time. options: others of a deployment.
 
     >>> handle = serve.run(deploy("path/to/model", "int8"))  # doctest: +SKIP

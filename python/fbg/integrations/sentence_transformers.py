@@ -79,7 +79,7 @@ class SentenceTransformer(DropIn):
         self._arguments = (str(directory.absolute()), dtype)
         self.model: Model = load_encoder(directory, dtype, num_threads)
         sentence = self.model.sentence
-        # Every model has these two, as in the original: without prompts of its own, empty ones.
+        # Every model has these two, as in the original: empty ones, if it has none.
         self.prompts = {"query": "", "document": "", **(prompts or sentence.prompts)}
         self.default_prompt_name = default_prompt_name or sentence.default_prompt_name
         if self.default_prompt_name not in (None, *self.prompts):
@@ -193,7 +193,7 @@ class SentenceTransformer(DropIn):
         precision: "int8" and "uint8" take the ranges of each dimension from these sentences;
         "binary" and "ubinary" pack the signs of eight dimensions into a byte. convert_to_tensor:
         return a tensor; convert_to_numpy=False: a list of them. normalize_embeddings: True scales
-        to length 1 after the truncation; False leaves what the model does. pool: of
+        to length 1 after the truncation; False keeps the model's setting. pool: from
         `start_multi_process_pool`; chunk_size: sentences that a process receives at a time.
 
         Raises TypeError or ValueError for an argument, and NotImplementedError for another
@@ -225,12 +225,12 @@ class SentenceTransformer(DropIn):
         return rows[0] if single else rows
 
     def encode_query(self, sentences: str | Sequence[str], **options: Any) -> Any:
-        """As `encode`, with the prompt "query"; without one if the model does not have it."""
+        """Embed as `encode` with the prompt "query"; without one if the model does not have it."""
         require_known("encode_query", options, SentenceTransformer.encode)
         return self.encode(sentences, **{"prompt_name": "query", **options})
 
     def encode_document(self, sentences: str | Sequence[str], **options: Any) -> Any:
-        """As `encode`, with the prompt "document"; without one if the model does not have it.
+        """Embed as `encode` with the prompt "document"; without one if the model does not have it.
 
         As in sentence-transformers 6, a prompt "passage" is used only if it is asked for.
         """
@@ -250,7 +250,7 @@ class SentenceTransformer(DropIn):
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of each row of one with each of the other, (rows1, rows2).
 
-        An array; a tensor if one of the arguments is a tensor.
+        It is an array, or a tensor if one of the arguments is a tensor.
         """
         return similarities(self.similarity_fn_name, embeddings1, embeddings2, pairwise=False)
 
@@ -288,7 +288,7 @@ class SentenceTransformer(DropIn):
     def encode_multi_process(
         self, sentences: Sequence[str], pool: ProcessPoolExecutor, **options: Any
     ) -> Any:
-        """As `encode` with a pool."""
+        """Embed as `encode` with a pool."""
         require_known("encode_multi_process", options, SentenceTransformer.encode)
         return self.encode(sentences, pool=pool, **options)
 

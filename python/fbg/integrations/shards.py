@@ -1,10 +1,10 @@
-"""A corpus in shards: files of texts in, for each of them a file of embeddings out.
+"""A corpus in shards: for each file of texts, a file of embeddings is written.
 
 A shard is the unit of work of a cluster (ray_encode.py). Paths are local, or URLs for fsspec.
 
-    texts/a.parquet   ->  out/a.parquet, and out/.fbg/a.json: what it was made from
+    texts/a.parquet   ->  out/a.parquet, and out/.fbg/a.json: the job that made it
 
-The second file is written last. A shard whose two files are there and say the same job is done.
+The second file is written last. A shard is done if both files exist and name the same job.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Done", "ShardEncoder", "ShardJob", "find_shards"]
 
 @dataclass(frozen=True)
 class ShardJob:
-    """What is done to every shard.
+    """The job for every shard.
 
     model, dtype: as for `fbg.load`. output: a directory or URL. column: of the texts; None: "text".
     """
@@ -105,7 +105,7 @@ class ShardEncoder:
         if rows is not None:
             return Done(shard, rows, True)
         out_fs.makedirs(f"{target}/.fbg", exist_ok=True)
-        if out_fs.exists(record):  # of another job, whose output is replaced
+        if out_fs.exists(record):  # an output of another job is replaced
             out_fs.rm_file(record)
         with tempfile.TemporaryDirectory() as folder:
             texts = Path(path) if _is_local(fs) else Path(folder) / f"texts{Path(path).suffix}"

@@ -1,4 +1,4 @@
-"""Arrays of embeddings as sentence-transformers has them: quantized, compared, as tensors."""
+"""Arrays of embeddings as in sentence-transformers: quantized, compared, as tensors."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def similarities(name: str, a: Any, b: Any, *, pairwise: bool) -> Any:
         order = 2 if name == "euclidean" else 1
         if pairwise:
             result = -np.linalg.norm(x - y, order, axis=1)
-        else:  # a row at a time: the differences of all take rows times the memory
+        else:  # one row at a time: all differences take rows times the memory
             result = np.stack([-np.linalg.norm(row - y, order, axis=1) for row in x])
     return tensor(result) if as_tensor else result

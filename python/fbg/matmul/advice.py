@@ -1,7 +1,7 @@
-"""What to do about operands of a product that do not fit: looked for only when it has failed.
+"""Advice for operands of a product that do not fit: looked for only after a failure.
 
-Kernels say what they refuse. What follows here from the operands is the way out, which is added to
-that message.
+Kernels say what they refuse. The advice that follows from the operands is added to
+their message.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fbg.matmul.stage_hints import way_out
 
 
 class Operand(Protocol):
-    """What is looked at of a left operand: a PackA."""
+    """The attributes of a left operand, a PackA, that are used here."""
 
     rounds: bool
     _options: dict[str, Any]
@@ -43,8 +43,8 @@ def advising(function: str, a: Operand, b: PackedB, pipeline: Pipeline) -> Itera
 def advised(
     error: Exception, function: str, a: Operand, b: PackedB, pipeline: Pipeline
 ) -> Exception:
-    """Return the error in the name of the function that the user called, and with the way out if
-    there is one that the operands show.
+    """Return the error in the name of the function that the user called, and with advice if
+    the operands show any.
     """
     error = named(error, function)
     if isinstance(error, TypeError):
@@ -55,7 +55,7 @@ def advised(
 
 
 def transposed(k: int, b: PackedB) -> str:
-    """Return what to do if the weights have been given as (N, K)."""
+    """Return advice if the weights have been given as (N, K)."""
     rows, columns = b.shape
     if k == rows or k != columns:
         return ""
@@ -100,7 +100,7 @@ def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
 
 
 def refused(pipeline: Pipeline, given: str) -> str:
-    """Return the way out for the first stage that does not accept what it gets, or "".
+    """Return advice for the first stage that does not accept its input, or "".
 
     given: the type of the sums that a product hands to the first one.
     """

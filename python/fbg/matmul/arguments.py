@@ -1,4 +1,4 @@
-"""Which arguments of weights go together, checked before anything is packed."""
+"""Checks that arguments of weights fit together, before anything is packed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_quantizing(
 ) -> None:
     """Raise ValueError for an option of quantization where no weights are quantized.
 
-    given: whether each option is other than by default.
+    given: whether each option differs from its default.
     """
     integers = w.dtype == np.int8
     if not integers and dtype in (None, "int8", "int4"):

@@ -1,4 +1,4 @@
-"""Weights of 4 bits of a PackedB: which groups there are, and packing."""
+"""Weights of 4 bits of a PackedB: groups and packing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fbg.arrays import require_within, shown
 from fbg.matmul.weights import INT4_DTYPES, WEIGHT_LIMITS, PackedWeight, int4_name
 from fbg.threads import get_num_threads
 
-# How many weights may share a scale.
+# The numbers of weights that may share a scale.
 INT4_GROUPS = sorted({layout.group for layout in INT4_DTYPES.values()})
 
 
@@ -42,5 +42,5 @@ def pack_int4(
         scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
         offsets = None if symmetric else scales
         return _fbg.pack_b_int4(np.zeros(w.shape, np.int8), scales, offsets, group)
-    columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
+    columns = np.array(w.T, np.float32, order="C")  # a copy has the strides of its shape
     return _fbg.pack_linear([columns], name, None, None, limit, True, get_num_threads())

@@ -1,4 +1,4 @@
-"""Which kernels the library has generated, and how many weight matrices it has packed."""
+"""Lists the kernels that the library has generated, and counts packed weight matrices."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class PackedB:
     False
     """
 
-    _redirected = ""  # why int16 sums, though asked for, are not used
+    _redirected = ""  # why requested int16 sums are not used
 
     def __init__(
         self,
@@ -165,12 +165,12 @@ class PackedB:
         try:
             quantized = _fbg.pack_b_quantize(matrix, granularity == "column", symmetric)
         except ValueError:
-            require_finite(floats, "PackedB: w")  # says where in the axes of w
+            require_finite(floats, "PackedB: w")  # names the place in the axes of w
             raise
         self._keep(quantized, accum, outlier_bits)
 
     def _keep(self, native: PackedWeight, accum: str | None, outlier_bits: int | None) -> None:
-        """Keep int8 weights, split for int16 sums where they are asked for and can pay."""
+        """Keep int8 weights, split for int16 sums if requested and worthwhile."""
         self._native = native
         if accum != "int16":
             return
@@ -352,7 +352,7 @@ class PackedB:
         return self._from_block, (self._native.block,)
 
     def __copy__(self) -> PackedB:
-        packed = self._of(self._native)  # packed weights never change: the copy may share them
+        packed = self._of(self._native)  # packed weights never change, so the copy may share them
         packed._redirected = self._redirected
         return packed
 
@@ -405,10 +405,10 @@ def _given_quant(
     for name, values in (("scale", scales), ("zero_point", points)):
         if values.shape not in ((), (n,)):
             raise ValueError(f"PackedB: {name} must have shape () or ({n},), got {values.shape}")
-    if points.ndim > scales.ndim:  # one per column: the scale joins in
+    if points.ndim > scales.ndim:  # the scale is one per column, too
         scales = np.broadcast_to(scales, (n,))
     per_column = scales.ndim > 0
-    if n == 0 and per_column:  # nothing to keep but the shape
+    if n == 0 and per_column:  # only the shape is kept
         scales, points = np.ones(1, np.float32), np.zeros(1, np.int32)
     given = None if scale is None else np.atleast_1d(scales)
     return given, np.atleast_1d(points).astype(np.int32), per_column

@@ -1,4 +1,4 @@
-"""Files of packed weights: what is saved is what is run, mapped and not copied when it is loaded.
+"""Files of packed weights: saved in the form in which they run, mapped and not copied when loaded.
 
 A file is a safetensors file of one uint8 tensor, ``packed_b``: the block that the kernels read,
 with a header of its own (include/fbg/gemm/pack_b.h), the same for every instruction set.
@@ -31,7 +31,7 @@ MAX_HEADER = 1 << 16  # ours has some 200 bytes
 
 
 def write(path: str, native: PackedWeight, overwrite: bool) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file, completely or not at all."""
     require_free_file(path, overwrite)
     block = native.block
     with replace_file(path) as file:
@@ -40,7 +40,7 @@ def write(path: str, native: PackedWeight, overwrite: bool) -> None:
 
 
 def read(path: str, verify: bool) -> PackedWeight:
-    """Map a file; raises ModelError naming it and what is wrong with it."""
+    """Map a file; raises ModelError naming it and the error."""
     try:
         with open_regular(path) as file:
             offset, size, metadata = _decode_header(file)

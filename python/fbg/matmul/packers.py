@@ -51,7 +51,7 @@ class PackA:
     """
 
     rounds = False
-    _options: dict[str, Any]  # keywords with which the class makes such an operand of another x
+    _options: dict[str, Any]  # keywords for the class to make such an operand of another x
 
     def __init__(
         self, x: object, *, dtype: Literal["bfloat16"] | None = None, **unknown: NoReturn
@@ -101,7 +101,7 @@ class PackA:
         written = out
         if pipeline._gives_bfloat16 and isinstance(out, np.ndarray):
             require_dtype(out, "gemm: out", "bfloat16")
-            written = out.view(np.uint16)  # as bits: the core has no NumPy bfloat16
+            written = out.view(np.uint16)  # pass the bits: the core has no NumPy bfloat16
         try:
             result = right._native.gemm(self._native, pipeline._native, written, threads)
         except (TypeError, ValueError) as error:

@@ -43,7 +43,7 @@ class Stage:
     """A step of an output pipeline; ``>>`` composes steps.
 
     native: the stage of the kernels, whose row of their table says which types it takes.
-    arguments, keywords: of the class, from which pickle and copy make the stage again.
+    arguments, keywords: for the class, from which pickle and copy make the stage again.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Stage:
     ) -> None:
         self._native = native
         self._row = native.row
-        self._types = native.types  # type it takes -> type it gives
+        self._types = native.types  # type of input -> type of result
         self._text = text
         self._again = again(type(self), *arguments, **keywords)
 
@@ -85,7 +85,7 @@ class Pipeline:
             else:
                 raise TypeError(f"pipeline: every item must be a stage, got {_not_a_stage(item)}")
         self.stages: tuple[Stage, ...] = tuple(flat)
-        possible = {"acc", "float32"}  # what kernels start from
+        possible = {"acc", "float32"}  # the input of the first stage
         before = "the accumulator"
         for position, stage in enumerate(flat):
             following = {stage._types[t] for t in possible if t in stage._types}
@@ -133,14 +133,14 @@ class Pipeline:
 
 
 def _items(stages: object, wanted: str) -> Iterable[Any]:
-    """Return what holds stages; else TypeError, which begins with what is wanted."""
+    """Return the container of stages; else TypeError, which begins with what is wanted."""
     if isinstance(stages, Iterable) and not isinstance(stages, (str, bytes, np.ndarray)):
         return stages
     raise TypeError(f"{wanted}, got {_not_a_stage(stages)}")
 
 
 def _not_a_stage(item: object) -> str:
-    """Return what was given in place of a stage, and how such a stage is made."""
+    """Return the object that was given in place of a stage, and how such a stage is made."""
     if isinstance(item, type) and issubclass(item, Stage):
         return f"the class {item.__name__}; write {item.__name__}(…)"
     return shown(item)

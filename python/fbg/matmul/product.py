@@ -104,7 +104,7 @@ def linear(
 def _refused_by_linear(
     error: Exception, x: Array, bias: Array | None, packed_b: PackedB
 ) -> Exception:
-    """Return what to say of operands that `linear` refuses: what is wrong with them, or `error`."""
+    """Return the message for operands that `linear` refuses: their error, or `error`."""
     require_dtype(x, "linear: x", "float32")
     k = packed_b.shape[0]
     if x.ndim == 0 or x.shape[-1] != k:
@@ -147,7 +147,7 @@ def prepare(
     threads = _threads(num_threads, "prepare")
     packer, dtype = _packer_for(packed_b, packer, x_dtype)
     k, n = packed_b.shape
-    # Packers check their options; this one, which takes no memory, stands for those of the calls.
+    # Packers check their options; this one, which takes no memory, represents those of calls.
     sample = _packed_by(packer, np.broadcast_to(np.zeros(1, dtype), (rows, k)), options)
     with advising("prepare", sample, packed_b, pipeline):
         return _fbg.prepare(
@@ -196,7 +196,7 @@ def _packer_for(
 
 
 def _packed_by(packer: Callable[..., PackA], x: Array, options: dict[str, Any]) -> PackA:
-    """Return what the packer makes of x; raises TypeError unless it is a PackA."""
+    """Return the operand that the packer makes of x; raises TypeError unless it is a PackA."""
     name = getattr(packer, "__name__", type(packer).__name__)
     if packer in PACKERS:
         require_known("prepare", options, prepare, packer)

@@ -1,4 +1,4 @@
-"""What to do about a stage that does not go with what comes before it in a pipeline."""
+"""Advice for a stage that does not fit the stages before it in a pipeline."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fbg._fbg import StageRow
 
 
 class Typed(Protocol):
-    """What is looked at of a stage: its row, which types it takes, and what it makes of each."""
+    """The attributes of a stage used here: its row, the types it takes, and its results."""
 
     _row: StageRow
     _types: dict[str, str]
 
 
 def way_out(stage: Typed, given: set[str], before: str) -> str:
-    """Return what to do about a stage that gets values of these types and takes none of them.
+    """Return advice for a stage that gets values of these types and takes none of them.
 
     before: the stage that it follows; "" for the first one.
     """

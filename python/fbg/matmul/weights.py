@@ -13,7 +13,7 @@ PackedWeight: TypeAlias = _fbg.PackedB
 
 
 class Int4Layout(NamedTuple):
-    """How 4-bit weights are quantized: how many share a scale, and whether it has no offset."""
+    """The format of 4-bit weights: how many share a scale, and whether there is no offset."""
 
     group: int
     symmetric: bool
@@ -28,7 +28,7 @@ INT4_DTYPES = {
     "int4_g64_offset": Int4Layout(64, False),
     "int4_g128_offset": Int4Layout(128, False),
 }
-PACKED_DTYPES = ("int8", "int4", "float32", "float16", "bfloat16")  # of `PackedB`
+PACKED_DTYPES = ("int8", "int4", "float32", "float16", "bfloat16")  # arguments of `PackedB`
 _INT4_NAMES = {layout: name for name, layout in INT4_DTYPES.items()}
 
 # The dtypes whose products quantize activations, too.

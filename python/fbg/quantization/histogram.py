@@ -1,4 +1,4 @@
-"""Observers that keep a histogram, and leave out what is too rare to be worth its bits.
+"""Observers that keep a histogram, and leave out values that are too rare to be worth their bits.
 
 A histogram has bins whose width is a power of two and whose edges are multiples of it. When a
 larger value arrives, pairs of bins are added up until it fits, so that counts depend on what was

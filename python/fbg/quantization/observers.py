@@ -14,7 +14,7 @@ from fbg.quantization.search import channels
 
 
 class Observer(ABC):
-    """What observers share; a subclass says which range to quantize.
+    """The base of observers; a subclass says which range to quantize.
 
     Args:
         axis: a scale and zero point for each index along this axis of the batches; None: for all.

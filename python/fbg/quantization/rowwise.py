@@ -140,7 +140,7 @@ def quantize_rowwise(
         q = saturate(rint((x - bias) / scale)), half to even
 
     The rounding directions keep the whole row within the range, so that no value is further than
-    half a scale from what ``dequantize`` returns (before that is rounded to float32).
+    half a scale from the result of ``dequantize`` (before that is rounded to float32).
 
     Args:
         x: float32, float16 or bfloat16 (M, N).

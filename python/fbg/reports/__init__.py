@@ -1,1 +1,1 @@
-"""What a model costs and loses on this machine: compare, profile, bench, sensitivity."""
+"""Reports of cost and accuracy of a model on this machine: compare, profile, bench, sensitivity."""

@@ -20,7 +20,7 @@ from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.runner import Runner
 
 REFERENCE = "float32"
-COMPARED_TOKENS = 1024  # of one run that hands back every layer
+COMPARED_TOKENS = 1024  # tokens of one run that returns every layer
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def nearest_texts(embeddings: Floats, count: int) -> npt.NDArray[np.intp]:
 
 
 def layer_errors(models: dict[str, Model], texts: list[str]) -> dict[str, list[LayerError]]:
-    """Run each model on the texts, a few at a time, and add up what differs from float32."""
+    """Run each model on the texts, a few at a time, and add up differences from float32."""
     taps = {dtype: _Taps(model) for dtype, model in models.items()}
     sums: dict[str, list[npt.NDArray[np.float64]]] = {dtype: [] for dtype in models}
     count = 0

@@ -55,7 +55,7 @@ class _Timed:
 class Latency(_Timed):
     """Seconds of `forward` on a batch of sequences of `tokens` tokens each.
 
-    tokens_per_second: of the whole batch, at the median.
+    tokens_per_second: for the whole batch, at the median.
     """
 
     tokens: int
@@ -64,7 +64,7 @@ class Latency(_Timed):
 
 @dataclass(frozen=True)
 class NetLatency(_Timed):
-    """Seconds of a run, and of preparing the plan for it anew: what a kept plan saves."""
+    """The seconds of a run, and of preparing its plan anew, which a kept plan saves."""
 
     prepare: float
 
@@ -129,7 +129,7 @@ def bench(
 ) -> Benchmark:
     """Time `Model.forward` on random token ids; dtypes take turns.
 
-    model: what `fbg.load` takes. One that was saved has one dtype, which is then the default.
+    model: as for `fbg.load`. A saved model has one dtype, which is then the default.
     tokens: lengths of a sequence; None takes 8, 32, 128 and 384, as far as the model has positions.
     batch: sequences of a call.
     num_threads: thread counts; None takes `fbg.get_num_threads()`. The setting of the process is
@@ -137,7 +137,7 @@ def bench(
     dtypes: None takes float32, bfloat16 and int8.
     rounds: samples of each figure: one call, after one that is not timed.
 
-    Raises what `fbg.load` raises, ValueError for numbers out of range.
+    Raises the errors of `fbg.load`, and ValueError for numbers out of range.
 
     >>> from fbg.reports.benchmark import bench
     >>> print(bench("path/to/all-MiniLM-L6-v2", [32], dtypes=["int8"]))  # doctest: +SKIP
@@ -175,9 +175,9 @@ def bench_net(
 ) -> NetBenchmark:
     """Time an ONNX file or a saved network on random inputs; dtypes take turns.
 
-    shapes: of inputs, where the file leaves sizes open. num_threads: counts of threads; None takes
+    shapes: those of inputs with open sizes in the file. num_threads: counts of threads; None takes
     `fbg.get_num_threads()`. dtypes: of "float32" and "int8", which is calibrated on random inputs;
-    None takes float32, or the dtype of a saved network. Raises what `fbg.load` raises.
+    None takes float32, or the dtype of a saved network. Raises the errors of `fbg.load`.
     """
     rows = []
     products: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Which outputs of a network are scores of classes, so that their largest element is an answer.
 
-A file does not say so. Taken for scores is what softmax makes, what is named logits or the like,
-and the matrix that a linear layer with a bias makes last. Embeddings end otherwise, as a rule: with
+A file does not say so. Scores are results of softmax, tensors that are named logits or the like,
+and the matrix of a last linear layer with a bias. Embeddings usually end differently: with
 a norm, a mean, an activation or a projection without a bias.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fbg.importers.description import Network, Node
 
 NAMES = re.compile(r"logit|prob|score|softmax|class", re.IGNORECASE)
-# What moves elements only, or is nothing in a network that runs.
+# Operators that only move elements, or do nothing at inference.
 MOVES = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout", "Cast"}
 
 
@@ -36,7 +36,7 @@ def _are_scores(name: str, makers: Mapping[str, Node], network: Network) -> bool
     if node.op in ("Softmax", "LogSoftmax"):
         return True
     shape = network.outputs[name].shape
-    if node.op == "Add" and shape is not None and len(shape) == 2:  # of a bias to a product
+    if node.op == "Add" and shape is not None and len(shape) == 2:  # adds a bias to a product
         products = [makers.get(each) for each in node.inputs if each not in network.constants]
         return len(products) == 1 and products[0] is not None and products[0].op == "MatMul"
     return node.op == "Gemm" and len(node.inputs) == 3 and node.inputs[2] != ""

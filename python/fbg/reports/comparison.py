@@ -1,4 +1,4 @@
-"""compare: what a lower precision costs in accuracy, and what it gains in speed and memory.
+"""compare: the loss of accuracy by a lower precision, and its gain in speed and memory.
 
 Everything is relative to float32 of the same checkpoint or file: embeddings of texts by their
 cosine and by the neighbours that they keep, hidden states layer by layer; outputs of a network by
@@ -193,9 +193,9 @@ def compare(
     model: a checkpoint that `fbg.load` takes, not one saved in a lower precision.
     texts: at least two that are not empty; None takes `sample_texts()`.
     dtypes: any that `fbg.load` takes; float32 is always there.
-    rounds: of timing, in each of which every dtype encodes all texts once.
+    rounds: number of rounds; in each, every dtype encodes all texts once.
 
-    Raises what `fbg.load` and `Model.encode` raise, ValueError for texts or dtypes that do not fit.
+    Raises the errors of `fbg.load` and `Model.encode`, ValueError for wrong texts or dtypes.
 
     >>> from fbg.reports.comparison import compare
     >>> print(compare("path/to/all-MiniLM-L6-v2", dtypes=["int8"]))  # doctest: +SKIP
@@ -264,7 +264,7 @@ def compare_net(
 ) -> NetComparison:
     """Quantize an ONNX file and compare it with float32.
 
-    shapes: of inputs, where the file leaves sizes open. inputs: a .npz file with an array for each
+    shapes: those of inputs with open sizes in the file. inputs: a .npz file with an array for each
     input, whose first axis counts runs; the first half of them (at least one) calibrates. None:
     random numbers, which say more about speed than about accuracy. Raises what `fbg.load` raises,
     and ValueError for inputs that do not fit.

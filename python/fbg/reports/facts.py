@@ -1,4 +1,4 @@
-"""What a model directory, a network or a file of packed weights consists of."""
+"""Facts about a model directory, a network or a file of packed weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fbg.reports.measuring import Report, aligned
 class ModelFacts(Report):
     """Result of `model_facts`.
 
-    dtype: that of a saved model, else None: `fbg.load` chooses it. method: how a saved model was
+    dtype: the one of a saved model, else None: `fbg.load` chooses. method: how a saved model was
     quantized. tasks: methods of `Model` beside `encode` that need the head. file_bytes: of weights.
     """
 
@@ -65,7 +65,7 @@ class ModelFacts(Report):
 class NetFacts(Report):
     """Result of `net_facts`.
 
-    operators: how many nodes there are of each operator. products, int8_products: convolutions and
+    operators: the number of nodes of each operator. products, int8_products: convolutions and
     products of matrices, and those of them that multiply integers of 8 bits. steps: of the
     plan, by back end. parameters: elements of constant tensors. tensor_bytes: of all tensors
     between the nodes, one beside the other. arena_bytes: of the memory in which fbg keeps them.
@@ -129,7 +129,7 @@ class WeightFacts(Report):
 
 
 def model_facts(path: str) -> ModelFacts:
-    """Read the settings of a model, a directory or a hub id; raises what `fbg.load` raises."""
+    """Read the settings of a model, a directory or a hub id; raises the errors of `fbg.load`."""
     try:
         directory = find_directory(path)
     except ModuleNotFoundError as error:

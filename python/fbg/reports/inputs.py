@@ -1,5 +1,5 @@
-"""What reports measure models on: texts or random tokens, random inputs or those of a file, and
-how many threads.
+"""Inputs of reports: texts or random tokens, random inputs or those of a file, and
+numbers of threads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Feed = dict[str, Array]
 TOKENS = (8, 32, 128, 384)
 RANDOM_FEEDS = 8
-# What NumPy lets through of damaged archives.
+# Errors of damaged archives that NumPy lets through.
 NOT_NPZ = (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError)
 
 
@@ -101,7 +101,7 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
     """Return the inputs of some runs from a .npz file.
 
     It holds an array for each input, by name, with one more axis before those of the input: that of
-    the runs. Raises ValueError naming the file and what is wrong with it.
+    the runs. Raises ValueError naming the file and the error.
     """
     try:
         with open_regular(path) as file, np.load(file, allow_pickle=False) as stored:

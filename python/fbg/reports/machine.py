@@ -13,7 +13,7 @@ PACKAGES = ("numpy", "safetensors", "tokenizers")
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what `fbg info --json` prints."""
+    """Return the facts that `fbg info --json` prints."""
     return {
         "cpu": dict(_fbg.cpu_info()),
         "isa": {

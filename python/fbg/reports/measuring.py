@@ -47,7 +47,7 @@ def time_in_turn(
     """Return the seconds of a call, one for each round.
 
     One more round, the first, is not counted. warm: neither is a call before each sample, so that
-    what a call leaves in the caches is its own. stage: what progress is called; that of the calls
+    a call finds only its own data in the caches. stage: what progress is called; that of the calls
     themselves is not told.
     """
     with told_to(None):
@@ -108,7 +108,7 @@ def noise(names: Iterable[str]) -> str:
 def require_unsaved(
     where: str, model: str, reason: str = "so that there is no float32 to compare it with"
 ) -> None:
-    """Raise ModelError for what fbg saved: it has one dtype, and nothing else can be made of it."""
+    """Raise ModelError for a saved model: it has one dtype, and no other can be made of it."""
     if os.path.isfile(os.path.join(model, WEIGHTS)):
         raise ModelError(
             f"{where}: {model} was saved by fbg in one dtype, {reason}: give the checkpoint or the "

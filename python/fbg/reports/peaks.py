@@ -1,4 +1,4 @@
-"""What the instructions of this CPU can do at most: which of them bound a family of kernels."""
+"""Peak rates of the instructions of this CPU, and which of them bound a family of kernels."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NEON_DOT = ("int8_sdot_neon",)
 NEON_I8MM = ("int8_sudot_neon",)
 NEON_BF16 = ("bf16_bfdot_neon",)
 
-STEADY = 0.9  # of the best sample, that half of the others reach on a quiet machine
+STEADY = 0.9  # part of the best sample that half of the others reach on a quiet machine
 
 Peaks = dict[str, tuple[str, ...]]
 
-# What the kernels of a family may issue under an ISA limit, best instruction first. With VNNI,
+# Instructions of the kernels of a family under an ISA limit, best instruction first. With VNNI,
 # int16 accumulation is left to int32; bfloat16 without its instruction is computed in fp32.
 AVX2: Peaks = {"int8": EXACT[1:], "int16": INT16[1:], "fp32": FP32[1:], "bf16": FP32[1:]}
 AVX512: Peaks = {"int8": EXACT, "int16": INT16, "fp32": FP32, "bf16": FP32}

@@ -14,7 +14,7 @@ from fbg.files import replace_file
 if TYPE_CHECKING:
     from fbg.reports.comparison import Comparison
 
-Panels = Mapping[str, Mapping[str, Mapping[str, float]]]  # of bars by name, of lengths by part
+Panels = Mapping[str, Mapping[str, Mapping[str, float]]]  # bars by name, lengths by part
 COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
 
 

@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from fbg.importers.net_plan import NetPlan
 
 GEMM, MATMUL = "GEMM", "attention matmul"
-HEAD = ("ms", "share", "G op/s", "of peak")  # of tables of parts
+HEAD = ("ms", "share", "G op/s", "of peak")  # width of tables of parts
 
 
 @dataclass(frozen=True)
 class Part:
     """A part of a run.
 
-    share: of the whole run.
-    rate: G op/s, a multiply-add being two; None for what does no products.
-    of_peak: rate relative to what the instructions could do on as many cores; None where that is
+    share: part of the whole run.
+    rate: G op/s, a multiply-add is two; None for parts without products.
+    of_peak: rate relative to the peak of the instructions on as many cores; None where that is
         not known.
     """
 
@@ -75,7 +75,7 @@ class Profile:
     """A run of one sequence of `tokens` tokens, split up in three ways; medians of the rounds.
 
     sub_layers, modules: the slowest part first. layers: in the order in which they run; the
-        embeddings come first, and last what follows the layers. They have no rates, since a layer
+        embeddings come first, and the rest behind layers last. They have no rates, since a layer
         multiplies in several precisions.
     noisy: the samples of the run, of the share of a part in it, or of the peak disagree by more
         than 10 %, or a part came out above its peak: something else was using the machine, and the
@@ -92,7 +92,7 @@ class Profile:
 
     @property
     def run(self) -> str:
-        """Which run it is: how many tokens, on how many threads."""
+        """The run: numbers of tokens and threads."""
         return f"{self.tokens} tokens, {threads_text(self.threads)}"
 
     @property
@@ -118,7 +118,7 @@ class ProfileReport(Report):
         return "\n".join(lines)
 
     def shares(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return percentages by kind of breakdown, by run and by part: what a plot stacks."""
+        """Return percentages by kind of breakdown, by run and by part: for a stacked plot."""
         result: dict[str, dict[str, dict[str, float]]] = {"by sub-layer": {}, "by module": {}}
         for p in self.profiles:
             for title, parts in zip(result, (p.sub_layers, p.modules), strict=True):
@@ -149,7 +149,7 @@ class NetProfile(Report):
 
     @classmethod
     def of(cls, path: str, threads: int, plan: NetPlan) -> NetProfile:
-        """Return what a plan with samples says."""
+        """Return the profile of a plan with samples."""
         return cls(path, threads, plan, not is_steady(np.array(plan.samples, np.float64)))
 
     def __str__(self) -> str:
@@ -168,14 +168,14 @@ def profile(
 ) -> ProfileReport:
     """Split the time of a run of one sequence by sub-layer and by module.
 
-    model: what `fbg.load` takes.
+    model: as for `fbg.load`.
     tokens: lengths of the sequence; None takes 8, 32, 128 and 384, as far as there are positions.
     num_threads: thread counts; None takes `fbg.get_num_threads()`. An op's time is that of all
         threads, barrier included; within an op, the phases are those of the first thread.
     dtype: as for `fbg.load`.
     rounds: in each of which the run and the peak of the instructions are measured.
 
-    Raises what `fbg.load` raises, ValueError for numbers out of range.
+    Raises the errors of `fbg.load`, and ValueError for numbers out of range.
 
     >>> from fbg.reports.profiling import profile
     >>> print(profile("path/to/all-MiniLM-L6-v2", [128], dtype="int8"))  # doctest: +SKIP
@@ -199,7 +199,7 @@ def profile_net(
     """Load a network and time it on random inputs; integers are 0, and bool is true.
 
     shapes: of inputs by name, where the file leaves sizes open. Raises ValueError for an input
-    whose size is not known, and what `fbg.load` raises.
+    whose size is not known, and the errors of `fbg.load`.
     """
     threads = num_threads or fbg.get_num_threads()
     net = load(path, num_threads=threads, shapes=shapes or {})
@@ -216,7 +216,7 @@ class _Breakdown:
     operations: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def add(self, op: TimedOp, seconds: float, phases: Doubles, saved: float) -> None:
-        """Add an op. phases: what it spent on each; saved: how much less it takes unactivated."""
+        """Add an op. phases: its time in each; saved: time saved without activation."""
         phase = [float(x) for x in phases]
         modules = self.modules
         self.sub_layers[op.sub_layer] += seconds
@@ -243,7 +243,7 @@ class _Breakdown:
     def parts(
         self, times: Mapping[str, float], peaks: Mapping[str, float | None]
     ) -> tuple[Part, ...]:
-        """Return what `times` holds, the slowest first.
+        """Return the parts in `times`, the slowest first.
 
         peaks: by part, in G op/s; those of GEMM count for parts that are not named.
         """
@@ -267,7 +267,7 @@ class _Profiler:
         self._bare = TimedNetwork(model.network, activations=False)
 
     def profile(self, tokens: int, threads: int) -> Profile:
-        products = "bfloat16" if self._model.dtype in ROUNDED else "float32"  # of attention
+        products = "bfloat16" if self._model.dtype in ROUNDED else "float32"  # phases of attention
         linear_peak, attention_peak = PeakSamples(self._model.dtype), PeakSamples(products)
         ids = synthetic_ids(self._model, tokens, 1)
         runs, bare_runs = [], []

@@ -54,7 +54,7 @@ class NodeLoss:
 
 @dataclass(frozen=True)
 class _Losses(Report):
-    """What is found of an encoder and of a network.
+    """The results for encoders and for networks.
 
     int8_loss: the loss if all is quantized.
     proposed: names for `fbg.load(..., higher_precision=proposed)`; empty if int8 suffices.
@@ -89,7 +89,7 @@ class _Losses(Report):
 class Sensitivity(_Losses):
     """Result of `sensitivity`.
 
-    layers: the loss of each layer, largest first. What is proposed is computed in bfloat16.
+    layers: the loss of each layer, largest first. Proposed layers are computed in bfloat16.
     """
 
     model: str
@@ -105,7 +105,7 @@ class Sensitivity(_Losses):
 class NetSensitivity(_Losses):
     """Result of `net_sensitivity`.
 
-    nodes: the loss of each product, largest first. What is proposed is computed in float32.
+    nodes: the loss of each product, largest first. Proposed nodes are computed in float32.
     """
 
     path: str
@@ -161,7 +161,7 @@ def net_sensitivity(
     num_threads: int | None = None,
     progress: Callable[[str], object] = lambda node: None,
 ) -> NetSensitivity:
-    """Measure what each product loses in int8, and propose nodes to keep in float32.
+    """Measure the loss of each product in int8, and propose nodes to keep in float32.
 
     target: the loss, 1 - mean cosine of the outputs, that the proposal should reach, in (0, 1).
     Other arguments as of `compare_net`.
@@ -186,7 +186,7 @@ def _require_target(target: float) -> None:
 class _Encoder:
     """A float32 model, with the losses of variants of its weights on some texts.
 
-    names: of its products. alone: the loss if only one is quantized; all_but: if all others are.
+    names: of products. alone: the loss if only one is quantized; all_but: if all others are.
     """
 
     def __init__(self, base: Model, texts: list[str]) -> None:

@@ -1,6 +1,6 @@
-"""Ratios of times that were measured in turn, with what noise could make of them.
+"""Ratios of times that were measured in turn, with the effect of noise on them.
 
-Every ratio that a report shows is one of these: its value is that of the medians beside it, so that
+Every ratio in a report is one of these: its value is the ratio of the medians beside it, so that
 it cannot contradict them, and it says so where other rounds might have shown the opposite.
 """
 
@@ -11,8 +11,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-OUTLIERS = 5  # of so many rounds, one may be due to something else than what is timed
-DEVIATIONS = 3  # of a round: what a difference must exceed to be one although a round disagrees
+OUTLIERS = 5  # among so many rounds, one may be disturbed from outside
+DEVIATIONS = 3  # part of a round that a difference must exceed if a round disagrees
 DOUBT = 1 / 16  # the probability that the interval misses the median; 5 rounds are the least for it
 
 

@@ -1,4 +1,4 @@
-"""A network whose ops are timed one by one: what they are called, compute and take.
+"""A network whose ops are timed one by one: with their names, work and time.
 
 A plan times its ops, and within the fused ones the phases of include/fbg/core/phase.h: packing
 (which quantizes), scores, softmax and context.
@@ -47,8 +47,8 @@ class TimedOp:
     """An op of a plan.
 
     sub_layer: the part of the network that it belongs to.
-    layer: "embeddings", "layer 1" and so on, or "pooling" for what follows the last layer.
-    operations: of its products in a run, a multiply-add being two.
+    layer: "embeddings", "layer 1" and so on, or "pooling" for the part behind the last layer.
+    operations: those of its products in a run; a multiply-add is two.
     activated: whether it is a linear layer that applies an activation, also that of a gate.
     """
 
@@ -60,7 +60,7 @@ class TimedOp:
 
 
 class TimedNetwork:
-    """An encoder with its pooler. Without activations, the difference in time is what they take."""
+    """An encoder with its pooler. Without activations, the difference is their time."""
 
     def __init__(self, network: Transformer, activations: bool = True) -> None:
         self._config = network.config
@@ -114,7 +114,7 @@ class TimedNetwork:
 
 
 def _layer(scope: str) -> str:
-    """Return what the layer is called whose values are in this scope of the graph."""
+    """Return the name of the layer whose values are in this scope of the graph."""
     first, _, number = scope.partition(".")
     if first == EMBEDDINGS:
         return EMBEDDINGS
@@ -130,7 +130,7 @@ def _without_activation(op: Op) -> Op:
 
 def sub_layer(op: str) -> str:
     """Return the sub-layer of an op, given its name in a plan or that of its linear layer."""
-    op = op.partition(" ")[0]  # what follows are options: "attention window 64"
+    op = op.partition(" ")[0]  # the rest are options: "attention window 64"
     if op in SUB_LAYERS:
         return SUB_LAYERS[op]
     last = op.rpartition(".")[2]
@@ -138,7 +138,7 @@ def sub_layer(op: str) -> str:
 
 
 def visible_pairs(tokens: int, window: int | None) -> int:
-    """Return how many pairs of query and key attention multiplies."""
+    """Return the number of pairs of query and key that attention multiplies."""
     if window is None or window >= tokens:
         return tokens * tokens
     return tokens * (2 * window + 1) - window * (window + 1)

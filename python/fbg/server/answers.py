@@ -1,6 +1,6 @@
 """The JSON of answers, which may have many numbers or words.
 
-What takes long is made outside of the event loop, and in parts, because one call of the encoder
+Slow answers are made outside of the event loop, and in parts, because one call of the encoder
 keeps the interpreter for itself. An answer beyond the limit ends with the part that exceeds it.
 """
 
@@ -27,7 +27,7 @@ CHARACTERS_OF_ITEM = 64
 
 
 async def json_of(call: Call, result: Any) -> bytes | bytearray:
-    """Return the JSON of what a route returns: a JSON value, in which arrays are lists, or a
+    """Return the JSON for the result of a route: a JSON value, in which arrays are lists, or a
     generator of the parts of its JSON, which is advanced in a thread. Raises RequestError."""
     state = call.state
     if not isinstance(result, GeneratorType):
@@ -56,7 +56,7 @@ def _joined(parts: Iterator[bytes], most: int) -> bytearray:
 
 
 def _items(value: Any) -> int:
-    """Return how many items a JSON value has, or a number above MOST_ITEMS if it has more."""
+    """Return the number of items of a JSON value, or a number above MOST_ITEMS if it has more."""
     count, rest = 0, [value]
     while rest and count <= MOST_ITEMS:
         item = rest.pop()

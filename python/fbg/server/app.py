@@ -1,4 +1,4 @@
-"""The application: routes, and what stands around them.
+"""The application: routes, and the layers around them.
 
 protocol -> tracing, if asked for -> CORS, if there are origins -> Guard -> Routes -> an endpoint
 """

@@ -2,7 +2,7 @@
 
     limits -> body -> message -> function of the route -> JSON, with the times in the headers
 
-A client that goes away cancels its request, and with it what it has in the queue.
+A client that goes away cancels its request, and with it its work in the queue.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Answer = Callable[[Call, Any], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Route:
-    """path, answer: the function of the route, which returns what answers.json_of takes.
+    """path, answer: the function of the route, which returns an argument for answers.json_of.
     message: the type of its body. method: its name in metrics."""
 
     path: str
@@ -155,7 +155,7 @@ def _arriving_within(seconds: float) -> Iterator[None]:
 
 
 def _time_headers(call: Call, seconds: float) -> list[tuple[bytes, bytes]]:
-    """Return the headers in which TEI tells what a request took, in milliseconds."""
+    """Return the headers in which TEI reports the times of a request, in milliseconds."""
     record = call.record
     if not record.tokens:
         return []

@@ -4,7 +4,7 @@
     OpenAI   {"error": {"message", "type", "param", "code"}}
     Cohere   {"message": message}
 
-A message says what a client did wrong. What goes wrong inside is logged, and answered in words that
+A message describes an error of a client. An internal error is logged, and answered in words that
 name no path, no module and no line.
 """
 
@@ -23,7 +23,7 @@ class Dialect(enum.Enum):
 
 
 class Fault(enum.Enum):
-    """What can be wrong with a request, or with the server: its status code, what TEI and OpenAI
+    """Errors of a request, or of the server: its status code, what TEI and OpenAI
     call it, OpenAI's code, and the status code of the dialects that are not TEI where it differs.
     """
 
@@ -67,7 +67,7 @@ class RequestError(Exception):
 
 
 def error_body(dialect: Dialect, error: RequestError) -> dict[str, Any]:
-    """Return the JSON object that tells a client of this dialect what is wrong."""
+    """Return the JSON object that describes the error in this dialect."""
     fault = error.fault
     if dialect is Dialect.TEI:
         return {"error": error.message, "error_type": fault.tei}

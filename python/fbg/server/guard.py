@@ -17,7 +17,7 @@ log = logging.getLogger("fbg.server")
 
 ABANDONED = 499  # the client went away
 
-# What needs no key: they say nothing about texts or models.
+# Paths that need no key: they say nothing about texts or models.
 OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics"})
 
 

@@ -1,4 +1,4 @@
-"""What several dialects do alike: texts or token ids to embeddings, options to those of Model."""
+"""Code shared by dialects: embeds texts or token ids, and maps options to those of Model."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from fbg.server.errors import Fault, RequestError
 M = TypeVar("M")
 
 UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)
-MOST_CHARACTERS = 80  # of a key that an error repeats, and that is compared with the known ones
-# What messages call an argument of the library, if they do not have a field of its name.
+MOST_CHARACTERS = 80  # characters of a key that errors repeat and compare
+# The names in messages of arguments of the library, if they do not have a field of its name.
 ALIASES = {
     "sentences": ("inputs", "input"),
     "texts": ("inputs",),
@@ -43,14 +43,14 @@ def decode(body: bytes | msgspec.Raw, kind: type[M]) -> M:
 
 
 def not_json(error: Exception) -> RequestError:
-    """Return what is wrong with a body that is no JSON."""
+    """Return the error of a body that is not JSON."""
     if isinstance(error, UnicodeDecodeError):
         return RequestError(Fault.MALFORMED, f"the body is not UTF-8: {error}")
     return RequestError(Fault.MALFORMED, "the body is not valid JSON")
 
 
 def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:
-    """Return what is wrong with a message of a type, as an error of its request."""
+    """Return the error in a message of a type, as an error of its request."""
     unknown = UNKNOWN.fullmatch(str(error))
     if unknown is None:
         return RequestError(Fault.VALIDATION, str(error))
@@ -64,7 +64,7 @@ def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:
 
 
 def fault_of_library(error: ValueError, message: Any) -> RequestError:
-    """Return an error that the library raised for what a request asks, in the request's words."""
+    """Return an error that the library raised for a request, in the request's words."""
     keys = {name: path for path, name, value in _values(message) if value is not None}
     text = re.sub(r"^\w+: ", "", str(error))
 

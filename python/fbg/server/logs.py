@@ -42,7 +42,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logs() -> None:
-    """Send what the server and uvicorn log to standard error; warnings of the library, too."""
+    """Send the logs of the server and uvicorn to standard error; warnings of the library, too."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter())
     for name in (*LOGGERS, "py.warnings"):

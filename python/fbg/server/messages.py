@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-# A text, a list of texts, token ids, or a list of them: of one kind, which inputs.py checks.
+# A text, a list of texts, token ids, or a list of them: inputs.py checks that all are of one kind.
 Input = str | list[str | int | list[int]]
 
 

@@ -26,10 +26,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 10)
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)
 
-# The library ends the names of counters in _total; those of TEI do not.
+# The library ends the names of counters in _total; counters of TEI do not.
 TOTAL = re.compile(rb"^((?:# (?:HELP|TYPE) )?te_\w+)_total\b", re.MULTILINE)
 
-# Observations are added together, because most of what one costs does not depend on their number.
+# Observations are added together, because most of the cost does not depend on their number.
 FLUSH_SECONDS = 0.05
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -49,7 +49,7 @@ class _Histogram(Histogram):
 class Metrics:
     """Counts and times of one process; with several workers, the sums of all of them.
 
-    waiting: says how many texts wait in the queue.
+    waiting: returns the number of texts in the queue.
     """
 
     def __init__(self, waiting: Callable[[], int]) -> None:

@@ -39,7 +39,7 @@ YOUNG_OBJECTS = 20_000
 
 
 class Server(uvicorn.Server):
-    """uvicorn, with the models of `state` loaded beside it and an orderly end.
+    """uvicorn, which loads the models of `state` and ends in order.
 
     failed: the models could not be loaded, or the queue cannot compute any more. interrupted: by
     SIGINT.
@@ -142,7 +142,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen no more; answer what was accepted."""
+        """Stop listening; answer the accepted requests."""
         for server in self.servers:
             server.close()
         await asyncio.sleep(LAST_SECONDS)

@@ -1,4 +1,4 @@
-"""What every request and every answer has: an id, a key, a line of the log."""
+"""Parts of every request and every answer: an id, a key, a line of the log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ encode_json = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
 class Received(NamedTuple):
-    """What the server reads in the headers of a request. content_length: 0 if it is not given."""
+    """The headers of a request that the server reads. content_length: 0 if it is not given."""
 
     authorization: bytes | None
     request_id: bytes
@@ -42,7 +42,7 @@ class Received(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer with a JSON body. headers: those beside its type and its length."""
+    """An answer with a JSON body. headers: those besides its type and its length."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -75,7 +75,7 @@ def _new_request_id() -> bytes:
 def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
     """Return the answer to a request that ends with an error, and count it.
 
-    scope: of ASGI, or what it has of "path" and "dialect".
+    scope: that of ASGI, or a mapping with "path" and "dialect".
     """
     dialect = scope.get("dialect") or _dialect_of(scope["path"])
     state.metrics.failed.labels(error.fault.name.lower()).inc()

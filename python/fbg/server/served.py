@@ -20,7 +20,7 @@ from fbg.tasks.zero_shot import can_entail
 
 OnBatch = Callable[[int, int], None]
 
-# What clients are told of the tasks, which have the names of the methods of Model.
+# The names of tasks for clients, by the names of the methods of Model.
 IN_WORDS = {
     "encode": "embeddings",
     "encode_sparse": "sparse embeddings",
@@ -58,7 +58,7 @@ class Served:
 
     @cached_property
     def tasks(self) -> frozenset[str]:
-        """What the model can do here, by the names of the methods of Model."""
+        """The tasks of the model, by the names of the methods of Model."""
         tasks = set(KINDS.get(self.head_kind or "", ()))
         if len(self.labels) != 1 and self.head_kind == "ForSequenceClassification":
             tasks -= {"rerank"}
@@ -85,7 +85,7 @@ class Served:
 
 
 class Models:
-    """Models by name. A reload replaces all of them at once; requests go on with what they have."""
+    """Models by name. A reload replaces all of them at once; requests keep the old ones."""
 
     def __init__(self, served: Mapping[str, Served]) -> None:
         self._served = dict(served)
@@ -166,7 +166,7 @@ async def warm_up(models: Models) -> None:
             await served.runs.encode_multi("ready", kind="query")
             await served.runs.encode_multi(["ready", "a text of several words"])
         if "encode_hybrid" in served.tasks:
-            with contextlib.suppress(ModelError):  # requests are told what the model lacks
+            with contextlib.suppress(ModelError):  # requests get the error
                 await served.runs.encode_hybrid(["ready", "a text of several words"])
         if "encode_sparse" in served.tasks:
             await served.runs.encode_sparse("ready")

@@ -1,4 +1,4 @@
-"""What `fbg serve` is told: which models, where to listen, and the limits of requests."""
+"""The settings of `fbg serve`: the models, where to listen, and the limits of requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fbg.threads import get_num_threads
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model to serve: the name that requests give, and what `fbg.load` is given."""
+    """A model to serve: its name in requests, and the arguments of `fbg.load`."""
 
     name: str
     path: str

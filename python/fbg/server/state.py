@@ -1,4 +1,4 @@
-"""What requests share: models, batch former, metrics, keys, and how full the process is."""
+"""The state that requests share: models, batch former, metrics, keys, and the load."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from fbg.server.settings import Settings
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
 
-BYTES_OF_NUMBER = 22  # of an answer, in JSON
+BYTES_OF_NUMBER = 22  # bytes of an answer, in JSON
 
 
 class State:
     """One process of the server.
 
-    ready: models are loaded and have run. draining: the process ends; what comes now is answered,
+    ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
     are not traced. encoders: the threads that make large answers. requests, held: how many are
     worked on, and the bytes that they need.
@@ -81,7 +81,7 @@ class State:
             self.requests -= 1
 
     def hold(self, more: int) -> None:
-        """Count bytes that a request needs beside those that it has; negative: that it gives back.
+        """Count bytes that a request needs besides those that it has; negative: bytes returned.
 
         Raises RequestError if all requests together would need too many.
         """
@@ -93,7 +93,7 @@ class State:
 class Call:
     """One request, as the function that answers it sees it.
 
-    record: what it took so far. message: what it asks, decoded, which errors refer to.
+    record: its cost so far. message: its decoded body, to which errors refer.
     """
 
     def __init__(self, state: State) -> None:
@@ -104,7 +104,7 @@ class Call:
         self._held = 0
 
     def hold(self, size: int) -> None:
-        """Say how many bytes the request needs from now on; raises RequestError."""
+        """Set the number of bytes that the request needs from now on; raises RequestError."""
         self.state.hold(size - self._held)
         self._held = size
 

@@ -1,4 +1,4 @@
-"""A span of OpenTelemetry for each request, with what its parts took (`fbg serve --tracing`).
+"""A span of OpenTelemetry for each request, with the times of its parts (`fbg serve --tracing`).
 
 protocol -> _anonymous -> OpenTelemetryMiddleware -> _described -> the application
 
@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, get_current_span
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# What is asked many times a minute and says nothing about requests.
+# Paths that are asked many times a minute and say nothing about requests.
 EXCLUDED = "/health$,/ping$,/metrics$"
 
 
@@ -34,7 +34,7 @@ class Tracing:
     def wrap(self, app: ASGIApp, paths: Collection[str]) -> ASGIApp:
         """Return an application that makes a span for each request of `app`.
 
-        paths: those that spans are named after; others come from who tries what there is.
+        paths: those after which spans are named; others come from scanners.
         """
 
         def name(scope: Scope) -> tuple[str, dict[str, str]]:
@@ -68,7 +68,7 @@ def _anonymous(app: ASGIApp) -> ASGIApp:
 
 
 def _described(app: ASGIApp) -> ASGIApp:
-    """Add to the span of a request what the application noted about it in the scope.
+    """Add to the span of a request the notes of the application about it in the scope.
 
     It does so when the answer begins, because the span ends with the last part of the answer.
     """

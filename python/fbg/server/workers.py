@@ -61,7 +61,7 @@ def serve(settings: Settings) -> int:
 
 
 def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:
-    # The metrics of all workers lie in files here; the library looks when it is imported.
+    # The metrics of all workers are in files here; the library looks when it is imported.
     metrics = tempfile.mkdtemp(prefix="fbg-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
     try:

@@ -1,1 +1,1 @@
-"""What `fbg.tune` measures: a store of results, the file that keeps them, and what is timed."""
+"""The measurements of `fbg.tune`: a store of results, the file that keeps them, and the trials."""

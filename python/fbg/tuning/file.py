@@ -1,4 +1,4 @@
-"""The file in which `fbg.tune` keeps what it measured: reading it, and adding to it.
+"""The file in which `fbg.tune` keeps its measurements: reading it, and adding to it.
 
     {"format": 1, "machines": {"<CPU, caches, version>": {
         "avx512_vnni 2 int8 768 2304 8":
@@ -33,14 +33,14 @@ except ModuleNotFoundError:  # not a POSIX system: writers may lose each other's
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
-REVISION = 2  # of kernels and their driver: what was measured with another says nothing
+REVISION = 2  # version of kernels and driver: measurements of another one say nothing
 MAX_BYTES = 4 << 20
 
 Entry = TypeVar("Entry")
 
 
 def path() -> Path | None:
-    """Return where the file lies, or None where FBG_TUNING_CACHE is "off"."""
+    """Return the path of the file, or None where FBG_TUNING_CACHE is "off"."""
     named = os.environ.get("FBG_TUNING_CACHE")
     if named == "off":
         return None
@@ -57,8 +57,8 @@ def path() -> Path | None:
 def read(parse: Callable[[str, dict[str, Any]], Entry | None]) -> dict[str, Entry]:
     """Return the entries for this machine by name.
 
-    parse: turns the name and the value of an entry into what it says, or into None if any part of
-        it is not what it should be. A file that cannot be used counts as empty.
+    parse: turns the name and the value of an entry into its content, or into None if any part of
+        it is wrong. A file that cannot be used counts as empty.
     """
     file = path()
     if file is None:
@@ -98,7 +98,7 @@ def _machine() -> str:
 
 
 def _machines(file: Path) -> dict[str, dict[str, Any]]:
-    """Return what a file holds, by machine; empty if it is none of ours."""
+    """Return what a file holds, by machine; empty if it is not ours."""
     try:
         with not_recorded(), open_regular(file) as opened:
             text = opened.read(MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""What was prepared for shapes, threads and instructions, kept until it is too much or outdated."""
+"""Plans for shapes, threads and instructions, kept until they are too large or outdated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PlanCache(Generic[Plan]):
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """All that is kept, what was used least recently first."""
+        """All plans that are kept, the least recently used first."""
         return tuple(self._kept.values())
 
     def get(
@@ -39,7 +39,7 @@ class PlanCache(Generic[Plan]):
         """Return the plan of a key, made if there is none, if tuning has found something since, or
         if it is wanted anew.
 
-        What was used least recently is dropped until the rest is within `most`; the plan that is
+        The least recently used plans are dropped until the rest is within `most`; the plan that is
         returned stays, however large it is.
         """
         with self._lock:

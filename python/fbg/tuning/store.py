@@ -1,9 +1,9 @@
-"""How each product and each convolution runs fastest: what `fbg.tune` measured, by name.
+"""The fastest way to run each product and convolution, as measured by `fbg.tune`, by name.
 
-What is known comes from the tuning file, read when the first plan or convolution is prepared, and
+Results come from the tuning file, read when the first plan or convolution is prepared, and
 from `fbg.tune`; where nothing is known, the cost model chooses. No choice changes a bit of a
 result: blockings never do, and a measured algorithm is used only if it gives the same bits as the
-one of the cost model. What is measured of a convolution depends neither on the batch nor on the
+one of the cost model. Results for a convolution depend neither on the batch nor on the
 number of threads, as its modelled cost.
 """
 
@@ -21,7 +21,7 @@ from fbg.tuning import file
 
 Kind = tuple[str, int, int]  # dtype, K and N of a linear layer
 ANY_NUMBER = 1 << 40
-LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # of the members of a blocking
+LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # limits of the members of a blocking
 PROMISES = ("unit", "centered", "bounded")  # that a stage makes, in the order of its key
 
 CONV = "conv "
@@ -72,7 +72,7 @@ def conv_key(
 ) -> str:
     """Return the name of a convolution: all that the time of a run depends on.
 
-    weights: native ones. spatial: of x, three axes. stages: native ones. features: of the CPU that
+    weights: native. spatial: three axes of x. stages: native. features: features of the CPU that
     kernels use.
     """
     isa = _fbg.best_isa(features)
@@ -94,8 +94,8 @@ def conv_label(key: str) -> str:
 class Store:
     """The measurements of this process and of those before it.
 
-    generation: counts changes; what was prepared with an older one is out of date.
-    forced: what every product runs with, whatever was measured.
+    generation: counts changes; plans of an older one are out of date.
+    forced: the blocking of every product, whatever was measured.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Store:
             measured = self._by_tokens(product_key(isa, threads, kind, 0).removesuffix("0"))
             sizes = sorted(measured)
             for n, tokens in enumerate(sizes):
-                # What is best for one size is no guide to a quarter of it, nor to four times.
+                # The best for one size is no guide to a quarter or to four times of it.
                 first = max(sizes[n - 1] if n else 0, tokens // 4) + 1
                 last = tokens if n + 1 < len(sizes) else 4 * tokens
                 ranges.append((kind, first, last, measured[tokens]))
@@ -159,7 +159,7 @@ def _entry(measured: Measured) -> dict[str, object]:
 
 
 def _measured(name: str, value: Mapping[str, Any]) -> Measured | None:
-    """Return what an entry says, or None if any part of it is not what it should be."""
+    """Return the content of an entry, or None if any part of it is wrong."""
     seconds, default = value.get("seconds"), value.get("default")
     if not isinstance(seconds, float) or not isinstance(default, float):
         return None

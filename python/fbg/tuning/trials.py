@@ -24,13 +24,13 @@ Choice = TypeVar("Choice", Blocking, str)
 
 
 class Trial(Protocol[Choice]):
-    """What can be timed; key: what is known about it is found under this name."""
+    """An object that can be timed; key: the name of its results."""
 
     @property
     def key(self) -> str: ...
 
     def candidates(self) -> list[tuple[Choice, bool]]:
-        """Return each choice, that of the cost model first, and whether it gives the same bits."""
+        """Return each choice, the cost model's first, and whether it gives the same bits."""
 
     def race(self, choices: Sequence[Choice]) -> dict[Choice, float]:
         """Return the median seconds of each choice."""
@@ -39,7 +39,7 @@ class Trial(Protocol[Choice]):
 def measure(
     trials: Iterable[Trial[Choice]], advance: Callable[[int], object], force: bool
 ) -> dict[str, dict[Choice, float]]:
-    """Measure and store what is not known, or with `force` everything.
+    """Measure and store unknown results, or with `force` all.
 
     advance: is called with 1 after each trial. Returns, by key, the median seconds of all choices
     that were timed.
@@ -57,7 +57,7 @@ def measure(
 
 
 def _fastest(trial: Trial[Choice]) -> tuple[Measured, dict[Choice, float]]:
-    """Return what to use, and the median seconds of all that was timed.
+    """Return the choice to use, and the median seconds of all choices timed.
 
     Choices whose bits differ are timed, but never chosen.
     """
@@ -93,7 +93,7 @@ class ProductTrial:
 class ConvTrial:
     """A convolution that can be timed.
 
-    algorithms: (name, modelled cost, whether its bits are those of the first), cheapest first.
+    algorithms: (name, modelled cost, whether its bits equal the first's), cheapest first.
     prepare: returns a function that runs it once with the named algorithm on one thread.
     """
 
@@ -103,7 +103,7 @@ class ConvTrial:
 
     @property
     def label(self) -> str:
-        """What is convolved, for a reader."""
+        """A description of the convolution for readers."""
         return conv_label(self.key)
 
     def candidates(self) -> list[tuple[str, bool]]:

@@ -56,7 +56,7 @@ Draw = Callable[[list[Any]], None]
 
 
 def _svg(name: str, label: str, panels: int, draw: Draw, height: float = 3.2) -> str:
-    """Return a figure of panels side by side; name: what its ids begin with, once on a page."""
+    """Return a figure of panels side by side; name: prefix of its ids, unique on a page."""
     require_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
@@ -103,7 +103,7 @@ def _restyled(style: str) -> str:
 
 
 def accuracy(report: Comparison) -> str:
-    """Draw what dtypes lose: cosines of embeddings, errors of hidden states."""
+    """Draw the losses of dtypes: cosines of embeddings, errors of hidden states."""
 
     def draw(axes: list[Any]) -> None:
         draw_embeddings(axes[0], report, LOSSY)
@@ -211,7 +211,7 @@ def arena(plan: PlanReport) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name of no more characters than there is room for beside a bar."""
+    """Return a name cut to the room beside a bar."""
     return printable(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 

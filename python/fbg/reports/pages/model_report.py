@@ -33,11 +33,11 @@ EXAMINED = "int8"
 class ModelReport(Report):
     """Result of `report`.
 
-    summary: what the model is, as text by name.
-    machine: what `fbg info --json` prints.
+    summary: the model, as text by name.
+    machine: the output of `fbg info --json`.
     comparison: None for a saved model, which has one dtype only.
     dtype: the one that profile, memory and plans are about.
-    plans: of `forward`, one for each length.
+    plans: plans of `forward`, one for each length.
     """
 
     model: str
@@ -78,9 +78,9 @@ def report(
         model.
     num_threads: thread counts; None takes 1 and `fbg.get_num_threads()`. Accuracy is measured with
         the largest.
-    rounds: of each measurement.
+    rounds: number of rounds of each measurement.
 
-    Raises what `fbg.load` raises, ValueError for arguments that do not fit.
+    Raises the errors of `fbg.load`, and ValueError for arguments that do not fit.
 
     >>> from fbg.reports.pages.model_report import report
     >>> print(report("path/to/all-MiniLM-L6-v2", [8, 128]))  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""report of a network from an ONNX file: what `report` of model_report.py is for encoders."""
+"""The report of a network from an ONNX file, as model_report.py makes it for encoders."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatorTime:
-    """All steps that compute the same operators: how many there are, and what they take.
+    """All steps that compute the same operators: their number and their time.
 
-    share: of the whole run.
+    share: part of the whole run.
     """
 
     operators: str
@@ -41,7 +41,7 @@ class OperatorTime:
 class NetReport(Report):
     """Result of `net_report`.
 
-    machine: what `fbg info --json` prints.
+    machine: the output of `fbg info --json`.
     comparison: int8 against float32; None for a saved network, which has one dtype only.
     profiles: by dtype, on the largest number of threads. operators: the same by operator.
     """
@@ -71,10 +71,10 @@ def net_report(
 ) -> NetReport:
     """Compare, time and profile an ONNX file, or a network saved from one, on this machine.
 
-    shapes: of inputs, where the file leaves sizes open. inputs: a .npz file with an array for each
+    shapes: those of inputs with open sizes in the file. inputs: a .npz file with an array for each
     input, whose first axis counts runs, half of which calibrate int8; None: random numbers.
-    num_threads: thread counts; None takes 1 and `fbg.get_num_threads()`. rounds: of each
-    measurement. Raises what `fbg.load` raises, and ValueError for arguments that do not fit.
+    num_threads: thread counts; None takes 1 and `fbg.get_num_threads()`. rounds: number for each
+    measurement. Raises the errors of `fbg.load`, and ValueError for arguments that do not fit.
     """
     rounds = require_integer(rounds, "report: rounds", 1, 10_000)
     default = (1, fbg.get_num_threads())

@@ -1,6 +1,6 @@
-"""A report as one page of HTML: what a page consists of, and the file that it is written to.
+"""A report as one page of HTML: the parts of a page, and the file to which it is written.
 
-A page needs nothing but itself: no script, no file beside it, nothing from a network. All text is
+A page needs no other file: no script, no file beside it, nothing from a network. All text is
 escaped by the template, since names of models, layers and nodes come from files of other people;
 figures are markup that matplotlib wrote, in which it has escaped the names.
 """
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """An inline picture; caption: text that also says what it shows to who cannot see it."""
+    """An inline picture; caption: text that also describes it to readers who cannot see it."""
 
     caption: str
     svg: str
@@ -47,7 +47,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its text, figures and tables. name: what links to it."""
+    """A heading with its text, figures and tables. name: the target of links."""
 
     name: str
     title: str
@@ -58,9 +58,9 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, what the page is about (text by name), figures to remember, and sections.
+    """A title, its subject (text by name), highlights, and sections.
 
-    highlights: a number with its unit, and what it is.
+    highlights: a number with its unit, and its meaning.
     """
 
     title: str

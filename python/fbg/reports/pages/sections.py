@@ -1,4 +1,4 @@
-"""What the pages about encoders and about networks from files have in common."""
+"""Sections that pages about encoders and about networks from files share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def report_page(
     highlights: Sequence[tuple[str, str]],
     sections: Sequence[Section],
 ) -> Page:
-    """Return a page about a model or a network; about: what it is."""
+    """Return a page about a model or a network; about: its subject."""
     bench = report.benchmark
     measured = f"Measured on this machine: medians of {bench.rounds} rounds, {bench.isa}."
     facts = about | describe_machine(report.machine)
@@ -32,7 +32,7 @@ def section(
     tables: Sequence[Table] = (),
     figures: Mapping[str, Callable[[], str]] | None = None,
 ) -> Section:
-    """Return a section; figures: what draws them, by caption; None for a page without."""
+    """Return a section; figures: functions that draw them, by caption; None for a page without."""
     drawn = [Figure(caption, draw()) for caption, draw in (figures or {}).items()]
     return Section(name, name.capitalize(), text, drawn, tables)
 
@@ -64,11 +64,11 @@ def alike(caption: str, head: Sequence[str], ops: Iterable[tuple[str, ...]]) -> 
 
 
 def noise_of(noisy: Sequence[str]) -> list[str]:
-    """Return what a section about profiles says of those that are noisy."""
+    """Return the remark of a section about profiles on noisy ones."""
     return [noise(noisy)] if noisy else []
 
 
 def speedup_highlight(speedup: Speedup, dtype: str) -> tuple[str, str]:
-    """Return the figure and what it is, with what can be said against it."""
+    """Return the figure and its description, with any reservation."""
     doubt = f": {speedup.doubt}" if speedup.doubt else ""
     return f"× {speedup.ratio:.2f}", f"as fast as float32 in {dtype}{doubt}"

@@ -1,4 +1,4 @@
-"""What a connection waits for, and until when."""
+"""The event for which a connection waits, and its deadline."""
 
 from __future__ import annotations
 

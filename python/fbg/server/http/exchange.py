@@ -50,7 +50,7 @@ class Exchange:
         self._answer: list[bytes] = []
 
     def scope(self, client: Any, server: Any) -> Scope:
-        """Return what ASGI tells an application about the request."""
+        """Return the ASGI scope of the request."""
         head = self.head
         return {
             "type": "http",
@@ -119,7 +119,7 @@ class Exchange:
 
 
 def answer_head(status: int, headers: Headers, length: int) -> bytes:
-    """Return the head of an answer. length: of its body, unless the headers say it."""
+    """Return the head of an answer. length: that of its body, unless the headers say it."""
     lines = [_STATUS_LINES[status]]
     for name, value in headers:
         lines += name, b": ", value, b"\r\n"

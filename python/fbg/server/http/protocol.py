@@ -1,4 +1,4 @@
-"""A connection: reads one request at a time, has it answered, and bounds what its client may cost.
+"""A connection: reads one request at a time, has it answered, and bounds the cost of its client.
 
     bytes -> RequestReader -> Exchange -> the application -> bytes
 
@@ -24,7 +24,7 @@ log = logging.getLogger("fbg.server")
 
 HEADER_SECONDS = 15.0
 
-# What is read before it is needed: of a body, or of the requests that follow.
+# Bytes that are read in advance, of a body or of the next requests.
 READ_AHEAD = 256 << 10
 # How often to look whether a client is still there from whom nothing is read.
 LOOK_SECONDS = 0.5
@@ -42,7 +42,7 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class HttpProtocol(asyncio.Protocol):
-    """What uvicorn makes for each connection, by `uvicorn.Config(http=HttpProtocol)`."""
+    """Made by uvicorn for each connection, by `uvicorn.Config(http=HttpProtocol)`."""
 
     transport: asyncio.Transport
 
@@ -68,9 +68,9 @@ class HttpProtocol(asyncio.Protocol):
         self._dropped: int | None = None  # bytes since the connection has been ended
         self._looking: asyncio.TimerHandle | None = None  # while nothing is read
 
-    # --- What the event loop and uvicorn call -----------------------------------------------------
+    # --- Called by the event loop and uvicorn -----------------------------------------------------
 
-    def connection_made(self, transport: Any) -> None:  # of uvloop, or an asyncio.Transport
+    def connection_made(self, transport: Any) -> None:  # of uvloop or asyncio.Transport
         self.transport = transport
         transport.set_write_buffer_limits(0)  # so that `_full` means that bytes are left
         self._ends = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
@@ -113,7 +113,7 @@ class HttpProtocol(asyncio.Protocol):
     # --- Reading ----------------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        """Read what has arrived: the next request, or the body of the one that is answered."""
+        """Read the bytes that have arrived: the next request, or the body of the current one."""
         if self.transport.is_closing() or self._dropped is not None:
             return
         try:
@@ -145,7 +145,7 @@ class HttpProtocol(asyncio.Protocol):
         self._task.add_done_callback(self.server_state.tasks.discard)
 
     def _wants_body(self) -> None:
-        """The application waits for the body, or has taken what there was of it."""
+        """The application waits for the body, or has taken the part that was there."""
         exchange = self._exchange
         if exchange is not None and not (exchange.invited or exchange.answered):
             exchange.invited = True
@@ -196,7 +196,7 @@ class HttpProtocol(asyncio.Protocol):
             self._end(at_once=self._stopping or not exchange.head.keep_alive)
         elif self._reader.complete:
             self._next()
-        else:  # of the rest of the body nothing is kept
+        else:  # the rest of the body is not kept
             self._deadline.set(HEADER_SECONDS, self.transport.abort)
             self._advance()
 
@@ -231,7 +231,7 @@ class HttpProtocol(asyncio.Protocol):
             self._loop.call_soon(self._advance)
 
     def _refuse(self, error: BadRequest) -> None:
-        """Answer what is not a request, and end the connection."""
+        """Answer bytes that are not a request, and end the connection."""
         answered = self._exchange is not None and self._exchange.answered
         if self._task is not None:
             self._task.cancel()
@@ -242,7 +242,7 @@ class HttpProtocol(asyncio.Protocol):
         self._end()
 
     def _end(self, at_once: bool = False) -> None:
-        """Close the connection, so that the client gets what has been written.
+        """Close the connection, so that the client gets all that has been written.
 
         at_once: the client has asked for that, and sends no more if all of its request has arrived;
         or the process ends.

@@ -1,7 +1,7 @@
 """The bytes that a client sends, read as requests of HTTP/1.1 (RFC 9112), one after the other.
 
 Where a request ends must be understood in one way only, by the server and by every proxy before it.
-So nothing is guessed: what does not follow the grammar is refused, and `Upgrade` means nothing.
+So nothing is guessed: bytes outside of the grammar are refused, and `Upgrade` means nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _HOST = re.compile(rb"[!-~]*")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _EXTENSION = rb";" + _TOKEN + rb"(?:=(?:" + _TOKEN + rb'|"[\t !#-\[\]-~]*"))?'
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:" + _EXTENSION + rb")*\r\n")
-# What says where a request ends, and what comes after it.
+# Headers that say where a request ends, and about the next one.
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"connection", b"expect"})
 # Control characters, and ends of lines that are not CR LF.
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]|(?<!\r)\n")
 
 
 class BadRequest(Exception):
-    """What the client sent is not HTTP/1.1, or not in one way only; its text says why."""
+    """The request is not HTTP/1.1, or is ambiguous; its text says why."""
 
 
 class Head(NamedTuple):
@@ -93,7 +93,7 @@ class RequestReader:
         return head
 
     def body(self) -> bytes:
-        """Return what has arrived of the body since the last call."""
+        """Return the part of the body that has arrived since the last call."""
         if self._chunks is not None:
             return self._chunked(self._chunks)
         part = self._take()
@@ -101,7 +101,7 @@ class RequestReader:
         return part
 
     def _take(self) -> bytes:
-        """Return what has arrived of the body, or of the chunk."""
+        """Return the part of the body, or of the chunk, that has arrived."""
         part = bytes(self._bytes[: self._rest])
         del self._bytes[: len(part)]
         self._rest -= len(part)

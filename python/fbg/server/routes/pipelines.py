@@ -15,9 +15,9 @@ from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE
 
 MAX_CHARACTERS = 1 << 21  # as many as a body may have bytes by default
-# Of contexts, counted once for each answer that is compared in a part of them.
+# Characters of contexts, counted once for each answer that is compared in a part of them.
 MAX_COMPARED = 1 << 25
-CHARACTERS_OF_GUESS = 32  # beside those of its text
+CHARACTERS_OF_GUESS = 32  # besides those of its text
 
 
 async def ner(call: Call, message: Entities) -> Any:
@@ -61,7 +61,7 @@ async def fill_mask(call: Call, message: MaskFilling) -> Any:
 
 
 def _completed_characters(served: Served, texts: list[str], options: dict[str, Any]) -> int:
-    """Return how many characters the guesses have, each of which holds its whole text."""
+    """Return the number of characters of the guesses, each of which holds its whole text."""
     mask = served.model.context.tokenizer.mask_token
     if mask is None:
         return 0

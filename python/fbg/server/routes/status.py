@@ -1,4 +1,4 @@
-"""The GET routes: health, metrics, what is served, and the page."""
+"""The GET routes: health, metrics, the models, and the page."""
 
 from __future__ import annotations
 
