@@ -139,7 +139,7 @@ class Plan:
     @property
     def ops(self) -> list[tuple[str, str, int, int, int, int, str]]: ...
     @property
-    def arena_bytes(self) -> int: ...  # of one arena
+    def arena_bytes(self) -> int: ...  # bytes of one arena
     @property
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
     @property

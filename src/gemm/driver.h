@@ -47,7 +47,7 @@ class GemmDriver {
     std::byte* chain;    // of a TileChain
     std::int64_t bytes;  // of all of these
   };
-  // Where the k-groups of a block of A lie, in the order of k: in one place or, where A is read in
+  // Places of the k-groups of a block of A, in the order of k: in one place or, where A is read in
   // place and K is not a multiple of the k-group, the last group of each row in a second place.
   static constexpr std::size_t kMaxPlaces = 2;
   struct AOperand {
@@ -79,7 +79,7 @@ class GemmDriver {
   std::int64_t column_offset(std::int64_t col) const {
     return col / kPanelColumns * panel_bytes_ + col % kPanelColumns * column_bytes_;
   }
-  // Of the blocks of k with which sums are complete, where K is cut if it may be.
+  // The kind of sums in the blocks of k that complete them, where K is cut if it may be.
   Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
   bool is_int16() const { return accumulator_ == Accumulator::int16; }
   void make_kernels(const KernelKey& whole, std::int64_t max_m);
@@ -109,7 +109,7 @@ class GemmDriver {
   PackedFormat format_;  // of the operands in memory
   Features features_;
   Blocking blocking_;
-  // Of B.
+  // The sizes of B.
   std::int64_t n_, k_;
   std::int64_t whole_groups_, groups_, group_bytes_, panel_bytes_, column_bytes_;
   bool has_scale_, has_zero_point_;
@@ -133,7 +133,7 @@ class GemmDriver {
 };
 
 // Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of
-// A, whose k lie in the block pairs one after the other.
+// A, whose k are in the block pairs one after the other.
 void multiply_outliers(const Outliers& outliers, Range cols, std::span<const BlockPair> pairs,
                        std::int64_t rows, std::int64_t ld, Value* sums) noexcept;
 

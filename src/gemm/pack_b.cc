@@ -1,4 +1,4 @@
-// Packs B into panels. Of the ways to make a packed matrix, those that start from a whole matrix
+// Packs B into panels. Here are the ways that start from a whole matrix
 // are here, and for_each_place knows the layout that fbg/gemm/pack_b.h draws; outliers.cc splits
 // matrices packed here.
 #include "fbg/gemm/pack_b.h"

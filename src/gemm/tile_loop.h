@@ -5,7 +5,7 @@
 //     for_each_row_tile     rows of C in tiles of balanced heights
 //       run_tile            the microkernel of that height and width
 //
-// What lies around a tile is the caller's: it fills TileArgs, and a product whose row tiles are not
+// The context of a tile is the caller's: it fills TileArgs, and a product whose row tiles are not
 // one below the other, as in a convolution by taps, visits them itself and calls run_tile.
 #pragma once
 

@@ -19,7 +19,7 @@ struct ImageView {
   std::int64_t batch_stride = 0;
   Extent3 strides{};
   const float* scale = nullptr;              // [batch]; null: none
-  const std::int32_t* zero_point = nullptr;  // [batch]; null: 0. What lies outside has this value
+  const std::int32_t* zero_point = nullptr;  // [batch]; null: 0. Padding has this value
 };
 
 // The patches of output pixels `pixels`, counted over the batch; elements have `element` bytes.

@@ -43,7 +43,7 @@ concept PackAModel = requires(const P p, Range rows, ABlock& block) {
   { P::kHasScale } -> std::convertible_to<bool>;  // fills scale and zero_point
   { p.rows() } -> std::convertible_to<std::int64_t>;
   { p.depth() } -> std::convertible_to<std::int64_t>;
-  // Null, or the matrix when its rows can be read where they lie (unit stride in k).
+  // Null, or the matrix when its rows can be read in place (unit stride in k).
   { p.in_place() } -> std::convertible_to<const typename P::Element*>;
   { p.in_place_ld() } -> std::convertible_to<std::int64_t>;  // elements
   { p.prepare(rows, block) }
@@ -73,7 +73,7 @@ void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int
 void sum_groups(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::int64_t group, float* sums, std::int64_t ld_sums, Features features) noexcept;
 
-// Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
+// Whether kernels may read a matrix in place. Rows a multiple of 4 KiB apart fall into the
 // same cache sets, so such a matrix is copied.
 template <class T>
 bool readable_in_place(const MatrixView<const T>& a) {

@@ -109,7 +109,7 @@ class PackedMatrix {
   // panel what costs least, and gives nothing where int16 would then cost more than int32.
   static std::optional<PackedMatrix> split(const PackedMatrix& int32, int outlier_bits);
 
-  // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
+  // Uses a stored block in place: 64-byte aligned and never changed again. Throws
   // std::invalid_argument that says what is wrong with it, which may be that it is of another
   // family than `wanted`. Whatever the bytes are, no later call reads outside of them; `verify`
   // compares the checksum as well, which reads them all.

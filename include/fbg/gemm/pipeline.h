@@ -88,7 +88,7 @@ requires(composes_from<Stages...>(ValueType::acc) ||
   constexpr explicit Pipeline(Stages... stages)
       : stages_(stages...), kernel_stages_(first_stages(std::make_index_sequence<kInKernel>{})) {}
 
-  // Those that are compiled into the microkernel: all of them up to the first functor.
+  // The stages that are compiled into the microkernel: all of them up to the first functor.
   std::span<const Stage> kernel_stages() const noexcept { return kernel_stages_; }
 
   // All of them, for a Gemm of stages that only the run time knows.

@@ -2,7 +2,7 @@
 // knows no sizes of runs; a Plan (plan.h) prepares it for a capacity and runs it.
 //
 // A buffer is a matrix. Its rows are the tokens or the sequences of a run, and its columns are the
-// features of a row. Tokens of all sequences lie end to end without padding. To add an op, see
+// features of a row. Tokens of all sequences are end to end without padding. To add an op, see
 // src/plan/ops/ops.h.
 #pragma once
 
@@ -82,7 +82,7 @@ struct AttentionShape {
   // A query sees the keys whose distance, the difference of sequence positions, is at most this.
   std::optional<std::int64_t> window = {};
 
-  // Of K or V of all heads, and of a row of qkv.
+  // The columns of K or V of all heads, and of a row of qkv.
   std::int64_t kv_columns() const { return kv_heads * head_dim; }
   std::int64_t columns() const { return q_heads * head_dim + 2 * kv_columns(); }
 };

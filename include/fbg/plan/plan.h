@@ -64,7 +64,7 @@ struct OpPlan {
   std::string kernel;    // of a linear layer: that of its largest tile
   std::string blocking;  // and where it is not the cost model's
   // Where the arena holds the output, which may be in the place of another; no bytes: what a run
-  // hands back lies in the caller's memory.
+  // hands back is in the caller's memory.
   std::size_t offset = 0, bytes = 0;
   std::size_t scratch_offset = 0, scratch_bytes = 0;  // of all threads, while the op runs
 };
@@ -89,7 +89,7 @@ class Plan {
   const Capacity& capacity() const { return capacity_; }
   Features features() const { return features_; }
   const Graph& graph() const { return graph_; }
-  // Of a buffer during a run.
+  // The number of rows of a buffer during a run.
   std::int64_t rows(Buffer buffer, const RunArgs& args) const;
   std::size_t num_ops() const { return op_plans_.size(); }
   std::span<const OpPlan> ops() const { return op_plans_; }

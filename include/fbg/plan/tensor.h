@@ -112,7 +112,7 @@ struct Window {
   bool count_padding = false;
   Extent3 pad_after{0, 0, 0};
   ValueType type = ValueType::float32;  // of x and y: float32, uint8 or int8
-  // Of a mean or sum of integers: r = (mean(x) - zero_point) * factor, and y is
+  // For a mean or sum of integers: r = (mean(x) - zero_point) * factor, and y is
   // saturate(rint(r) + output_zero_point), or r itself, as float32.
   bool float_output = false;
   float factor = 1;

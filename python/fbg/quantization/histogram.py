@@ -110,7 +110,7 @@ class PercentileObserver(_Histogram):
 
 
 def _kept(counts: Array, left_out: int) -> Array:
-    """Number of leading bins, (C,), such that at most `left_out` values lie in those behind."""
+    """Number of leading bins, (C,), such that at most `left_out` values are in the bins behind."""
     behind = counts[:, ::-1].cumsum(axis=1)
     kept: Array = counts.shape[1] - (behind <= left_out).sum(axis=1)
     return kept
@@ -123,7 +123,7 @@ class HistogramObserver(_Histogram):
     multiples t of the bin width, from as many bins as there are quantized values up to all.
 
     ``"entropy"``: least Kullback-Leibler divergence Σ P log(P / Q). P is the histogram with what
-    lies outside added to the bins at the ends; Q the histogram without it, in which the bins that
+    is outside added to the bins at the ends; Q the histogram without it, in which the bins that
     quantize alike share their counts evenly among those that P occupies. Where Q is empty and P is
     not, half a value is assumed. ``"mse"``: least squared error of the centres of the bins.
     The widest range wins ties.

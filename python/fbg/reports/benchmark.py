@@ -1,6 +1,6 @@
 """bench: how long a run takes, by dtype and number of threads.
 
-Of an encoder, `forward` is timed by number of tokens; of a network from a file, a run and its
+For an encoder, `forward` is timed by number of tokens; for a network, a run and its
 preparation.
 """
 

@@ -20,7 +20,7 @@ DOUBT = 1 / 16  # the probability that the interval misses the median; 5 rounds 
 class Speedup:
     """How many times as fast something is as a reference.
 
-    ratio: of the medians of the times. low, high: what the median ratio of a round lies between,
+    ratio: of the medians of the times. low, high: the bounds of the median ratio of a round,
     with a probability of 15/16 whatever the distribution; all rounds, where they are fewer than 5.
     agreeing: how many rounds have the same one faster as the medians. spread: the median deviation
     of the logarithm of a round's ratio from its median.
@@ -66,7 +66,7 @@ class Speedup:
 
 
 def median_rank(count: int) -> int:
-    """Return k: the median lies between the k-th least and the k-th largest of the samples, but for
+    """Return k: the median is between the k-th least and the k-th largest of the samples, but for
     a probability of DOUBT; 0 if there are too few samples to say so.
 
     A sample is below the median with probability 1/2, so that the number below it is binomial.

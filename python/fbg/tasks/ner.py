@@ -106,9 +106,9 @@ class NerMethods(TaskMethods):
             and adjacent windows overlap by `stride` tokens. If entities of two windows overlap, the
             longer one is kept, and of two that are equally long that with the higher score. Cannot
             be combined with aggregation_strategy="none".
-        labels: of GLiNER, and only there: what to find, such as ["person", "place"]. Of the other
+        labels: for GLiNER only: the entities to find, such as ["person", "place"]. Of the other
             arguments, it takes batch_size, truncation and threshold.
-        threshold: of GLiNER, and only there: spans with a higher score are entities, unless they
+        threshold: for GLiNER only: spans with a higher score are entities, unless they
             overlap better ones. None: 0.5.
 
         Returns for a str a list of dicts with the keys "entity_group", "score", "word", "start" and

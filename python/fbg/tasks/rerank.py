@@ -50,7 +50,7 @@ class RerankMethods(TaskMethods):
         truncation: True truncates pairs to `max_length` tokens, the longer text first, and warns
             once for each model; False raises ValueError for a longer pair.
         prompt: the instruction for a decoder that reranks, such as Qwen3-Reranker; None: that of
-            the model. Of such a pair, the end of the second text is truncated.
+            the model. In such a pair, the end of the second text is truncated.
 
         Returns float32 of shape (pairs,) if the model has a single label, otherwise
         (pairs, labels). For a single pair, the result has no first axis.

@@ -1,7 +1,7 @@
 """Builder: adds the ops of a network to a graph, and knows its tensors by name.
 
 The functions in this package express each operator of ONNX by ops of tensors, and say nothing
-about what they are fused with, or where their tensors lie.
+about fusion or the storage of tensors.
 """
 
 from __future__ import annotations
