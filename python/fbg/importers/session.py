@@ -136,11 +136,14 @@ class Session:
                 break
             except Unsupported as refused:
                 self._placement.refuse(refused)
-        named = zip(self._network.outputs, graph.outputs, strict=True)
-        self._outputs = {name: _number(numbers, value) for name, value in named}
+        outputs = [_number(numbers, value) for value in graph.outputs]
         ops = [(number, value.op) for value, number in numbers.items()]
         self._known = {number: op.array for number, op in ops if isinstance(op, Constant)}
         self._brought = {number: op.tensor for number, op in ops if isinstance(op, TensorInput)}
+        # By name, and whether it is a copy: others have the array, too.
+        taken = [*self._known, *self._brought, *outputs]
+        copied = [number in taken[: i - len(outputs)] for i, number in enumerate(outputs)]
+        self._outputs = list(zip(self._network.outputs, outputs, copied, strict=True))
 
     def _packer(self, inferred: Inferred) -> Packer:
         native = self._backends.get("fbg")
@@ -205,7 +208,7 @@ class Session:
 
     def _started(self, feeds: Mapping[str, Array]) -> dict[int, Array]:
         """Return the tensors that are known at the start of a run, by number."""
-        return self._known | {number: feeds[name] for number, name in self._brought.items()}
+        return {**self._known, **{number: feeds[name] for number, name in self._brought.items()}}
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Return all outputs. The feeds have been checked."""
@@ -213,12 +216,10 @@ class Session:
         for part in self._parts:
             given = [values[number] for number in part.inputs]
             values.update(zip(part.outputs, part.prepared.run(given, part.room()), strict=True))
-        outputs: dict[str, Array] = {}
-        taken = {*self._known, *self._brought}
-        for name, number in self._outputs.items():
-            outputs[name] = values[number].copy() if number in taken else values[number]
-            taken.add(number)
-        return outputs
+        return {
+            name: values[number].copy() if copied else values[number]
+            for name, number, copied in self._outputs
+        }
 
     def profile(
         self, feeds: Mapping[str, Array], rounds: int

@@ -48,8 +48,10 @@ class PlanCache(Generic[Plan]):
                 self._generation = generation
                 self._kept.clear()
             plan = None if anew else self._kept.get((generation, key))
-        if plan is None:
-            plan = prepare()  # without the lock: plans of other keys need not wait for it
+            if plan is not None:
+                self._kept.move_to_end((generation, key))
+                return plan
+        plan = prepare()  # without the lock: plans of other keys need not wait for it
         with self._lock:
             self._kept[generation, key] = plan
             self._kept.move_to_end((generation, key))
