@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from fbg.graph.graph import Graph
 from fbg.graph.ops.op import Shape
 from fbg.graph.ops.tensors import Foreign
@@ -62,6 +60,8 @@ def _add(builder: Builder, op: Op, placement: Placement) -> None:
 
 def _printed(kind: TensorType | None) -> tuple[Shape, str]:
     """Return a shape, as far as it is known, and the name of the element type."""
-    if kind is None or kind.shape is None:
-        return ("…",), "unknown" if kind is None else str(np.dtype(kind.dtype))
+    if kind is None:
+        return ("…",), "unknown"
+    if kind.shape is None:
+        return ("…",), str(kind.dtype)
     return tuple("?" if size is None else size for size in kind.shape), str(kind.dtype)

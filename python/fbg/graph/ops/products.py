@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Array
-from fbg.graph.epilogue import Epilogue, Step, Sums, sums_pipeline
+from fbg.graph.epilogue import Epilogue, Quantization, Step, Sums, sums_pipeline
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 from fbg.graph.packed_weights import Packer, Weights
@@ -68,8 +68,8 @@ class Product(TensorOp):
     before: Value | None = None
 
     def element_type(self) -> str:
-        if self.post and hasattr(self.post[-1], "dtype"):
-            return str(self.post[-1].dtype)
+        if self.post and isinstance(self.post[-1], Quantization):
+            return self.post[-1].dtype
         return "int32" if self.result == "int32" else "float32"
 
     def infer(self) -> Sizes:
