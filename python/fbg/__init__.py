@@ -51,7 +51,7 @@ _LATER = {
     "TuneReport": "fbg.model.tuning",
     "embedding_ranges": "fbg.tasks.embedding_precision",
     "load": "fbg.model.load",
-    "maxsim": "fbg.tasks.multi.scores",
+    "maxsim": "fbg.tasks.late_interaction.scores",
     "quantize_embeddings": "fbg.tasks.embedding_precision",
     "semantic_search": "fbg.tasks.search",
     "similarity": "fbg.tasks.search",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from fbg.model.tuning import TuneReport, tune
     from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
     from fbg.tasks.encoder import EncodeOptions
-    from fbg.tasks.multi.scores import maxsim
+    from fbg.tasks.late_interaction.scores import maxsim
     from fbg.tasks.search import semantic_search, similarity
     from fbg.tasks.sparse import SparseEmbeddings
 else:

@@ -27,7 +27,7 @@ from fbg.runtime.work import Work
 from fbg.tasks.context import steps_of
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
 from fbg.tasks.inputs import require_texts, text_blocks
-from fbg.tasks.multi.hybrid import HybridEmbeddings
+from fbg.tasks.late_interaction.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
 
 CLOSED = "the AsyncModel is closed"

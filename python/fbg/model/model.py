@@ -25,8 +25,8 @@ from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
 from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
-from fbg.tasks.multi.encode import MultiVectorMethods
-from fbg.tasks.multi.hybrid import HybridMethods
+from fbg.tasks.late_interaction.encode import MultiVectorMethods
+from fbg.tasks.late_interaction.hybrid import HybridMethods
 from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
 from fbg.tasks.sparse import SparseMethods

@@ -18,7 +18,7 @@ from fbg.arrays import Floats
 from fbg.server.errors import Fault, RequestError
 from fbg.server.replies import encode_json
 from fbg.server.state import Call
-from fbg.tasks.multi.hybrid import HybridEmbeddings
+from fbg.tasks.late_interaction.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings
 
 # Values of so many numbers, fields and items are encoded in the event loop, within about 0.1 ms.

@@ -20,7 +20,7 @@ from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine, InputLimits
-from fbg.tasks.multi.expansion import ExpandedEngine
+from fbg.tasks.late_interaction.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
 

@@ -9,7 +9,7 @@ import pytest
 
 import fbg
 from fbg.matmul.product import linear
-from fbg.tasks.multi import encode, scores
+from fbg.tasks.late_interaction import encode, scores
 from helpers import tiny_bert, tiny_models, tiny_multi
 from helpers.minilm import arrays
 from helpers.tiny_bert import change_json

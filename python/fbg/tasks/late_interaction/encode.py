@@ -14,8 +14,8 @@ from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
-from fbg.tasks.multi.expansion import can_expand
-from fbg.tasks.multi.scores import maxsim
+from fbg.tasks.late_interaction.expansion import can_expand
+from fbg.tasks.late_interaction.scores import maxsim
 from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
 from fbg.tasks.truncation import CutTexts, require_truncation
