@@ -8,31 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
-from fbg.matmul.stage_hints import way_out
 
-
-class Operand(Protocol):
-    """The attributes of a left operand, a PackA, that are used here."""
-
-    rounds: bool
-    _options: dict[str, Any]
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
+if TYPE_CHECKING:
+    from fbg.matmul.packers import PackA
 
 
 @contextmanager
-def advising(function: str, a: Operand, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
+def advising(function: str, a: PackA, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
     """Add the way out to errors of the block. It is slower than to catch them for `advised`."""
     try:
         yield
@@ -40,9 +29,7 @@ def advising(function: str, a: Operand, b: PackedB, pipeline: Pipeline) -> Itera
         raise advised(error, function, a, b, pipeline) from None
 
 
-def advised(
-    error: Exception, function: str, a: Operand, b: PackedB, pipeline: Pipeline
-) -> Exception:
+def advised(error: Exception, function: str, a: PackA, b: PackedB, pipeline: Pipeline) -> Exception:
     """Return the error in the name of the function that the user called, and with advice if
     the operands show any.
     """
@@ -65,7 +52,7 @@ def transposed(k: int, b: PackedB) -> str:
     )
 
 
-def _packer(a: Operand, b: PackedB) -> str:
+def _packer(a: PackA, b: PackedB) -> str:
     """Return which packer the weights take, or which weights the packer takes."""
     name, dtype = type(a).__name__, a.dtype.name
     if b.dtype == np.int8 or b.group is not None:
@@ -83,7 +70,7 @@ def _packer(a: Operand, b: PackedB) -> str:
     return "pack the weights with dtype='bfloat16'" if differs else ""
 
 
-def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
+def _stages(a: PackA, b: PackedB, pipeline: Pipeline) -> str:
     """Return what the first stage that does not fit lacks: another stage before it, or scales."""
     integer = b.dtype == np.int8
     way = refused(pipeline, "acc" if integer else "float32")
@@ -107,6 +94,6 @@ def refused(pipeline: Pipeline, given: str) -> str:
     before = ""
     for stage in pipeline.stages:
         if given not in stage._types:
-            return way_out(stage, {given}, before).removeprefix("; ")
+            return stage._advice({given}, before)
         given, before = stage._types[given], type(stage).__name__
     return ""

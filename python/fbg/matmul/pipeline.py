@@ -36,7 +36,6 @@ from fbg.arrays import (
     shown,
 )
 from fbg.errors import named, named_arguments
-from fbg.matmul.stage_hints import way_out
 
 
 class Stage:
@@ -63,6 +62,22 @@ class Stage:
 
     def __repr__(self) -> str:
         return self._text
+
+    def _advice(self, given: set[str], before: str) -> str:
+        """Return advice for a stage that gets values of these types and takes none of them.
+
+        before: the stage that it follows; "" for the first one.
+        """
+        name = type(self).__name__
+        if "acc" in given:
+            return f"put {'Dequantize' if 'float32' in self._types else 'Requantize'} before {name}"
+        if "acc" not in self._types:
+            return ""
+        if self._row.operand == "columns":
+            return "its values must be float32 where results are"
+        if before:
+            return f"one {name} is enough" if name == before else f"put {name} before {before}"
+        return f"leave {name} out: sums of these weights are float32 already"
 
 
 class Pipeline:
@@ -92,8 +107,8 @@ class Pipeline:
             if not following:
                 takes, gives = " or ".join(stage._types), " or ".join(sorted(possible))
                 name = type(stage).__name__
-                hint = way_out(stage, possible, before)
-                raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}{hint}")
+                message = f"pipeline: {name} takes {takes}, but {before} gives {gives}"
+                raise TypeError("; ".join(filter(None, (message, stage._advice(possible, before)))))
             possible, before = following, type(stage).__name__
             if stage._row.ends and position + 1 < len(flat):
                 name = type(flat[position + 1]).__name__
