@@ -94,7 +94,7 @@ check: test $(VENV)/.integrations
 # Differential tests (tests/differential): random cases that fbg and another implementation compute.
 # Some kinds need libraries that the tests themselves do not install.
 differential: $(VENV)/.peers
-	cd tests && ../$(BIN)/python -m differential.driver all --cases 1000000000 --seconds $(TIME) --seed $(SEED)
+	cd tests && ../$(BIN)/python -m helpers.random_cases differential --seconds $(TIME) --seed $(SEED)
 
 # Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
 # AVX-512, which the rest of those kernels needs, nothing is emulated. `make emulate` takes long.
@@ -188,7 +188,7 @@ tsan: $(VENV)/.dev
 # are updated for every edge that a case passes, and stacks that outlive their functions, which are
 # collected at every exception.
 TIME ?= 60
-NATIVE_TARGETS := packed_b conv plan
+NATIVE_TARGETS := packed_b plan
 FUZZ_OPTIONS := -max_len=300 -len_control=0 -entropic=0 -timeout=20 -rss_limit_mb=6000 -print_final_stats=1
 
 fuzz: $(VENV)/.dev
@@ -202,7 +202,7 @@ fuzz: $(VENV)/.dev
 	    -max_total_time=$(TIME) -artifact_prefix=$(FUZZ)/findings/$$target- \
 	    $(FUZZ)/corpus/$$target tests/fuzz/corpus/native/$$target || exit 1; \
 	done
-	cd tests && PYTHONPATH=. ../$(BIN)/python -m fuzz.driver all --seconds $(TIME) \
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m helpers.random_cases fuzz --seconds $(TIME) \
 	  --seed $$(date +%s) --findings ../$(FUZZ)/findings
 
 # Faults (tests/faults), whole; make test runs a part of them. Where processes fork and end, freed memory

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <random>
 #include <string>
@@ -85,7 +86,9 @@ std::vector<T> random_vector(std::mt19937& random, std::int64_t count) {
 template <class T>
 void compute(const Conv& conv, const ConvInput& x, RuntimePipeline stages, Guarded<T>& y,
              std::int64_t channels, int threads) {
-  AlignedBuffer workspace(conv.workspace_bytes(), Fill::none);
+  Guarded<std::byte> workspace(
+      static_cast<std::size_t>(round_up(static_cast<std::int64_t>(conv.workspace_bytes()), 64)));
+  std::fill(workspace.begin(), workspace.end(), std::byte{0xa5});
   std::fill(y.begin(), y.end(), T{});
   for (int phase = 0; phase < conv.phases(); ++phase)
     for (int t = 0; t < threads; ++t)

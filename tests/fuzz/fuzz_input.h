@@ -1,19 +1,14 @@
-// What the fuzz targets share: choices read from the bytes of a case, operands that end at a guard
-// page, and the check that ends the process where a property does not hold.
+// What the fuzz targets share: choices read from the bytes of a case, and the check that ends the
+// process where a property does not hold.
 //
 // A target is one file with `extern "C" int LLVMFuzzerTestOneInput`. libFuzzer makes and keeps
 // cases (make fuzz); replay.cc runs cases that were kept (ctest, with any compiler).
 #pragma once
 
-#include <sys/mman.h>
-
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <new>
 #include <span>
 
 namespace fbg::fuzz {
@@ -78,71 +73,24 @@ class Choices {
   std::span<const std::uint8_t> rest_;
 };
 
-// Pages that stay mapped between cases, with an inaccessible page behind them. An operand is placed
-// so that it ends where that page begins: code that was generated has no instrumentation, and this
-// is how a read or write behind an operand is noticed. What lies before it is checked for writes.
-class GuardedPages {
- public:
-  explicit GuardedPages(std::size_t bytes) : bytes_(bytes) {
-    void* const base =
-        ::mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) throw std::bad_alloc();
-    base_ = static_cast<std::byte*>(base);
-    if (::mprotect(base_ + bytes, kPage, PROT_NONE) != 0) throw std::bad_alloc();
-  }
-  GuardedPages(const GuardedPages&) = delete;
-  GuardedPages& operator=(const GuardedPages&) = delete;
-  ~GuardedPages() { ::munmap(base_, bytes_ + kPage); }
-
-  // Room for `count` elements, filled with a pattern, which also stands before them.
-  template <class T>
-  T* place(std::int64_t count) {
-    const auto size = static_cast<std::size_t>(count) * sizeof(T);
-    require(size + kCanary <= bytes_, "the harness asked for an operand that is too large");
-    begin_ = base_ + bytes_ - size;
-    std::memset(begin_ - kCanary, kPattern, size + kCanary);
-    return reinterpret_cast<T*>(begin_);
-  }
-  void require_intact() const {
-    for (std::size_t i = 1; i <= kCanary; ++i)
-      require(begin_[-static_cast<std::ptrdiff_t>(i)] == std::byte{kPattern},
-              "memory before an operand was written");
-  }
-  static constexpr std::uint8_t kPattern = 0xa5;
-
- private:
-  static constexpr std::size_t kPage = 65536, kCanary = 128;  // pages have at most 64 KiB
-  std::size_t bytes_;
-  std::byte *base_ = nullptr, *begin_ = nullptr;
-};
-
-// Elements at random, or all at an end of their range: cheap, since a case should cost little.
+// Elements at random: cheap, since a case should cost little.
 class Filler {
  public:
   explicit Filler(Choices& choices)
-      : state_(choices.byte() * 0x9e3779b97f4a7c15u + 1), extreme_(choices.byte() % 4 == 3) {}
+      : state_((choices.byte() << 8 | choices.byte()) * 0x9e3779b97f4a7c15u + 1) {}
 
-  template <class T>
-  void integers(T* to, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint64_t bits = next();
-      to[i] = static_cast<T>(extreme_ ? (bits & 1 ? 0x7f : 0x80) | (bits & 2 ? 0x80 : 0) : bits);
-    }
-  }
   void floats(float* to, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i)
-      to[i] = static_cast<float>(static_cast<std::int64_t>(next() >> 40) - (1 << 23)) * 0x1p-22f;
+    for (std::int64_t i = 0; i < count; ++i) {
+      state_ ^= state_ >> 12;  // xorshift64*
+      state_ ^= state_ << 25;
+      state_ ^= state_ >> 27;
+      const std::uint64_t bits = state_ * 0x2545f4914f6cdd1du >> 8;
+      to[i] = static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (1 << 15)) * 0x1p-14f;
+    }
   }
 
  private:
-  std::uint64_t next() {  // xorshift64*
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return state_ * 0x2545f4914f6cdd1du >> 8;
-  }
   std::uint64_t state_;
-  bool extreme_;
 };
 
 }  // namespace fbg::fuzz

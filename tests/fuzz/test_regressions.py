@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from fuzz.driver import CORPUS, TARGETS, find_target, outcome, run_cases
+from fuzz.target import CORPUS
+from helpers.random_cases import KINDS, find_kind, outcome, run_cases
 
-NEW_CASES = {"onnx": 60, "http": 60, "saved_model": 40, "tokenizer": 300}
-KEPT = [(path.parent.name, path) for path in sorted(CORPUS.glob("*/*")) if path.is_file()]
+KEPT = [(f"fuzz.{path.parent.name}", path) for path in sorted(CORPUS.glob("*/*")) if path.is_file()]
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +25,11 @@ def environment() -> Iterator[None]:
 
 @pytest.mark.parametrize(("name", "path"), KEPT, ids=lambda value: getattr(value, "name", value))
 def test_what_was_found_once_is_refused_in_time(name, path) -> None:
-    ended, problem = outcome(find_target(name), path.read_bytes())
+    ended, problem = outcome(find_kind(name), path.read_bytes())
     assert problem is None, f"{ended}: {problem}"
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", KINDS["fuzz"])
 def test_changed_inputs_raise_documented_exceptions_only(name: str) -> None:
-    target = find_target(name)
-    assert run_cases(target, seed=12, first=0, count=NEW_CASES.get(name, 200)) == []
+    kind = find_kind(name)
+    assert run_cases(kind, seed=12, count=kind.cases) == []

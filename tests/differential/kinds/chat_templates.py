@@ -18,8 +18,8 @@ from jinja2 import pass_context
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from differential.driver import Different, Kind
 from fbg.text.chat_template import render_chat_template
+from helpers.random_cases import Different, Kind
 
 SECONDS = 4.0  # of CPU time
 MEMORY = 1 << 30  # beyond what the process has when a case begins
@@ -223,4 +223,4 @@ def run(rng: Random) -> str:
     return "same"
 
 
-KIND = Kind("chat_templates", run, cases=50)
+KIND = Kind("differential.chat_templates", run, cases=50)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from differential.driver import Different, Kind
 from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import (
     TINY,
@@ -29,12 +28,14 @@ from differential.pipelines import (
     draw_steps,
 )
 from helpers.formulas import quantize_rows
+from helpers.random_cases import Different, Kind
 
 Array = npt.NDArray[Any]
 
 ISAS = fbg.isa.supported()
 MOST_PRODUCTS = 1_500_000
 FLOATS = ("float32", "bfloat16", "float16")
+IMPOSSIBLE = (0, -1, 1, 2**31, 2**40, 2**62, 2**63 - 1, -(2**63))
 
 
 @dataclass(frozen=True)
@@ -383,8 +384,37 @@ def applicable(problem: Problem, pipeline: fbg.Pipeline, exact: bool) -> list[st
     return [name for name, _, _ in found]
 
 
+def run_impossible(random: Random) -> str:
+    """Run zeros with a number in the geometry that none has, or that no memory holds."""
+    g = draw_geometry(random)
+    field = random.choice(("stride", "dilation", "padding", "extra", "groups", "size", "batch"))
+    number: Any = random.choice(IMPOSSIBLE)
+    if field == "padding":
+        number = random.choice(((number, 1), (1, number)))
+    if isinstance(values := getattr(g, field), list):
+        at = random.randrange(len(values))
+        number = [*values[:at], number, *values[at + 1 :]]
+    dtype = random.choice(("int8", *FLOATS))
+    w, channels = np.zeros(g.w_shape(), np.float32), g.groups * g.inputs
+    g = replace(g, **{field: number})
+    shape = (g.batch, *g.size, channels)
+    try:
+        wc = g.pack(w, dtype=dtype)
+        wc.algorithms(shape)
+        if max(math.prod(shape), g.products) > MOST_PRODUCTS:
+            return "too large"
+        y = fbg.conv(np.zeros(shape, np.float32), wc)
+    except ValueError:
+        return "impossible"
+    if y.shape != wc.output_shape(shape) or y.any():
+        raise Different(f"{g}: {y.shape}, not only zeros")
+    return "zeros"
+
+
 def run(random: Random) -> str:
     """Run one case."""
+    if random.random() < 0.06:
+        return run_impossible(random)
     g, problem, steps = draw(random)
     shape = problem.wc.output_shape(problem.x.shape)
     pipeline = fbg.Pipeline([step.stage for step in steps])
@@ -412,4 +442,4 @@ def run(random: Random) -> str:
     return isa
 
 
-KIND = Kind("conv", run, cases=900, seconds=30)
+KIND = Kind("differential.conv", run, cases=900, seconds=30)

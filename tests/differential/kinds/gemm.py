@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from differential.driver import Different, Kind
 from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import TINY, UNIT, Expected, Step, corrects, draw_steps
 from helpers.formulas import assert_same_bits, quantize_rows
+from helpers.random_cases import Different, Kind
 
 Array = npt.NDArray[Any]
 
@@ -281,4 +281,4 @@ def run(random: Random) -> str:
     return f"{isa} {p.weights.dtype} {p.packer.__name__}"
 
 
-KIND = Kind("gemm", run, cases=2500, seconds=30)
+KIND = Kind("differential.gemm", run, cases=2500, seconds=30)

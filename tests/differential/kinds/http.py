@@ -18,8 +18,8 @@ from typing import Any
 import h11
 import httptools
 
-from differential.driver import Different, Kind
 from helpers.connections import Connection
+from helpers.random_cases import Different, Kind
 
 Request = tuple[bytes, bytes, bytes]  # method, number, body
 
@@ -323,4 +323,4 @@ def _run(rng: Random) -> str:
     return "refused" if refused else "answered in part"
 
 
-KIND = Kind("http", _run, cases=1500, needs="h11")
+KIND = Kind("differential.http", _run, cases=1500, needs="h11")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from differential.driver import Different, Kind
 from helpers.onnx_models import make_net
+from helpers.random_cases import Different, Kind
 
 HUGE = float(np.finfo(np.float32).max)
 MOST = 0.2  # error, as the ratio of the lengths of vectors
@@ -217,4 +217,4 @@ def run(random: Random) -> str:
     return "close" if error > 0.02 else "closer than 2 %"
 
 
-KIND = Kind("int8_calibration", run, cases=30, needs="onnxruntime")
+KIND = Kind("differential.int8_calibration", run, cases=30, needs="onnxruntime")

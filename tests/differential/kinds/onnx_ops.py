@@ -15,12 +15,12 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from differential.driver import Different, Kind
 from differential.onnx_cases import elements, moves, sums, windows  # noqa: F401  each registers
 from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS
 from helpers.one_op import OneOp
+from helpers.random_cases import Different, Kind
 
 OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
 OLDEST = 7
@@ -144,4 +144,4 @@ def run(random: Random) -> str:
     return "same"
 
 
-KIND = Kind("onnx_ops", run, cases=400, seconds=20)
+KIND = Kind("differential.onnx_ops", run, cases=400, seconds=20)

@@ -17,12 +17,12 @@ import numpy as np
 from onnx import helper
 
 import fbg
-from differential.driver import Different, Kind
 from fbg.errors import ModelError
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import plain_onnxruntime
 from helpers.quantized_graphs import Graph, Tensor
+from helpers.random_cases import Different, Kind
 
 
 def compare(output: Tensor | None, y: Any, wanted: Any, exact: bool) -> bool:
@@ -67,4 +67,4 @@ def printed(model: Any) -> str:
     return f"operator set {model.opset_import[0].version}: {helper.printable_graph(model.graph)}"
 
 
-KIND = Kind("onnx_quantized", run, cases=250, needs="onnxruntime")
+KIND = Kind("differential.onnx_quantized", run, cases=250, needs="onnxruntime")

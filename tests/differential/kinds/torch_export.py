@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from differential.driver import Different, Kind
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import plain_onnxruntime
+from helpers.random_cases import Different, Kind
 
 OPSETS = (11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
 
@@ -223,4 +223,4 @@ def run(random: Random) -> str:
     raise Different(f"{what}: {'; '.join(texts)}")
 
 
-KIND = Kind("torch_export", run, cases=15, seconds=60, needs="torch")
+KIND = Kind("differential.torch_export", run, cases=15, seconds=60, needs="torch")

@@ -21,7 +21,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 import fbg
-from differential.driver import Different, Kind
+from helpers.random_cases import Different, Kind
 from helpers.tiny_models import random_tensors
 
 with contextlib.suppress(ModuleNotFoundError):  # of peers: without them, no case runs
@@ -429,4 +429,4 @@ def compare_row(
 
 
 # The first case of a family imports its modules.
-KIND = Kind("transformers_models", run, cases=20, seconds=90.0, needs="transformers")
+KIND = Kind("differential.transformers_models", run, cases=20, seconds=90.0, needs="transformers")

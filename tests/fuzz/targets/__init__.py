@@ -1,1 +1,1 @@
-"""The targets of the fuzz driver: one module each, with a TARGET."""
+"""The targets of fuzzing: one module each, with a KIND."""

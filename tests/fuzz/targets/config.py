@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import fbg
-from fuzz.driver import Target
+from fuzz.files import SMALL, checkpoint
 from fuzz.mutations import change_json_text
-from fuzz.targets.files import SMALL, checkpoint
+from fuzz.target import target
 from helpers import tiny_bert
 
 # Files that a case may give the checkpoint.
@@ -69,4 +69,4 @@ def _run(data: bytes) -> None:
     model.encode("the dog")
 
 
-TARGET = Target("config", _seeds, change_json_text, _run, (fbg.ModelError, ValueError))
+KIND = target("config", _seeds, change_json_text, _run, (fbg.ModelError, ValueError))

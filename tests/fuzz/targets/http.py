@@ -19,9 +19,9 @@ from fbg.server.app import build_app
 from fbg.server.served import load_models, serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
-from fuzz.driver import Target
+from fuzz.files import file_in
 from fuzz.mutations import change_bytes, change_json
-from fuzz.targets.files import file_in
+from fuzz.target import target
 from helpers import tiny_bert
 from helpers.connections import Connection, post
 from helpers.tiny_tasks import SERVED_KINDS, write_model
@@ -139,4 +139,4 @@ def _run(data: bytes) -> None:
     _loop().run_until_complete(asyncio.wait_for(_exchange(data), 30))
 
 
-TARGET = Target("http", _seeds, _mutate, _run, ())
+KIND = target("http", _seeds, _mutate, _run, (), 60)

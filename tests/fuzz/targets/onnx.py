@@ -16,9 +16,9 @@ import onnx
 from onnx import numpy_helper
 
 import fbg
-from fuzz.driver import Target
+from fuzz.files import file_in
 from fuzz.mutations import change_bytes
-from fuzz.targets.files import file_in
+from fuzz.target import target
 
 INTS = (0, 1, -1, 2, 3, 7, -2, 64, 65536, 100000, 2**31 - 1, -(2**31), 2**31, 2**40, 2**62)
 INTS += (-(2**63), 2**63 - 1)
@@ -173,4 +173,6 @@ def _run(data: bytes) -> None:
     net.run({name: value for name, value in feeds.items() if name in net.inputs})
 
 
-TARGET = Target("onnx", _seeds, _mutate, _run, (fbg.ModelError, ValueError, TypeError, MemoryError))
+KIND = target(
+    "onnx", _seeds, _mutate, _run, (fbg.ModelError, ValueError, TypeError, MemoryError), 60
+)

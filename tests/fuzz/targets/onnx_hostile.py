@@ -16,9 +16,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import fbg
 from fbg.importers.net import Net
-from fuzz.driver import Target
+from fuzz.files import file_in
 from fuzz.mutations import change_bytes
-from fuzz.targets.files import file_in
+from fuzz.target import target
 from helpers.peak_memory import peak
 
 SIZES = (0, 1, 2, 3, 7, 64, 999, 4096, 2**15, 2**20, 2**26, 2**31, 2**33, 2**62, 2**63 - 1, -1, -2)
@@ -276,4 +276,4 @@ def _check(net: Net) -> None:
 
 
 REFUSED = (fbg.ModelError, ValueError, TypeError, MemoryError)
-TARGET = Target("onnx_hostile", _seeds, _mutate, _run, REFUSED)
+KIND = target("onnx_hostile", _seeds, _mutate, _run, REFUSED)

@@ -12,9 +12,9 @@ from safetensors.numpy import load_file
 import fbg
 from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.unpickler import STEPS
-from fuzz.driver import Target
+from fuzz.files import checkpoint, copy_all_floats, file_in
 from fuzz.mutations import change_bytes
-from fuzz.targets.files import checkpoint, copy_all_floats, file_in
+from fuzz.target import target
 from helpers.torch_files import write_archive, write_torch_file
 
 OPCODES = tuple(STEPS)
@@ -58,4 +58,4 @@ def _run(data: bytes) -> None:
     fbg.load(path.parent, num_threads=1).forward([[2, 5, 3]])
 
 
-TARGET = Target("pickle", _seeds, _mutate, _run, (fbg.ModelError,))
+KIND = target("pickle", _seeds, _mutate, _run, (fbg.ModelError,))

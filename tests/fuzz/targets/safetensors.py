@@ -7,9 +7,9 @@ from safetensors.numpy import save
 
 import fbg
 from fbg.checkpoints.safetensors_file import read_safetensors
-from fuzz.driver import Target
+from fuzz.files import checkpoint, copy_all_floats
 from fuzz.mutations import change_safetensors
-from fuzz.targets.files import checkpoint, copy_all_floats
+from fuzz.target import target
 
 
 def _seeds() -> list[bytes]:
@@ -29,4 +29,4 @@ def _run(data: bytes) -> None:
     fbg.load(path.parent, num_threads=1).forward([[2, 5, 3]])
 
 
-TARGET = Target("safetensors", _seeds, change_safetensors, _run, (fbg.ModelError,))
+KIND = target("safetensors", _seeds, change_safetensors, _run, (fbg.ModelError,))

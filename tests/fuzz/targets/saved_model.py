@@ -8,9 +8,9 @@ from typing import Any
 
 import fbg
 from fbg import _fbg
-from fuzz.driver import Target
+from fuzz.files import saved
 from fuzz.mutations import change_safetensors
-from fuzz.targets.files import saved
+from fuzz.target import target
 
 WEIGHTS = "fbg.safetensors"
 
@@ -50,4 +50,4 @@ def _run(data: bytes) -> None:
     model.forward([[2, 5, 7, 3]])
 
 
-TARGET = Target("saved_model", _seeds, _mutate, _run, (fbg.ModelError,))
+KIND = target("saved_model", _seeds, _mutate, _run, (fbg.ModelError,), 40)

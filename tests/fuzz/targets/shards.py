@@ -9,9 +9,9 @@ from safetensors.numpy import save_file
 
 import fbg
 from fbg.checkpoints.checkpoint import Checkpoint
-from fuzz.driver import Target
+from fuzz.files import file_in
 from fuzz.mutations import change_json_text
-from fuzz.targets.files import file_in
+from fuzz.target import target
 
 NAMES = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
@@ -32,4 +32,4 @@ def _run(data: bytes) -> None:
     found.tensor("b.weight", 2, 3)
 
 
-TARGET = Target("shards", _seeds, change_json_text, _run, (fbg.ModelError,))
+KIND = target("shards", _seeds, change_json_text, _run, (fbg.ModelError,))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import fbg
 from fbg.text.tokenization import TextTokenizer
-from fuzz.driver import Target
+from fuzz.files import checkpoint
 from fuzz.mutations import change_json_text
-from fuzz.targets.files import checkpoint
+from fuzz.target import target
 from helpers import tiny_tasks
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "albert")
@@ -43,4 +43,4 @@ def _run(data: bytes) -> None:
     model.encode(["the dog", "a", "x" * 50])
 
 
-TARGET = Target("tokenizer", _seeds, change_json_text, _run, (fbg.ModelError, ValueError))
+KIND = target("tokenizer", _seeds, change_json_text, _run, (fbg.ModelError, ValueError), 300)

@@ -6,9 +6,9 @@ import json
 import os
 
 from fbg.tuning.store import Blocking, Measured, Store, product_key
-from fuzz.driver import Target
+from fuzz.files import file_in
 from fuzz.mutations import change_json_text
-from fuzz.targets.files import file_in
+from fuzz.target import target
 
 
 def _seeds() -> list[bytes]:
@@ -33,4 +33,4 @@ def _run(data: bytes) -> None:
         assert found.choice and found.seconds > 0
 
 
-TARGET = Target("tuning", _seeds, change_json_text, _run, ())
+KIND = target("tuning", _seeds, change_json_text, _run, ())
