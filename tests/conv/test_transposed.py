@@ -65,3 +65,30 @@ def test_it_is_the_adjoint_of_the_convolution() -> None:
     back = fbg.conv(g, backward)
     assert back.shape == x.shape
     assert np.vdot(y, g) == pytest.approx(np.vdot(x, back), rel=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize(
+    ("stride", "kernel", "groups", "channels"),
+    [(2, 4, 1, 24), ((1, 3), (1, 5), 1, 33), ((3, 2), (3, 3), 40, 40), (2, 3, 8, 64)],
+)
+def test_stages_with_an_operand_for_each_row_find_the_rows_of_every_pixel(
+    isa: str, dtype: str, stride: Any, kernel: Any, groups: int, channels: int
+) -> None:
+    """Results of a tile are some rows of C apart, as are residuals and the extents of rows."""
+    rng = np.random.default_rng(channels)
+    height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
+    x = rng.standard_normal((2, 6, 11, channels), np.float32)
+    w = rng.standard_normal((channels, channels // groups, height, width), np.float32)
+    wc = packed(w, {"stride": stride, "padding": 0, "groups": groups}, dtype=dtype)
+    first: list[fbg.Stage] = [fbg.Dequantize()] if dtype == "int8" else []
+    for algorithm in wc.algorithms(x.shape):
+        plain = fbg.conv(x, wc, algorithm=algorithm.name)
+        residual = rng.standard_normal((plain.size // channels, channels), np.float32)
+        extents = np.empty((len(residual), 2), np.float32)
+        stages = [*first, fbg.Add(residual), fbg.RowRange(extents)]
+        y = fbg.conv(x, wc, stages, algorithm=algorithm.name, num_threads=2)
+        rows = y.reshape(residual.shape)
+        np.testing.assert_array_equal(rows, plain.reshape(residual.shape) + residual)
+        np.testing.assert_array_equal(extents[:, 0], rows.min(axis=1), algorithm.name)
+        np.testing.assert_array_equal(extents[:, 1], rows.max(axis=1), algorithm.name)
