@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "conv/padding.h"
 #include "conv/parts.h"
 #include "fbg/conv/conv.h"
+#include "fbg/conv/pack_im2col.h"
 #include "gemm/kernel_table.h"
 
 namespace fbg {
@@ -49,6 +51,11 @@ struct ConvRun {
 
   float image_scale(std::int64_t n) const { return scale ? scale[n] : 1.0f; }
   std::int32_t image_zero_point(std::int64_t n) const { return zero_point ? zero_point[n] : 0; }
+  // Around image n, whose elements have so many bytes.
+  Padding padding(std::int64_t n, std::int64_t element) const {
+    return {image_zero_point(n), element};
+  }
+  ImageView view() const { return {x, batch_stride, strides, scale, zero_point, end}; }
 };
 
 class ConvStep {

@@ -37,158 +37,58 @@ Geometry plain_tile(const ConvProblem& p) {
 
 // Whether the pixels are the patches, of `depth` bytes with their zeros, if the image has no gaps.
 bool pixels_are_patches(const ConvGeometry& g, std::int64_t depth) {
-  const Extent3 one{1, 1, 1}, none{0, 0, 0};
-  return g.kernel == one && g.stride == one && g.pad_before == none && g.pad_after == none &&
-         depth == g.in_channels;
+  return is_pointwise(g) && depth == g.in_channels;
 }
 
 class Patches final : public SourceOfA {
  public:
   explicit Patches(const ConvProblem& p)
-      : geometry_(p.geometry), shape_(p.shape), lanes_(simd::kernels(p.features).lanes) {
-    const ConvGeometry& g = geometry_;
-    tile = conv_tile(p, plain_tile(p), 0, volume(p.shape.output));
-    key = product_key(p, tile);
-    split_rows(volume(p.shape.output));
-    pack_weights(p, g.depth(), tile.block_groups * p.format().kr);
-    const std::int64_t groups = weights.front()->groups();
-    runs = {{0, 0, 0, groups}};
-    parts = {{0, 1}};
-    depth_ = groups * p.format().kr;
-    kernel_rows_ = g.kernel[0] * g.kernel[1];
-    run_ = g.kernel[2] * g.in_channels;
-    steps_ = run_ <= simd::kMaxRun ? round_up(run_, simd::kRunStep) : run_;
-    patch_ = round_up(std::max(g.depth() - run_ + steps_, depth_), 4);
-    // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
-    if (patch_ % 4096 == 0) patch_ += 64;
-    block_tiles =
-        std::max<std::int64_t>(policy::patches::kBlockBytes / (patch_ * tile.max_rows), 1);
-    padding_bytes = round_up(run_, 64);
-    const std::int64_t line = std::max<std::int64_t>(p.shape.output[2], 1);
-    border_bytes_ = round_up((line - 1) * g.stride[2] * g.in_channels + steps_, 64);
-    Scratchpad counter(nullptr);
-    lay_out(counter, nullptr);
-    scratch_bytes = counter.bytes();
-  }
+      : Patches(p, conv_kernels(p, plain_tile(p), 0, volume(p.shape.output))) {}
 
-  void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte* padding,
+  void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte*,
                  std::byte* scratch, TileRows* rows, Segment* found) const noexcept override {
-    const std::int64_t first = tiles[indices.begin].begin;
-    Segment a{run.x + n * run.batch_stride + first * geometry_.in_channels, geometry_.in_channels};
-    if (!is_in_place(run, n)) {
-      Scratchpad memory(scratch);
-      const Scratch t = lay_out(memory, padding);
-      gather(run, n, {first, tiles[indices.end - 1].end}, t);
-      a = {t.patches, patch_};
+    const std::int64_t image = n * volume(shape.output);
+    const Range pixels{image + tiles[indices.begin].begin, image + tiles[indices.end - 1].end};
+    const PatchRows patches(run.view(), geometry, shape, 0, pixels, 1);
+    Segment a{patches.in_place(), patches.in_place_ld()};
+    if (!a.data || !may_be_in_place(a.data)) {
+      ABlock block{.features = features_, .packed = scratch, .ld = patch_};
+      patches.pack({0, patches.rows()}, block);
+      a = {scratch, patch_};
     }
     for (std::int64_t i = indices.begin; i < indices.end; ++i) {
-      const Range pixels = tiles[i];
-      *rows++ = {n * volume(shape_.output) + pixels.begin, pixels.size()};
-      *found++ = {a.data + (pixels.begin - first) * a.lda, a.lda};
+      const Range tile_pixels{image + tiles[i].begin, image + tiles[i].end};
+      *rows++ = {tile_pixels.begin, tile_pixels.size()};
+      *found++ = {a.data + (tile_pixels.begin - pixels.begin) * a.lda, a.lda};
     }
   }
 
  private:
-  struct Scratch {
-    const std::byte* padding;  // a run of it
-    std::byte* borders;        // [row] of a line, with its padding
-    const std::byte** lines;   // [row] of the image; null: outside
-    simd::PatchRow* rows;      // [row] to copy runs from
-    std::byte* patches;
-  };
-
-  Scratch lay_out(Scratchpad& memory, const std::byte* padding) const {
-    return {padding, memory.take<std::byte>(kernel_rows_ * border_bytes_),
-            memory.take<const std::byte*>(kernel_rows_), memory.take<simd::PatchRow>(kernel_rows_),
-            memory.take<std::byte>(block_tiles * tile.max_rows * patch_)};
+  Patches(const ConvProblem& p, const TileKernels& kernels)
+      : SourceOfA(p, kernels, volume(p.shape.output), p.geometry.depth(),
+                  kernels.tile.block_groups),
+        features_(p.features),
+        depth_(weights.front()->groups() * p.format().kr) {
+    const std::int64_t run = geometry.kernel[2] * geometry.in_channels;
+    const std::int64_t steps = run <= simd::kMaxRun ? round_up(run, simd::kRunStep) : run;
+    patch_ = round_up(std::max(geometry.depth() - run + steps, depth_), 4);
+    // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
+    if (patch_ % 4096 == 0) patch_ += 64;
+    block_tiles =
+        std::max<std::int64_t>(policy::patches::kBlockBytes / (patch_ * tile.max_rows), 1);
+    scratch_bytes = block_tiles * tile.max_rows * patch_;
   }
 
-  // Whether the pixels of image n are the patches, one after the other. A matrix unit takes twice
-  // the time to load rows that are not whole cache lines.
-  bool is_in_place(const ConvRun& run, std::int64_t n) const noexcept {
+  // A matrix unit takes twice the time to load rows that are not whole cache lines.
+  bool may_be_in_place(const std::byte* data) const noexcept {
     constexpr std::uintptr_t kLine = 64;
-    const Extent3& size = shape_.input;
-    const auto image = reinterpret_cast<std::uintptr_t>(run.x + n * run.batch_stride);
-    return pixels_are_patches(geometry_, depth_) && run.strides[2] == geometry_.in_channels &&
-           run.strides[1] == size[2] * run.strides[2] &&
-           run.strides[0] == size[1] * run.strides[1] &&
-           (tile.block_groups == 1 || image % kLine == 0);
+    return depth_ == geometry.in_channels &&
+           (tile.block_groups == 1 || reinterpret_cast<std::uintptr_t>(data) % kLine == 0);
   }
 
-  // The patches of output pixels of image n, line by line.
-  void gather(const ConvRun& run, std::int64_t n, Range pixels, const Scratch& t) const noexcept {
-    const std::int64_t width = shape_.output[2];
-    std::byte* to = t.patches;
-    for (std::int64_t pixel = pixels.begin; pixel < pixels.end;) {
-      const std::int64_t x = pixel % width, count = std::min(width - x, pixels.end - pixel);
-      gather_line(run, n, pixel / width, {x, x + count}, t, to);
-      pixel += count;
-      to += count * patch_;
-    }
-  }
-
-  // Output pixels `xs` of a line. Those whose patches lie inside the lines of the image, and may be
-  // read by whole steps, are copied from there, the others from copies with padding.
-  void gather_line(const ConvRun& run, std::int64_t n, std::int64_t line, Range xs,
-                   const Scratch& t, std::byte* to) const noexcept {
-    const ConvGeometry& g = geometry_;
-    const std::int64_t width = shape_.input[2], stride = g.stride[2];
-    const auto start = [&](std::int64_t x) { return x * stride - g.pad_before[2]; };
-    Range inside{xs.begin, xs.begin};
-    if (run.strides[2] == g.in_channels && width >= g.kernel[2]) {
-      inside.begin = std::clamp(ceil_div(g.pad_before[2], stride), xs.begin, xs.end);
-      const std::int64_t last = (width - g.kernel[2] + g.pad_before[2]) / stride;
-      inside.end = std::clamp(last + 1, inside.begin, xs.end);
-    }
-    for_each_line(run.x + n * run.batch_stride, run.strides, g, shape_.input,
-                  line / shape_.output[1], line % shape_.output[1],
-                  [&](std::int64_t row, const std::byte* from) {
-                    t.lines[row] = from;
-                    while (from && inside.size() > 0 &&
-                           from + start(inside.end - 1) * g.in_channels + steps_ > run.end)
-                      --inside.end;
-                  });
-    const auto copy = [&](Range part, bool border) {
-      if (part.size() == 0) return;
-      const std::int64_t count = (part.size() - 1) * stride + g.kernel[2];
-      for (std::int64_t row = 0; row < kernel_rows_; ++row) {
-        const std::byte* from = t.lines[row];
-        if (from && border) {
-          std::byte* const padded = t.borders + row * border_bytes_;
-          copy_padded(from, run.strides[2], width, start(part.begin), count, g.in_channels,
-                      t.padding, padded);
-          from = padded;
-        } else if (from) {
-          from += start(part.begin) * g.in_channels;
-        }
-        t.rows[row] =
-            from ? simd::PatchRow{from, stride * g.in_channels} : simd::PatchRow{t.padding, 0};
-      }
-      copy_patches(t, part.size(), to + (part.begin - xs.begin) * patch_);
-    };
-    copy({xs.begin, inside.begin}, true);
-    copy(inside, false);
-    copy({inside.end, xs.end}, true);
-  }
-
-  void copy_patches(const Scratch& t, std::int64_t count, std::byte* to) const noexcept {
-    if (run_ <= simd::kMaxRun)
-      return lanes_.copy_patches(t.rows, static_cast<std::size_t>(kernel_rows_),
-                                 static_cast<std::size_t>(run_), static_cast<std::size_t>(count),
-                                 to, patch_);
-    for (std::int64_t i = 0; i < count; ++i, to += patch_)
-      for (std::int64_t row = 0; row < kernel_rows_; ++row)
-        std::memcpy(to + row * run_, t.rows[row].data + i * t.rows[row].step,
-                    static_cast<std::size_t>(run_));
-  }
-
-  const ConvGeometry geometry_;
-  const ConvShape shape_;
-  const simd::LaneKernels& lanes_;
-  // Bytes of a patch with its zeros, of a run, of the whole steps that it is copied by, and from
-  // one patch to the next.
-  std::int64_t depth_, run_, steps_, patch_;
-  std::int64_t kernel_rows_, border_bytes_;
+  const Features features_;
+  const std::int64_t depth_;  // bytes of a patch with its zeros
+  std::int64_t patch_;        // bytes from one patch to the next
 };
 
 bool applies(const ConvProblem& p) {
@@ -220,14 +120,12 @@ double cost(const ConvProblem& p) {
 }  // namespace
 
 ConvMethod blocked_im2col_method() {
-  return {
-      .name = "patches",
-      .exact = true,
-      .applies = applies,
-      .cost = cost,
-      .prepare =
-          [](const ConvProblem& p) { return make_tile_product(p, std::make_unique<Patches>(p)); },
-      .serves = only<Accumulator::int32>};
+  return {.name = "patches",
+          .exact = true,
+          .applies = applies,
+          .cost = cost,
+          .prepare = prepare_tile_product<Patches>,
+          .serves = only<Accumulator::int32>};
 }
 
 }  // namespace fbg

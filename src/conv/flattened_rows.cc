@@ -30,56 +30,48 @@
 namespace fbg {
 namespace {
 
-Geometry unit_tile(const ConvProblem& p) {
-  const LineLayout layout = lay_out_lines(p.geometry, p.shape);
-  return choose_geometry(p.family(), p.features, {}, layout.padded / p.format().kr);
-}
+// The lines of an image, and the tiles of a matrix unit that they are divided into.
+struct LinePlan {
+  explicit LinePlan(const ConvProblem& p)
+      : layout(p.geometry, p.shape),
+        unit(choose_geometry(p.family(), p.features, {}, layout.padded / p.format().kr)),
+        tiles(BalancedSplit::split(layout.positions, unit.max_rows)),
+        most_tiles(layout.most_tiles(tiles)) {}
+
+  TileKernels kernels(const ConvProblem& p) const {
+    KernelKey key = conv_kernel_key(p, unit);
+    key.row_mask = true;
+    return {unit, key};
+  }
+
+  LineLayout layout;
+  Geometry unit;
+  BalancedSplit tiles;
+  std::int64_t most_tiles;  // of a block
+};
 
 class FlattenedRows final : public SourceOfA {
  public:
-  explicit FlattenedRows(const ConvProblem& p)
-      : geometry_(p.geometry),
-        shape_(p.shape),
-        layout_(lay_out_lines(p.geometry, p.shape)),
-        pixel_(p.geometry.in_channels),
-        line_positions_(layout_.pitch / p.geometry.stride[2]) {
-    const ConvGeometry& g = geometry_;
-    tile = unit_tile(p);
-    key = conv_kernel_key(p, tile);
-    key.row_mask = true;
-    split_rows(layout_.positions);
-    pack_weights(p, layout_.run, kBlockBytes);
-    segments = g.kernel[1];
-    const std::int64_t columns =
-        std::min(tile_columns(tile, tiles.largest), round_up(g.group_outputs(), tile.lanes));
-    cut_depth(g, layout_, count_depth_parts(g, layout_, tiles, columns), runs, parts);
-    const BlockLines block{geometry_, shape_, layout_, tiles};
-    line_bytes_ = block.line_bytes();
-    block_tiles = std::max<std::int64_t>(block.most_tiles(), 1);
-    remainder_bytes_ = block.remainder_bytes(block_tiles);
-    scratch_bytes = block.bytes(block_tiles);
-    padding_bytes = round_up(pixel_, 64);
-    list_picked_rows();
-  }
+  explicit FlattenedRows(const ConvProblem& p) : FlattenedRows(p, LinePlan(p)) {}
 
-  void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte* padding,
+  void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte*,
                  std::byte* copies, TileRows* rows, Segment* found) const noexcept override {
-    const ConvGeometry& g = geometry_;
+    const ConvGeometry& g = geometry;
     const std::byte* from = run.x + n * run.batch_stride;
     std::int64_t first_line = 0;
     if (!is_in_place(run, from)) {
-      first_line = tiles[indices.begin].begin / line_positions_;
-      const std::int64_t last = (tiles[indices.end - 1].end - 1) / line_positions_;
-      copy_lines(run, n, {first_line, last + 1}, padding, copies);
+      first_line = tiles[indices.begin].begin / layout_.line_positions;
+      const std::int64_t last = (tiles[indices.end - 1].end - 1) / layout_.line_positions;
+      copy_lines(run, n, {first_line, last + 1}, copies);
       from = copies;
     }
     for (std::int64_t i = indices.begin; i < indices.end; ++i) {
       const Range positions = tiles[i];
-      const std::int64_t y = positions.begin / line_positions_,
-                         x = positions.begin % line_positions_, width = shape_.output[2];
+      const std::int64_t y = positions.begin / layout_.line_positions,
+                         x = positions.begin % layout_.line_positions, width = shape.output[2];
       const std::vector<std::uint8_t>& picked = picked_[static_cast<std::size_t>(x)];
       const auto count = std::ranges::lower_bound(picked, positions.size()) - picked.begin();
-      *rows++ = {n * volume(shape_.output) + y * width + std::min(x, width), positions.size(),
+      *rows++ = {n * volume(shape.output) + y * width + std::min(x, width), positions.size(),
                  std::span(picked).first(static_cast<std::size_t>(count))};
       const std::byte* const a =
           from + ((y - first_line) * layout_.pitch + x * g.stride[2]) * pixel_;
@@ -93,20 +85,37 @@ class FlattenedRows final : public SourceOfA {
   }
 
  private:
+  FlattenedRows(const ConvProblem& p, const LinePlan& plan)
+      : SourceOfA(p, plan.kernels(p), plan.layout.positions, plan.layout.run, kBlockGroups),
+        layout_(plan.layout),
+        pixel_(geometry.in_channels) {
+    const std::int64_t columns =
+        std::min(tile_columns(tile, tiles.largest), round_up(geometry.group_outputs(), tile.lanes));
+    depth = plan_depth(geometry, tile.format, layout_.run, kBlockGroups,
+                       layout_.depth_parts(tiles, columns));
+    segments = geometry.kernel[1];
+    block_tiles = plan.most_tiles;
+    remainder_bytes_ = layout_.remainder_bytes(block_tiles * tiles.largest);
+    scratch_bytes = layout_.copied_bytes(block_tiles * tiles.largest);
+    list_picked_rows();
+  }
+
   // picked_[x] is the list of those rows of the tallest tile that belong to pixels, if its first
   // row is position x of a line; lower tiles have the beginning of the list.
   void list_picked_rows() {
-    picked_.resize(static_cast<std::size_t>(line_positions_));
-    for (std::int64_t x = 0; x < line_positions_; ++x)
+    picked_.resize(static_cast<std::size_t>(layout_.line_positions));
+    for (std::int64_t x = 0; x < layout_.line_positions; ++x)
       for (std::int64_t row = 0; row < tile.max_rows; ++row)
-        if ((x + row) % line_positions_ < shape_.output[2])
+        if ((x + row) % layout_.line_positions < shape.output[2])
           picked_[static_cast<std::size_t>(x)].push_back(static_cast<std::uint8_t>(row));
   }
 
   // The lines of image n that output lines `lines` read.
-  void copy_lines(const ConvRun& run, std::int64_t n, Range output, const std::byte* padding,
+  void copy_lines(const ConvRun& run, std::int64_t n, Range output,
                   std::byte* copies) const noexcept {
-    const ConvGeometry& g = geometry_;
+    const ConvGeometry& g = geometry;
+    const Padding padding = run.padding(n, 1);
+    const std::int64_t line_bytes = layout_.line_bytes();
     for (std::int64_t remainder = 0; remainder < g.stride[1]; ++remainder) {
       std::int64_t first = -1, last = -1;  // of this remainder, counted from the block's first line
       for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky) {
@@ -118,62 +127,56 @@ class FlattenedRows final : public SourceOfA {
       for (std::int64_t i = first; i < last + output.size(); ++i) {
         std::byte* const to = copies + remainder * remainder_bytes_ + i * layout_.pitch * pixel_;
         const std::int64_t y = (output.begin + i) * g.stride[1] + remainder - g.pad_before[1];
-        if (y < 0 || y >= shape_.input[1])
-          fill_padding(to, line_bytes_, run.image_zero_point(n), 1);
+        if (y < 0 || y >= shape.input[1])
+          padding.fill(to, line_bytes);
         else
           copy_padded(run.x + n * run.batch_stride + y * run.strides[1], run.strides[2],
-                      shape_.input[2], -g.pad_before[2], line_bytes_ / pixel_, pixel_, padding, to);
+                      shape.input[2], -g.pad_before[2], line_bytes / pixel_, pixel_, padding, to);
       }
     }
   }
 
   // A tile is loaded in twice the time where its rows are not whole cache lines.
   bool is_in_place(const ConvRun& run, const std::byte* image) const {
-    return reads_in_place(geometry_, layout_, shape_) && run.strides[2] == pixel_ &&
+    return layout_.reads_in_place() && run.strides[2] == pixel_ &&
            run.strides[1] == layout_.pitch * pixel_ &&
            reinterpret_cast<std::uintptr_t>(image) % kLineBytes == 0;
   }
 
-  const ConvGeometry geometry_;
-  const ConvShape shape_;
   const LineLayout layout_;
   const std::int64_t pixel_;                       // bytes
-  const std::int64_t line_positions_;              // from one line of the output to the next
   std::vector<std::vector<std::uint8_t>> picked_;  // by position in a line
-  std::int64_t remainder_bytes_, line_bytes_;
+  std::int64_t remainder_bytes_;  // of the copied lines of a remainder modulo the stride
 };
 
 bool applies(const ConvProblem& p) {
-  const ConvGeometry& g = p.geometry;
-  if (!covers_lines(g, p.shape) || p.b_has_zero_point()) return false;
-  const LineLayout l = lay_out_lines(p.geometry, p.shape);
-  if (l.padded != l.run && volume(g.kernel) == 1) return false;  // pixels are patches: no copies
-  const Geometry unit = unit_tile(p);
-  const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
-  return unit.block_groups * p.format().kr == kBlockBytes && tiles.largest - 1 > unit.vector_rows &&
-         BlockLines{g, p.shape, l, tiles}.most_tiles() > 0;
+  if (!covers_lines(p.geometry, p.shape) || p.b_has_zero_point()) return false;
+  const LinePlan plan(p);
+  const LineLayout& l = plan.layout;
+  // The patches of such a kernel are pixels: blocked_im2col.cc makes no copies.
+  if (l.padded != l.run && volume(p.geometry.kernel) == 1) return false;
+  return plan.unit.block_groups == kBlockGroups && plan.tiles.largest - 1 > plan.unit.vector_rows &&
+         plan.most_tiles > 0;
 }
 
 double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  const LineLayout l = lay_out_lines(p.geometry, p.shape);
-  const Geometry unit = unit_tile(p);
-  const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
-  const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), unit.lanes));
+  const LinePlan plan(p);
+  const LineLayout& l = plan.layout;
+  const BalancedSplit& tiles = plan.tiles;
+  const double vectors =
+      static_cast<double>(g.groups * ceil_div(g.group_outputs(), plan.unit.lanes));
   const std::int64_t groups = l.padded / p.format().kr;
-  const double per_tile = tile_cost(unit, tiles.largest, groups, g.depth() / l.run) +
+  const double per_tile = tile_cost(plan.unit, tiles.largest, groups, g.depth() / l.run) +
                           static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
   constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
-  const BlockLines block{g, p.shape, l, tiles};
-  const std::int64_t block_tiles = std::max<std::int64_t>(block.most_tiles(), 1);
-  const auto lines = static_cast<double>(ceil_div(tiles.count, block_tiles) * g.stride[1] *
-                                         block.count(block_tiles));
+  const auto lines = static_cast<double>(ceil_div(tiles.count, plan.most_tiles) * g.stride[1] *
+                                         l.lines(plan.most_tiles * tiles.largest));
   const double copies =
-      reads_in_place(g, l, p.shape)
-          ? 0
-          : lines * (kLine + kCopied * static_cast<double>(l.pitch * g.in_channels));
-  // Measured for kernels of several rows with stride 1: of equal modelled costs, lines take 0.83 to
-  // 0.95 times as long as taps.
+      l.reads_in_place() ? 0
+                         : lines * (kLine + kCopied * static_cast<double>(l.pitch * g.in_channels));
+  // Measured for kernels of several rows with stride 1: of equal modelled costs, these take 0.83 to
+  // 0.95 times as long as implicit GEMM.
   const bool several_rows = g.kernel[1] > 1 && g.stride[1] == 1 && g.stride[2] == 1;
   const double faster = several_rows ? 0.95 : 1.0;
   return static_cast<double>(p.shape.batch) *
@@ -187,10 +190,7 @@ ConvMethod flattened_rows_method() {
           .exact = true,
           .applies = applies,
           .cost = cost,
-          .prepare =
-              [](const ConvProblem& p) {
-                return make_tile_product(p, std::make_unique<FlattenedRows>(p));
-              },
+          .prepare = prepare_tile_product<FlattenedRows>,
           .serves = only<Accumulator::int32>};
 }
 

@@ -27,29 +27,20 @@ bool is_pointwise(const ConvGeometry& g) {
          g.pad_after == zeros;
 }
 
-RowSource PatchRows::source() const noexcept {
-  return {this,
-          rows(),
-          in_place_bytes(),
-          in_place_ld_bytes(),
-          [](const void* packer, Range rows, ABlock& block) noexcept {
-            static_cast<const PatchRows*>(packer)->prepare(rows, block);
-          },
-          [](const void* packer, Range rows, ABlock& block) noexcept {
-            static_cast<const PatchRows*>(packer)->pack(rows, block);
-          }};
-}
-
-const std::byte* PatchRows::in_place_bytes() const {
-  const std::int64_t line = shape_.input[2] * x_.strides[2], ld = in_place_ld_bytes();
-  const std::int64_t plane = shape_.input[1] * x_.strides[1];
-  const bool even = (shape_.input[1] == 1 || x_.strides[1] == line) &&
-                    (shape_.input[0] == 1 || x_.strides[0] == plane) &&
-                    (shape_.batch == 1 || x_.batch_stride == shape_.input[0] * x_.strides[0]);
-  const MatrixView<const std::byte> bytes{
-      x_.data + group_ * g_.group_inputs() * element_ + pixels_.begin * ld, rows(),
-      depth() * element_, ld, 1};
-  return is_pointwise(g_) && even && readable_in_place(bytes) ? bytes.data : nullptr;
+const std::byte* PatchRows::in_place() const {
+  const std::int64_t line = shape_.input[2] * x_.strides[2], ld = in_place_ld();
+  const std::int64_t plane = shape_.input[1] * x_.strides[1], image = volume(shape_.output);
+  if (!is_pointwise(g_) || rows() == 0) return nullptr;
+  const std::int64_t n = pixels_.begin / image;
+  const bool even =
+      (shape_.input[1] == 1 || x_.strides[1] == line) &&
+      (shape_.input[0] == 1 || x_.strides[0] == plane) &&
+      (pixels_.end <= (n + 1) * image || x_.batch_stride == shape_.input[0] * x_.strides[0]);
+  const MatrixView<const std::byte> bytes{x_.data + n * x_.batch_stride +
+                                              group_ * g_.group_inputs() * element_ +
+                                              (pixels_.begin - n * image) * ld,
+                                          rows(), depth() * element_, ld, 1};
+  return even && readable_in_place(bytes) ? bytes.data : nullptr;
 }
 
 void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
@@ -60,60 +51,97 @@ void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
     block.scale[i] = x_.scale[image];
     block.zero_point[i] = x_.zero_point ? x_.zero_point[image] : 0;
   }
-  const std::byte* const data = block.row_offsets ? in_place_bytes() : nullptr;
+  const std::byte* const data = block.row_offsets ? in_place() : nullptr;
   if (!data) return;
   const simd::RowKernels& kernels = simd::kernels(block.features).rows;
   for (std::int64_t i = 0; i < rows.size(); ++i)
     block.row_offsets[i] = kernels.sum_row(
-        reinterpret_cast<const std::uint8_t*>(data) + (rows.begin + i) * in_place_ld_bytes(),
+        reinterpret_cast<const std::uint8_t*>(data) + (rows.begin + i) * in_place_ld(),
         static_cast<std::size_t>(depth()));
 }
 
 void PatchRows::pack(Range rows, ABlock& block) const noexcept {
-  const Extent3& out = shape_.output;
-  const std::int64_t k = depth(), first = pixels_.begin + rows.begin;
-  std::int64_t n = first / volume(out);
-  Extent3 at{first / (out[2] * out[1]) % out[0], first / out[2] % out[1], first % out[2]};
-  for (std::int64_t i = 0; i < rows.size(); ++i) {
-    std::byte* const to = static_cast<std::byte*>(block.packed) + i * block.ld;
-    gather(n, at, to);
-    if (k % 4 != 0)
-      std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
-    if (block.row_offsets)
-      block.row_offsets[i] =
-          simd::kernels(block.features)
-              .rows.sum_row(reinterpret_cast<const std::uint8_t*>(to), static_cast<std::size_t>(k));
-    std::size_t axis = kSpatialAxes;
-    while (axis > 0 && ++at[axis - 1] == out[axis - 1]) at[--axis] = 0;
-    if (axis == 0) ++n;
+  const simd::Kernels& kernels = simd::kernels(block.features);
+  const std::int64_t k = depth(), width = shape_.output[2];
+  std::byte* to = static_cast<std::byte*>(block.packed);
+  for (std::int64_t i = 0; i < rows.size();) {
+    const std::int64_t pixel = pixels_.begin + rows.begin + i, x = pixel % width;
+    const std::int64_t end = i + std::min(width - x, rows.size() - i);
+    gather(pixel / width, {x, x + end - i}, kernels.lanes, to, block.ld);
+    for (; i < end; ++i, to += block.ld) {
+      if (k % 4 != 0)
+        std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
+      if (block.row_offsets)
+        block.row_offsets[i] = kernels.rows.sum_row(reinterpret_cast<const std::uint8_t*>(to),
+                                                    static_cast<std::size_t>(k));
+    }
   }
 }
 
-// The patch of output pixel `at` of image n: runs of (kx, channel) where those are contiguous. What
-// it needs of members is in registers, because bytes that are written could be theirs.
-void PatchRows::gather(std::int64_t n, const Extent3& at, std::byte* to) const noexcept {
-  const std::int64_t element = element_, channels = g_.group_inputs(), bytes = channels * element;
-  const std::int64_t taps = g_.kernel[2], dilation = g_.dilation[2], width = shape_.input[2];
-  const std::int64_t first = at[2] * g_.stride[2] - g_.pad_before[2];
-  const std::int64_t stride = x_.strides[2], last = first + (taps - 1) * dilation;
-  const bool inside = first >= 0 && last < width, is_run = stride == bytes && dilation == 1;
-  const std::int32_t zero_point = x_.zero_point ? x_.zero_point[n] : 0;
+// Gathers the patches of output pixels `xs` of a line, which is counted over the batch: for each
+// row of the kernel, the run of (kx, channel) of one pixel after the other. Runs that are
+// contiguous in the image are copied at once, and short ones by whole steps: what those write
+// beyond a run, the next row of the kernel overwrites. All that the loops need of members is in
+// registers, because the bytes that are written could be theirs.
+void PatchRows::gather(std::int64_t line, Range xs, const simd::LaneKernels& kernels, std::byte* to,
+                       std::int64_t ld) const noexcept {
+  const std::int64_t bytes = g_.group_inputs() * element_, taps = g_.kernel[2], run = taps * bytes;
+  const std::int64_t dilation = g_.dilation[2], step = g_.stride[2], before = g_.pad_before[2];
+  const std::int64_t width = shape_.input[2], stride = x_.strides[2];
+  const std::int64_t y = line % shape_.output[1], z = line / shape_.output[1] % shape_.output[0];
+  const std::int64_t n = line / (shape_.output[1] * shape_.output[0]);
+  const bool is_run = stride == bytes && dilation == 1;
+  const std::int64_t whole = round_up(run, simd::kRunStep);
+  const bool steps =
+      is_run && x_.end && run <= simd::kMaxRun && g_.depth() * element_ - run + whole <= ld;
+  const std::byte* const end = x_.end;
+  const Padding padding{x_.zero_point ? x_.zero_point[n] : 0, element_};
+  // Pixels all of whose positions are inside the line.
+  Range inside{xs.begin, xs.begin};
+  if (const std::int64_t last = width + before - (taps - 1) * dilation - 1; last >= 0) {
+    inside.begin = std::clamp(ceil_div(before, step), xs.begin, xs.end);
+    inside.end = std::clamp(last / step + 1, inside.begin, xs.end);
+  }
   const std::byte* const image = x_.data + n * x_.batch_stride + group_ * bytes;
-  for_each_line(image, x_.strides, g_, shape_.input, at[0], at[1],
-                [=](std::int64_t row, const std::byte* line) {
-                  std::byte* next = to + row * taps * bytes;
-                  if (!line) return fill_padding(next, taps * channels, zero_point, element);
-                  if (inside && is_run) {
-                    std::memcpy(next, line + first * stride,
-                                static_cast<std::size_t>(taps * bytes));
-                    return;
-                  }
-                  for (std::int64_t x = first; x <= last; x += dilation, next += bytes)
-                    if (!inside && (x < 0 || x >= width))
-                      fill_padding(next, channels, zero_point, element);
-                    else
-                      std::memcpy(next, line + x * stride, static_cast<std::size_t>(bytes));
-                });
+  for_each_line(
+      image, x_.strides, g_, shape_.input, z, y, [=](std::int64_t row, const std::byte* from) {
+        std::byte* next = to + row * run;
+        const auto copy_border = [&](Range part) {
+          for (std::int64_t x = part.begin; x < part.end; ++x, next += ld) {
+            if (!from) {
+              padding.fill(next, run);
+              continue;
+            }
+            const std::int64_t first = x * step - before, count = dilation == 1 ? taps : 1;
+            for (std::int64_t tap = 0; tap < taps; tap += count)
+              copy_padded(from, stride, width, first + tap * dilation, count, bytes, padding,
+                          next + tap * bytes);
+          }
+        };
+        if (!from) return copy_border(xs);
+        copy_border({xs.begin, inside.begin});
+        const std::byte* first = from + (inside.begin * step - before) * stride;
+        std::int64_t left = inside.size();
+        if (steps && left > 0) {
+          std::int64_t count = left;
+          while (count > 0 && first + (count - 1) * step * stride + whole > end) --count;
+          const simd::PatchRow runs{first, step * stride};
+          kernels.copy_patches(&runs, 1, static_cast<std::size_t>(run),
+                               static_cast<std::size_t>(count), next, ld);
+          next += count * ld;
+          first += count * step * stride;
+          left -= count;
+        }
+        for (; left > 0; --left, next += ld, first += step * stride) {
+          if (is_run)
+            std::memcpy(next, first, static_cast<std::size_t>(run));
+          else
+            for (std::int64_t tap = 0; tap < taps; ++tap)
+              std::memcpy(next + tap * bytes, first + tap * dilation * stride,
+                          static_cast<std::size_t>(bytes));
+        }
+        copy_border({inside.end, xs.end});
+      });
 }
 
 namespace {
@@ -159,7 +187,6 @@ class Im2ColStep final : public ConvStep {
   // Output pixels `pixels`, the first of which is row `first` of C.
   void run_rows(const ConvRun& run, Range pixels, std::int64_t first, std::byte* workspace,
                 int thread_id, int num_threads) const noexcept {
-    const ImageView x{run.x, run.batch_stride, run.strides, run.scale, run.zero_point};
     const std::int64_t columns = geometry_.group_outputs(), step = run.grid.step[2];
     std::array<Stage, kMaxStages> all;
     std::ranges::copy(run.stages, all.begin());
@@ -171,8 +198,8 @@ class Im2ColStep final : public ConvStep {
     }
     OutputView c{static_cast<std::byte*>(run.c.data) + first * run.c.ld, run.c.ld * step};
     for (std::int64_t group = 0; group < geometry_.groups; ++group) {
-      const PatchRows a(x, geometry_, shape_, group, pixels, element_);
-      product_->run(a.source(), *weights_[static_cast<std::size_t>(group)],
+      const PatchRows a(run.view(), geometry_, shape_, group, pixels, element_);
+      product_->run(row_source(a), *weights_[static_cast<std::size_t>(group)],
                     pipeline_view(RuntimePipeline(stages)), c, workspace, thread_id, num_threads);
       for (Stage& stage : stages) skip_columns(stage, columns);
       c.data = static_cast<std::byte*>(c.data) + columns * value_size(product_->output_type());

@@ -41,23 +41,17 @@ Geometry plain_tile(const ConvProblem& p) {
 
 class ImagePixels final : public SourceOfA {
  public:
-  explicit ImagePixels(const ConvProblem& p) : geometry_(p.geometry), shape_(p.shape) {
-    const ConvGeometry& g = geometry_;
-    const std::int64_t run = run_size(g), groups = ceil_div(run, p.format().kr);
-    tile = conv_tile(p, plain_tile(p), groups_at_a_time(p), p.shape.output[2]);
-    key = product_key(p, tile);
-    split_rows(p.shape.output[2]);
+  explicit ImagePixels(const ConvProblem& p)
+      : SourceOfA(p, conv_kernels(p, plain_tile(p), groups_at_a_time(p), p.shape.output[2]),
+                  p.shape.output[2], run_size(p.geometry), 1),
+        pixel_(p.geometry.in_channels * tile.format.a_bytes),
+        reach_(p.geometry.dilation[2] * (p.geometry.kernel[2] - 1) + 1) {
+    const ConvGeometry& g = geometry;
     lines = p.shape.output[0] * p.shape.output[1];
     segments = g.kernel[0] * g.kernel[1];
     fetches_rows = segments == 1 && tile.block_groups == 1;
-    pack_weights(p, run);
-    pixel_ = g.in_channels * tile.format.a_bytes;
-    for (std::int64_t row = 0; row < segments; ++row)
-      for (std::int64_t kx = 0; kx < (reads_whole_rows(g) ? 1 : g.kernel[2]); ++kx)
-        runs.push_back({row, kx * g.dilation[2] * pixel_, std::ssize(runs) * groups, groups});
-    parts = {{0, std::ssize(runs)}};
-    slack_ = (groups * p.format().kr - run) * tile.format.a_bytes;
-    reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
+    const std::int64_t run = run_size(g);
+    slack_ = (round_up(run, std::int64_t{p.format().kr}) - run) * tile.format.a_bytes;
     padding_bytes = round_up(reach_ * pixel_ + slack_, 64);
     const std::int64_t last = std::max<std::int64_t>(tiles.largest - 1, 0) * g.stride[2];
     segment_bytes_ = round_up((last + reach_) * pixel_ + slack_, 64);
@@ -69,18 +63,18 @@ class ImagePixels final : public SourceOfA {
   // Finds or copies the segment of every kernel row.
   void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte* padding,
                  std::byte* copies, TileRows* rows, Segment* found) const noexcept override {
-    const ConvGeometry& g = geometry_;
+    const ConvGeometry& g = geometry;
     const std::byte* const image = run.x + n * run.batch_stride;
     const std::int64_t lda = g.stride[2] * pixel_, stride = run.strides[2];
     for (std::int64_t i = indices.begin; i < indices.end; ++i, ++rows, found += segments) {
-      const std::int64_t line = i / tiles.count, z = line / shape_.output[1],
-                         y = line % shape_.output[1];
+      const std::int64_t line = i / tiles.count, z = line / shape.output[1],
+                         y = line % shape.output[1];
       const Range pixels = tiles[i % tiles.count];
       const std::int64_t x = pixels.begin * g.stride[2] - g.pad_before[2];
       const std::int64_t width = (pixels.size() - 1) * g.stride[2] + reach_;
-      const bool inside = x >= 0 && x + width <= shape_.input[2] && stride == pixel_;
+      const bool inside = x >= 0 && x + width <= shape.input[2] && stride == pixel_;
       *rows = {run.grid.row(n, z, y, pixels.begin), pixels.size()};
-      for_each_line(image, run.strides, g, shape_.input, z, y,
+      for_each_line(image, run.strides, g, shape.input, z, y,
                     [&](std::int64_t row, const std::byte* from) {
                       if (!from) {
                         found[row] = {padding, 0};
@@ -89,7 +83,8 @@ class ImagePixels final : public SourceOfA {
                       found[row] = {from + x * stride, lda};
                       if (inside && found[row].data + width * pixel_ + slack_ <= run.end) return;
                       std::byte* const copy = copies + row * segment_bytes_;
-                      copy_padded(from, stride, shape_.input[2], x, width, pixel_, padding, copy);
+                      copy_padded(from, stride, shape.input[2], x, width, pixel_,
+                                  run.padding(n, tile.format.a_bytes), copy);
                       std::memset(copy + width * pixel_, 0, static_cast<std::size_t>(slack_));
                       found[row].data = copy;
                     });
@@ -98,8 +93,6 @@ class ImagePixels final : public SourceOfA {
   }
 
  private:
-  const ConvGeometry geometry_;
-  const ConvShape shape_;
   std::int64_t pixel_;  // bytes of a pixel of x
   std::int64_t reach_;  // pixels of a row under the kernel
   std::int64_t slack_;  // bytes that the last k-group of a run reads beyond it
@@ -153,10 +146,7 @@ ConvMethod implicit_gemm_method() {
           .exact = true,
           .applies = applies,
           .cost = cost,
-          .prepare =
-              [](const ConvProblem& p) {
-                return make_tile_product(p, std::make_unique<ImagePixels>(p));
-              },
+          .prepare = prepare_tile_product<ImagePixels>,
           .any_grid = true};
 }
 

@@ -99,7 +99,8 @@ const std::byte* LaneLines::find(const ConvRun& run, const LaneBlock& b, std::in
   // The channels of the block alone; the result is where channel 0 would be.
   const std::int64_t first = b.lanes.begin * kWord;
   *lda = std::min(b.lanes.end, g.out_channels) * kWord - first;
-  copy_padded(row + first, run.strides[2], shape_.input[2], x, pixels, *lda, padding, copy);
+  copy_padded(row + first, run.strides[2], shape_.input[2], x, pixels, *lda,
+              run.padding(b.image, element_), copy);
   return copy - first;
 }
 

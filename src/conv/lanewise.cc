@@ -156,7 +156,7 @@ class LanewiseStep final : public ConvStep {
       b.lanes = {lane_block * block_lanes_, std::min((lane_block + 1) * block_lanes_, padded_)};
       if (b.image != image) {
         image = b.image;
-        fill_padding(t.padding, padding_bytes_ / element_, run.image_zero_point(image), element_);
+        run.padding(image, element_).fill(t.padding, padding_bytes_);
         if (key_.folds())
           fill_column_terms(key_, t.place.stages(), run.image_scale(image),
                             run.image_zero_point(image), scale_, col_offsets_,

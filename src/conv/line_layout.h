@@ -1,12 +1,10 @@
-// How flattened_rows.cc arranges an image: where the copied lines lie, how many of them serve a
-// block of tiles, and how K is divided into runs and parts.
+// How flattened_rows.cc arranges an image: where the copied lines are, how many of them serve a
+// block of tiles, and into how many parts K is divided.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "conv/tile_product.h"
 #include "core/policy.h"
 #include "fbg/conv/geometry.h"
 #include "fbg/core/types.h"
@@ -15,110 +13,84 @@ namespace fbg {
 
 inline constexpr std::int64_t kLineBytes = 64;   // of the cache
 inline constexpr std::int64_t kBlockBytes = 64;  // of k that a matrix unit multiplies at a time
+inline constexpr std::int64_t kBlockGroups = kBlockBytes / 4;
 
-// How the positions of an image lie in memory, in pixels of the image.
-struct LineLayout {
-  std::int64_t run;     // elements of k in a run
-  std::int64_t padded;  // the run rounded up to whole blocks; the extra k have weights of zero
-  std::int64_t reach;   // pixels of a line under the kernel
-  std::int64_t needed;  // pixels of a line that its outputs read, with the padding
-  std::int64_t pitch;   // from one copied line to the next
-  std::int64_t positions;
-};
-
-inline LineLayout lay_out_lines(const ConvGeometry& g, const ConvShape& shape) {
-  const std::int64_t width = shape.output[2], stride = g.stride[2], before = g.pad_before[2];
-  LineLayout l{};
-  l.run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
-  l.padded = round_up(l.run, kBlockBytes);
-  l.reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
-  l.needed = (width - 1) * stride + l.reach;
-  const std::int64_t copied = std::clamp<std::int64_t>(l.needed - before, 0, shape.input[2]);
-  l.pitch = round_up(std::max({before + copied, l.needed - before, width * stride}), stride);
-  l.positions = (shape.output[1] - 1) * (l.pitch / stride) + width;
-  return l;
-}
-
-// The convolutions whose sums are those of such positions: the output has one plane, which reads
-// the plane of the image, and that alone. Along the other axes, any kernel, stride, dilation and
-// padding has its lines and its positions.
+// Whether a convolution has the sums of such positions: its output has one plane, which reads the
+// plane of the image, and that alone. Along the other axes, kernel, stride, dilation and padding
+// may be any.
 inline bool covers_lines(const ConvGeometry& g, const ConvShape& shape) {
   return !g.transposed && g.kernel[0] == 1 && g.pad_before[0] == 0 && shape.input[0] == 1 &&
          shape.output[0] == 1 && volume(shape.output) > 0;
 }
 
-// Whether an image without gaps is such a matrix.
-inline bool reads_in_place(const ConvGeometry& g, const LineLayout& l, const ConvShape& shape) {
-  return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 && g.stride[1] == 1 &&
-         l.needed <= shape.input[2] && l.pitch == shape.input[2] &&
-         g.in_channels % kLineBytes == 0 && l.padded == l.run;
-}
+// Where the positions of an image are in memory, in pixels of the image. Whole lines are copied,
+// again for every block of tiles.
+struct LineLayout {
+  ConvGeometry g;
+  ConvShape shape;
+  std::int64_t run;     // elements of k in a run
+  std::int64_t padded;  // the run rounded up to whole blocks; the extra k have weights of zero
+  std::int64_t reach;   // pixels of a line under the kernel
+  std::int64_t needed;  // pixels of a line that its outputs read, with the padding
+  std::int64_t pitch;   // from one copied line to the next
+  std::int64_t line_positions;  // from one line of the output to the next
+  std::int64_t positions;       // of an image
 
-// The copied lines that a block of tiles reads. Whole lines are copied, for every block again.
-struct BlockLines {
-  const ConvGeometry& g;
-  const ConvShape& shape;
-  const LineLayout& layout;
-  const BalancedSplit& tiles;  // of an image
-
-  // Of one remainder modulo the stride.
-  std::int64_t count(std::int64_t block) const {
-    const std::int64_t outputs =
-        std::min(shape.output[1], block * tiles.largest / (layout.pitch / g.stride[2]) + 2);
-    return outputs + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
+  LineLayout(const ConvGeometry& geometry, const ConvShape& sizes) : g(geometry), shape(sizes) {
+    const std::int64_t width = shape.output[2], stride = g.stride[2], before = g.pad_before[2];
+    run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
+    padded = round_up(run, kBlockBytes);
+    reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
+    needed = (width - 1) * stride + reach;
+    const std::int64_t copied = std::clamp<std::int64_t>(needed - before, 0, shape.input[2]);
+    pitch = round_up(std::max({before + copied, needed - before, width * stride}), stride);
+    line_positions = pitch / stride;
+    positions = (shape.output[1] - 1) * line_positions + width;
   }
-  std::int64_t line_bytes() const { return std::max(layout.needed, layout.pitch) * g.in_channels; }
-  // And the end of the last one, where positions between lines read, and padded runs.
+
+  // Whether an image without gaps is such a matrix.
+  bool reads_in_place() const {
+    return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 &&
+           g.stride[1] == 1 && needed <= shape.input[2] && pitch == shape.input[2] &&
+           g.in_channels % kLineBytes == 0 && padded == run;
+  }
+
+  // The copied lines of one remainder modulo the stride under a block of so many positions.
+  std::int64_t lines(std::int64_t block) const {
+    return std::min(shape.output[1], block / line_positions + 2) +
+           (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
+  }
+  std::int64_t line_bytes() const { return std::max(needed, pitch) * g.in_channels; }
+  // The bytes of these lines, and the end of the last one, which positions between lines and padded
+  // runs read.
   std::int64_t remainder_bytes(std::int64_t block) const {
-    return round_up(count(block) * layout.pitch * g.in_channels + line_bytes() +
-                        layout.reach * g.in_channels + kBlockBytes,
-                    kLineBytes);
+    return round_up(
+        lines(block) * pitch * g.in_channels + line_bytes() + reach * g.in_channels + kBlockBytes,
+        kLineBytes);
   }
-  std::int64_t bytes(std::int64_t block) const { return g.stride[1] * remainder_bytes(block); }
-  // Tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
-  std::int64_t most_tiles() const {
+  std::int64_t copied_bytes(std::int64_t block) const {
+    return g.stride[1] * remainder_bytes(block);
+  }
+  // The tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
+  std::int64_t most_tiles(const BalancedSplit& tiles) const {
     std::int64_t block = 0;
     while (block < std::min(policy::lines::kBlockTiles, tiles.count) &&
-           bytes(block + 1) <= policy::lines::kBlockBytes)
+           copied_bytes((block + 1) * tiles.largest) <= policy::lines::kBlockBytes)
       ++block;
     return block;
   }
-};
 
-// Into how many parts K is cut, where `columns` of B are multiplied at a time: several, where these
-// weights and the pixels that a tile reads are more than the L1 holds, and where there are enough
-// tiles to share the weights. Keeping sums costs more than it gains elsewhere. Tiles whose lines
-// are far apart have no pixels in common with the next one, which takes as much of the L1 again.
-inline std::int64_t count_depth_parts(const ConvGeometry& g, const LineLayout& l,
-                                      const BalancedSplit& tiles, std::int64_t columns) {
-  if (tiles.count < policy::lines::kFewTiles) return 1;
-  const std::int64_t window =
-      g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + l.reach) * g.group_inputs();
-  const bool apart = g.dilation[1] * l.pitch / g.stride[2] >= tiles.largest;
-  return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, policy::lines::kPartBytes);
-}
-
-// Divides K into runs, and these into parts of about equal size, at blocks. `parts` are ranges of
-// `runs`.
-inline void cut_depth(const ConvGeometry& g, const LineLayout& l, std::int64_t num_parts,
-                      std::vector<DepthRun>& runs, std::vector<Range>& parts) {
-  constexpr std::int64_t block = kBlockBytes, block_groups = block / 4;
-  const std::int64_t run_blocks = l.padded / block;
-  const std::int64_t columns = g.kernel[2] * g.group_inputs() / l.run;  // runs of a kernel row
-  const std::int64_t count = g.depth() / l.run * run_blocks;
-  const BalancedSplit split = BalancedSplit::split(count, ceil_div(count, num_parts));
-  for (std::int64_t part = 0; part < split.count; ++part) {
-    const std::int64_t begin = std::ssize(runs);
-    for (std::int64_t i = split[part].begin; i < split[part].end;) {
-      const std::int64_t run = i / run_blocks, skipped = i % run_blocks;
-      const std::int64_t blocks = std::min(run_blocks - skipped, split[part].end - i);
-      const std::int64_t column = run % columns * g.dilation[2] * g.in_channels;
-      runs.push_back(
-          {run / columns, column + skipped * block, i * block_groups, blocks * block_groups});
-      i += blocks;
-    }
-    parts.push_back({begin, std::ssize(runs)});
+  // Into how many parts K is divided where `columns` of B are multiplied at a time: several if
+  // these weights and the pixels that a tile reads exceed the L1, and if there are enough tiles to
+  // share the weights. Elsewhere, keeping sums costs more than it gains. A tile whose lines are far
+  // apart has no pixels in common with the next one, which takes as much of the L1 again.
+  std::int64_t depth_parts(const BalancedSplit& tiles, std::int64_t columns) const {
+    if (tiles.count < policy::lines::kFewTiles) return 1;
+    const std::int64_t window =
+        g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + reach) * g.group_inputs();
+    const bool apart = g.dilation[1] * line_positions >= tiles.largest;
+    return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, policy::lines::kPartBytes);
   }
-}
+};
 
 }  // namespace fbg

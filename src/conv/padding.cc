@@ -5,25 +5,25 @@
 
 namespace fbg {
 
-void fill_padding(std::byte* to, std::int64_t count, std::int32_t zero_point,
-                  std::int64_t element) noexcept {
+void Padding::fill(std::byte* to, std::int64_t bytes) const noexcept {
   if (element == 2) {  // widened bytes, or bfloat16, whose zero point is 0
-    std::fill_n(reinterpret_cast<std::uint16_t*>(to), count,
+    std::fill_n(reinterpret_cast<std::uint16_t*>(to), bytes / 2,
                 static_cast<std::uint16_t>(zero_point));
     return;
   }
   // A float of zero is bytes of zero.
-  std::memset(to, zero_point, static_cast<std::size_t>(count * element));
+  std::memset(to, zero_point, static_cast<std::size_t>(bytes));
 }
 
 void copy_padded(const std::byte* row, std::int64_t stride, std::int64_t width, std::int64_t first,
-                 std::int64_t count, std::int64_t pixel, const std::byte* padding,
+                 std::int64_t count, std::int64_t pixel, const Padding& padding,
                  std::byte* to) noexcept {
   const auto bytes = static_cast<std::size_t>(pixel);
   const std::int64_t end = first + count;
   const std::int64_t inside = std::clamp<std::int64_t>(0, first, end);
   const std::int64_t after = std::clamp(width, inside, end);
-  for (std::int64_t i = first; i < inside; ++i, to += pixel) std::memcpy(to, padding, bytes);
+  if (inside > first) padding.fill(to, (inside - first) * pixel);
+  to += (inside - first) * pixel;
   if (stride == pixel) {
     std::memcpy(to, row + inside * pixel, bytes * static_cast<std::size_t>(after - inside));
     to += (after - inside) * pixel;
@@ -31,7 +31,7 @@ void copy_padded(const std::byte* row, std::int64_t stride, std::int64_t width, 
     for (std::int64_t i = inside; i < after; ++i, to += pixel)
       std::memcpy(to, row + i * stride, bytes);
   }
-  for (std::int64_t i = after; i < end; ++i, to += pixel) std::memcpy(to, padding, bytes);
+  if (end > after) padding.fill(to, (end - after) * pixel);
 }
 
 }  // namespace fbg

@@ -8,18 +8,23 @@
 
 namespace fbg {
 
-// `count` elements of 1, 2 or 4 bytes: the zero point as uint8 or uint16, or a float of zero.
-void fill_padding(std::byte* to, std::int64_t count, std::int32_t zero_point,
-                  std::int64_t element) noexcept;
+// What the elements of pixels outside an image hold: the zero point as uint8 or uint16, or a float
+// of zero. An element has 1, 2 or 4 bytes.
+struct Padding {
+  std::int32_t zero_point;
+  std::int64_t element;  // bytes
 
-// Pixels [first, first + count) of a row of `width` pixels, `stride` bytes apart, to `to`, where
-// they are `pixel` bytes apart; those outside the row come from `padding`, one pixel of it.
+  void fill(std::byte* to, std::int64_t bytes) const noexcept;
+};
+
+// Copies pixels [first, first + count) of a row of `width` pixels, `stride` bytes apart, to `to`,
+// where they are `pixel` bytes apart. Those outside the row are padding.
 void copy_padded(const std::byte* row, std::int64_t stride, std::int64_t width, std::int64_t first,
-                 std::int64_t count, std::int64_t pixel, const std::byte* padding,
+                 std::int64_t count, std::int64_t pixel, const Padding& padding,
                  std::byte* to) noexcept;
 
-// use(row, line) for each row of the kernel: the line of an image that it reads for line y of plane
-// z of the output, or null if that is outside of the image.
+// Calls use(row, line) for each row of the kernel, where `line` is the line of the image that this
+// row reads for line y of plane z of the output, or null if that line is outside the image.
 template <class Use>
 void for_each_line(const std::byte* image, const Extent3& strides, const ConvGeometry& g,
                    const Extent3& input, std::int64_t z, std::int64_t y, Use use) {

@@ -247,7 +247,7 @@ class SlidingStep final : public ConvStep {
   }
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
-    fill_padding(t.padding, kPaddingBytes, integer_ ? run.image_zero_point(n) : 0, 1);
+    run.padding(n, 1).fill(t.padding, kPaddingBytes);
     t.args = {};
     t.args.segments = t.segments;
     t.args.start = t.start;

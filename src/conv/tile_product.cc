@@ -13,9 +13,38 @@
 
 namespace fbg {
 
-void SourceOfA::pack_weights(const ConvProblem& p, std::int64_t run, std::int64_t unit) {
-  for (std::int64_t group = 0; group < p.geometry.groups; ++group)
-    weights.push_back(&p.weights.panels(group, run, unit));
+DepthPlan plan_depth(const ConvGeometry& g, const PackedFormat& format, std::int64_t run,
+                     std::int64_t unit_groups, std::int64_t num_parts) {
+  DepthPlan plan;
+  const std::int64_t unit = unit_groups * format.kr, run_units = ceil_div(run, unit);
+  const std::int64_t columns = std::max<std::int64_t>(g.kernel[2] * g.group_inputs() / run, 1);
+  const std::int64_t count = g.depth() / run * run_units;
+  const BalancedSplit split = BalancedSplit::split(count, ceil_div(count, num_parts));
+  for (std::int64_t part = 0; part < split.count; ++part) {
+    const std::int64_t begin = std::ssize(plan.runs);
+    for (std::int64_t i = split[part].begin; i < split[part].end;) {
+      const std::int64_t r = i / run_units, skipped = i % run_units;
+      const std::int64_t units = std::min(run_units - skipped, split[part].end - i);
+      const std::int64_t column = r % columns * g.dilation[2] * g.in_channels + skipped * unit;
+      plan.runs.push_back(
+          {r / columns, column * format.a_bytes, i * unit_groups, units * unit_groups});
+      i += units;
+    }
+    plan.parts.push_back({begin, std::ssize(plan.runs)});
+  }
+  return plan;
+}
+
+SourceOfA::SourceOfA(const ConvProblem& p, const TileKernels& kernels, std::int64_t rows,
+                     std::int64_t run, std::int64_t unit_groups)
+    : geometry(p.geometry),
+      shape(p.shape),
+      tile(kernels.tile),
+      key(kernels.key),
+      tiles(BalancedSplit::split(rows, tile.max_rows)),
+      depth(plan_depth(geometry, tile.format, run, unit_groups)) {
+  for (std::int64_t group = 0; group < geometry.groups; ++group)
+    weights.push_back(&p.weights.panels(group, run, unit_groups * tile.format.kr));
 }
 
 namespace {
@@ -24,15 +53,12 @@ class TileProduct final : public ConvStep {
  public:
   TileProduct(const ConvProblem& p, std::unique_ptr<const SourceOfA> a)
       : a_(std::move(a)),
-        batch_(p.shape.batch),
-        inputs_(p.geometry.group_inputs()),
         outputs_(p.geometry.group_outputs()),
         padded_(round_up(outputs_, kPanelColumns)),
         terms_(a_->key.folds() ? p.geometry.groups * padded_ : 0),
-        runs_(std::ssize(a_->runs)),
-        last_part_(a_->parts.size() - 1),
+        runs_(std::ssize(a_->depth.runs)),
+        last_part_(a_->depth.parts.size() - 1),
         chains_(a_->tile.block_groups > 1),
-        chain_(chains_ ? kChainedTiles : 1),
         panel_bytes_(a_->weights.front()->panel_bytes()),
         group_bytes_(p.format().b_group()),
         sum_ld_(tile_columns(a_->tile, std::max<std::int64_t>(a_->tiles.largest, 1)) *
@@ -59,8 +85,8 @@ class TileProduct final : public ConvStep {
   void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
            int num_threads) const noexcept override {
     const std::int64_t per_image = a_->lines * a_->tiles.count;
-    const Share share =
-        tile_share(batch_ * per_image, a_->tiles.largest, outputs_, thread_id, num_threads);
+    const Share share = tile_share(a_->shape.batch * per_image, a_->tiles.largest, outputs_,
+                                   thread_id, num_threads);
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(a_->tile, a_->tiles.largest);
@@ -68,8 +94,9 @@ class TileProduct final : public ConvStep {
     Thread t = lay_out(memory);
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     // A place tells the stages of one tile at a time where their operands are, if rows are apart.
-    t.chain = run.grid.step[2] == 1 ? chain_ : 1;
-    std::uninitialized_default_construct_n(t.args, chain_);
+    t.together = chains_ && run.grid.step[2] != 1 ? 1
+                 : last_part_ > 0                 ? kChainedTiles
+                                                  : a_->block_tiles;
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
       const std::int64_t n = i / per_image, first = n * per_image;
@@ -89,29 +116,34 @@ class TileProduct final : public ConvStep {
  private:
   // What a thread works with.
   struct Thread {
-    std::byte* padding;  // what lies outside the image
+    std::byte* padding;  // pixels outside the image
     ColumnTerms terms;   // [group][column of the group, padded]; none if kernels compute them
-    TileArgs* args;      // [tile of a chain]
-    BlockPair* pairs;    // [tile of a chain][run]
+    BlockPair* pairs;    // [run]
     TileRows* rows;      // [tile of the block]
     Segment* segments;   // [tile of the block][row of the kernel]
-    std::byte* sums;     // [tile of a chain], where K has parts
+    std::byte* sums;     // [tile], where K has parts
+    std::byte* chain;    // of a TileChain
     std::byte* scratch;  // of the source
     TilePlace place;
-    std::int64_t chain;  // tiles of a chain at most
-    std::array<const TileRows*, kChainedTiles> chained;
-    const std::int32_t* b_sums;  // of the column group
+    std::int64_t together;  // tiles that are multiplied by a part of K before the next part
+  };
+  // What the tiles of a column group have in common.
+  struct Columns {
+    const ColumnGroup& group;
+    std::int64_t channel, a_offset;  // the first channel of C, bytes to the first one of A
+    const std::int32_t* b_sums;
+    TileArgs args{};
   };
 
   Thread lay_out(Scratchpad& memory) const {
     Thread t{};
     t.padding = memory.take<std::byte>(a_->padding_bytes);
     t.terms = {memory.take<float>(terms_), memory.take<std::int32_t>(terms_)};
-    t.args = memory.take<TileArgs>(chain_);
-    t.pairs = memory.take<BlockPair>(chain_ * runs_);
+    t.pairs = memory.take<BlockPair>(runs_);
     t.rows = memory.take<TileRows>(a_->block_tiles);
     t.segments = memory.take<Segment>(a_->block_tiles * a_->segments);
-    t.sums = memory.take<std::byte>(last_part_ > 0 ? chain_ * sum_bytes() : 0);
+    t.sums = memory.take<std::byte>(last_part_ > 0 ? kChainedTiles * sum_bytes() : 0);
+    t.chain = memory.take<std::byte>(chains_ ? TileChain::bytes(runs_) : 0);
     t.scratch = memory.take<std::byte>(a_->scratch_bytes);
     return t;
   }
@@ -134,8 +166,7 @@ class TileProduct final : public ConvStep {
   }
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
-    const std::int64_t element = a_->tile.format.a_bytes;
-    fill_padding(t.padding, a_->padding_bytes / element, run.image_zero_point(n), element);
+    run.padding(n, a_->tile.format.a_bytes).fill(t.padding, a_->padding_bytes);
     for (std::int64_t at = 0, col = 0; at < terms_; at += padded_, col += outputs_) {
       const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(col / outputs_)];
       fill_column_terms(a_->key, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
@@ -144,92 +175,82 @@ class TileProduct final : public ConvStep {
     }
   }
 
-  // All tiles of a block against one group of columns, whose panels stay near.
+  // Multiplies all tiles of a block by one group of columns, whose panels stay near.
   void run_columns(std::int64_t tiles, std::int64_t group, const ColumnGroup& columns,
                    Thread& t) const noexcept {
-    begin_columns(std::min(t.chain, tiles), group, columns, t);
-    const std::int64_t a_offset = group * inputs_ * a_->tile.format.a_bytes;
-    const std::int64_t channel = group * outputs_ + columns.col;
-    // Tiles of one height follow each other.
-    for (const std::int64_t height : {a_->tiles.largest, a_->tiles.largest - 1}) {
-      std::int64_t count = 0;
-      const auto run_all = [&] { run_chain(std::exchange(count, 0), height, channel, columns, t); };
-      for (std::int64_t i = 0; i < tiles; ++i) {
-        if (t.rows[i].height != height) continue;
-        const Segment* const segments = t.segments + i * a_->segments;
-        BlockPair* pair = t.pairs + count * runs_;
-        for (const DepthRun& run : a_->runs) {
-          const Segment& segment = segments[run.row];
-          pair->a = segment.data + run.offset + a_offset;
-          pair++->lda = segment.lda;
-        }
-        if (a_->fetches_rows && i + 1 < tiles) t.args[count].prefetch = segments[1].data;
-        if (!chains_) {
-          t.place.set(*t.args, t.rows[i].first, channel, output_);
-          run_tile(kernels_of(last_part_), columns, height, *t.args);
-          continue;
-        }
-        t.chained[count] = &t.rows[i];
-        if (++count == t.chain) run_all();
-      }
-      run_all();
-    }
-  }
-
-  // What all tiles share, for those of a chain.
-  void begin_columns(std::int64_t count, std::int64_t group, const ColumnGroup& columns,
-                     Thread& t) const noexcept {
     const std::int64_t col = columns.col;
     const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(group)];
-    t.b_sums = b.col_offsets() ? b.col_offsets() + col : nullptr;
     const std::byte* const panel = b.panels() + col / kPanelColumns * panel_bytes_ +
                                    col % kPanelColumns * (group_bytes_ / kPanelColumns);
-    BlockPair* pair = t.pairs;
-    for (std::int64_t i = 0; i < count; ++i) {
-      for (const DepthRun& run : a_->runs)
-        *pair++ = {nullptr, 0, panel + run.first * group_bytes_, panel_bytes_, run.groups};
-      TileArgs& args = t.args[i];
-      args.columns = columns.columns;
-      args.set_blocks({t.pairs, static_cast<std::size_t>(runs_)});  // without a chain
-      args.b_sums = t.b_sums;
-      args.prefetch = a_->tile.block_groups > 1 ? nullptr : panel;
-      if (terms_ == 0) continue;
-      args.b_scale = t.terms.scale + group * padded_ + col;
-      args.col_offsets = t.terms.offset + group * padded_ + col;
+    Columns c{columns, group * outputs_ + col,
+              group * a_->geometry.group_inputs() * a_->tile.format.a_bytes,
+              b.col_offsets() ? b.col_offsets() + col : nullptr};
+    c.args.columns = columns.columns;
+    c.args.prefetch = chains_ ? nullptr : panel;
+    if (terms_ > 0) {
+      c.args.b_scale = t.terms.scale + group * padded_ + col;
+      c.args.col_offsets = t.terms.offset + group * padded_ + col;
     }
+    for (std::int64_t r = 0; const DepthRun& run : a_->depth.runs)
+      t.pairs[r++] = {nullptr, 0, panel + run.first * group_bytes_, panel_bytes_, run.groups};
+    // Tiles of one height follow each other.
+    for (std::int64_t height = a_->tiles.largest;
+         height >= std::max<std::int64_t>(a_->tiles.largest - 1, 1); --height)
+      for (std::int64_t i = 0; i < tiles; i += t.together)
+        run_tiles({i, std::min(i + t.together, tiles)}, tiles, height, c, t);
   }
 
-  // The tiles of a chain, which have one height: all of them by one part of K after the other.
-  void run_chain(std::int64_t count, std::int64_t height, std::int64_t channel,
-                 const ColumnGroup& columns, Thread& t) const noexcept {
+  // Multiplies the tiles of one height among tiles [indices.begin, indices.end) of `count`: all of
+  // them by one part of K after the other.
+  void run_tiles(Range indices, std::int64_t count, std::int64_t height, Columns& c,
+                 Thread& t) const noexcept {
+    const bool chains = chains_ && TileChain::gains(a_->tile, height);
+    TileChain chain(t.chain, runs_);
+    TileArgs& args = c.args;
     for (std::size_t part = 0; part <= last_part_; ++part) {
-      const Range runs = a_->parts[part];
-      for (std::int64_t i = 0; i < count; ++i) {
-        TileArgs& args = t.args[i];
-        const TileRows& rows = *t.chained[static_cast<std::size_t>(i)];
-        args.set_blocks({t.pairs + i * runs_ + runs.begin, static_cast<std::size_t>(runs.size())});
-        args.b_sums = part == 0 ? t.b_sums : nullptr;
+      const Range runs = a_->depth.parts[part];
+      const DepthRun* const depth_runs = a_->depth.runs.data();
+      const KernelTable::Entry& kernel =
+          kernels_of(part).find(height, c.group.vectors, c.group.masked);
+      args.key = &kernel.key;
+      args.set_blocks({t.pairs + runs.begin, static_cast<std::size_t>(runs.size())});
+      args.b_sums = part == 0 ? c.b_sums : nullptr;
+      std::byte* sums = t.sums;
+      for (std::int64_t i = indices.begin; i < indices.end; ++i) {
+        const TileRows& rows = t.rows[i];
+        if (rows.height != height) continue;
+        const Segment* const segments = t.segments + i * a_->segments;
+        for (std::int64_t r = runs.begin; r < runs.end; ++r) {
+          const Segment& segment = segments[depth_runs[r].row];
+          t.pairs[r].a = segment.data + depth_runs[r].offset + c.a_offset;
+          t.pairs[r].lda = segment.lda;
+        }
+        if (a_->fetches_rows && i + 1 < count) args.prefetch = segments[1].data;
         if (last_part_ > 0) {
-          args.c = args.partial = t.sums + i * sum_bytes();
+          args.c = args.partial = std::exchange(sums, sums + sum_bytes());
           args.ldc = args.ldpartial = sum_ld_;
         }
-        if (part < last_part_) continue;
-        args.picked = rows.picked.data();
-        args.num_picked = std::ssize(rows.picked);
-        t.place.set(args, rows.first, channel, output_);
+        if (part == last_part_) {
+          args.picked = rows.picked.data();
+          args.num_picked = std::ssize(rows.picked);
+          t.place.set(args, rows.first, c.channel, output_);
+        }
+        if (chains)
+          chain.add(kernel, args);
+        else
+          kernel.run(&args);
       }
-      run_tiles(a_->tile, kernels_of(part), columns, height,
-                {t.args, static_cast<std::size_t>(count)});
+      chain.run();
     }
   }
 
   const std::unique_ptr<const SourceOfA> a_;
-  const std::int64_t batch_, inputs_, outputs_;  // of a group: channels
-  const std::int64_t padded_, terms_;  // columns of a group in whole panels; column terms in all
+  // Output channels of a group, the same in whole panels, and column terms of all groups.
+  const std::int64_t outputs_, padded_, terms_;
   const std::int64_t runs_;
   const std::size_t last_part_;
   const bool chains_;  // tiles of a matrix unit, whose K may have parts and whose rows be masked
-  const std::int64_t chain_, panel_bytes_, group_bytes_, sum_ld_;
+  const std::int64_t panel_bytes_, group_bytes_, sum_ld_;
   const ValueType output_;
   const int threads_;
   std::array<KernelTable, 4> kernels_;  // by Sums

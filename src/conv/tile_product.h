@@ -26,53 +26,77 @@
 
 namespace fbg {
 
-// A run of K: `groups` k-groups from B's group `first` on, against what lies `offset` bytes after
-// the first pixel under a row of the kernel.
+// A run of K: `groups` k-groups from B's group `first` on, against what is `offset` bytes after the
+// first pixel under a row of the kernel.
 struct DepthRun {
   std::int64_t row, offset, first, groups;
 };
 
-// Pixels under a row of the kernel: that of row i of a tile at data + i * lda.
+// K as all tiles of a convolution multiply it: its runs, and the parts that they belong to, which
+// are ranges of `runs`. All tiles of a chain are multiplied by one part before the next.
+struct DepthPlan {
+  std::vector<DepthRun> runs;
+  std::vector<Range> parts;
+};
+
+// Divides K into runs of `run` elements, each padded to whole units of `unit_groups` k-groups, and
+// these into so many parts of about equal size, whose ends are ends of units.
+DepthPlan plan_depth(const ConvGeometry& g, const PackedFormat& format, std::int64_t run,
+                     std::int64_t unit_groups, std::int64_t num_parts = 1);
+
+// Pixels under a row of the kernel: that of row i of a tile is at data + i * lda.
 struct Segment {
   const std::byte* data;
   std::int64_t lda;
 };
 
-// The rows of a tile in C. Of a kernel that masks rows (KernelKey::row_mask), those of pixels.
+// The rows of a tile in C. Kernels that mask rows (KernelKey::row_mask) are told which of them are
+// pixels.
 struct TileRows {
   std::int64_t first, height;
   std::span<const std::uint8_t> picked = {};
 };
 
+struct TileKernels {
+  Geometry tile;
+  KernelKey key;
+};
+
 class SourceOfA {
  public:
   virtual ~SourceOfA() = default;
-  // For tiles [begin, end) of image n: their rows, and one segment for each row of the kernel.
-  // `padding` has pixels outside of the image, `scratch` scratch_bytes.
+  // Finds, for tiles [begin, end) of image n, their rows, and one segment for each row of the
+  // kernel. `padding` has pixels outside the image, `scratch` has scratch_bytes.
   virtual void find_rows(const ConvRun& run, std::int64_t n, Range tiles, const std::byte* padding,
                          std::byte* scratch, TileRows* rows, Segment* segments) const noexcept = 0;
 
   // What constructors set.
-  Geometry tile{};
-  KernelKey key{};
-  BalancedSplit tiles{};         // of the output pixels of a line, or of all lines of an image
-  std::int64_t lines = 1;        // with tiles of their own, of an image
-  std::int64_t block_tiles = 1;  // at most, that find_rows() is called for
+  ConvGeometry geometry;
+  ConvShape shape;
+  Geometry tile;
+  KernelKey key;
+  BalancedSplit tiles;           // of the output pixels of a line, or of all lines of an image
+  std::int64_t lines = 1;        // of an image, with tiles of their own
+  std::int64_t block_tiles = 1;  // the most tiles that find_rows() is called for
   std::int64_t segments = 1;     // of a tile
   std::int64_t padding_bytes = 0, scratch_bytes = 0;
-  bool fetches_rows = false;   // of the next tile, rather than panels
-  std::vector<DepthRun> runs;  // K
-  std::vector<Range> parts;    // of runs: all tiles of a chain are multiplied by one of them first
+  bool fetches_rows = false;                 // of the next tile, rather than panels
   std::vector<const PackedMatrix*> weights;  // by group
+  DepthPlan depth;
 
  protected:
-  // Sets `tiles` for so many rows. The tile and the key must be there.
-  void split_rows(std::int64_t rows) { tiles = BalancedSplit::split(rows, tile.max_rows); }
-  // Packs the weights, whose runs have `run` elements, in whole units of k.
-  void pack_weights(const ConvProblem& p, std::int64_t run, std::int64_t unit = 0);
+  // Tiles of `rows` rows, and weights whose runs have `run` elements, each padded to so many whole
+  // k-groups.
+  SourceOfA(const ConvProblem& p, const TileKernels& kernels, std::int64_t rows, std::int64_t run,
+            std::int64_t unit_groups);
 };
 
 std::unique_ptr<ConvStep> make_tile_product(const ConvProblem& p,
                                             std::unique_ptr<const SourceOfA> a);
+// For ConvMethod::prepare.
+template <class Source>
+std::unique_ptr<ConvStep> prepare_tile_product(const ConvProblem& p) {
+  return make_tile_product(p, std::make_unique<Source>(p));
+}
 
 }  // namespace fbg

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "conv/algorithm.h"
+#include "conv/tile_product.h"
 
 namespace fbg {
 
@@ -54,11 +54,13 @@ inline double relative_cost(const ConvProblem& p, const Geometry& plain, std::in
   return conv_tile(p, plain, 0, rows).max_rows < plain.max_rows ? kWide : 1;
 }
 
-// The key of kernels for these tiles, which need not fetch weights ahead if those stay in the L2.
-inline KernelKey product_key(const ConvProblem& p, const Geometry& tile) {
+// The kernels for these tiles, which need not fetch weights ahead if those stay in the L2.
+inline TileKernels conv_kernels(const ConvProblem& p, const Geometry& plain, std::int64_t groups,
+                                std::int64_t rows) {
+  const Geometry tile = conv_tile(p, plain, groups, rows);
   KernelKey key = conv_kernel_key(p, tile);
   if (tile.block_groups == 1 && weights_stay(p)) key.caching = Caching::keeps_b;
-  return key;
+  return {tile, key};
 }
 
 }  // namespace fbg

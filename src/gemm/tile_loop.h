@@ -70,8 +70,9 @@ inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::
 
 using policy::gemm::kChainedTiles;
 
-// Collects tiles for run_tiles() as they come, and copies their arguments and block pairs. They may
-// belong to different column groups. Whoever adds tiles calls run() in the end.
+// Collects tiles as they come, with copies of their arguments and block pairs, and gives them to
+// the kernel together, so that a matrix unit finishes a tile while it multiplies the next one. They
+// may belong to different column groups. Whoever adds tiles calls run() in the end.
 class TileChain {
  public:
   // Memory for a chain whose tiles have up to `pairs` block pairs each.
@@ -113,20 +114,5 @@ class TileChain {
   const KernelTable::Entry* kernel_ = nullptr;
   std::int64_t count_ = 0;
 };
-
-// Runs the kernel of tiles of that many rows, which share the column group. A matrix unit is given
-// all of them together, so that it finishes a tile while it multiplies the next one.
-inline void run_tiles(const Geometry& geometry, const KernelTable& kernels,
-                      const ColumnGroup& group, std::int64_t rows, std::span<TileArgs> tiles) {
-  if (tiles.empty()) return;
-  const KernelTable::Entry& kernel = kernels.find(rows, group.vectors, group.masked);
-  const bool chained = TileChain::gains(geometry, rows);
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    tiles[i].key = &kernel.key;
-    tiles[i].next = chained && i + 1 < tiles.size() ? &tiles[i + 1] : nullptr;
-    if (!chained) kernel.run(&tiles[i]);
-  }
-  if (chained) kernel.run(tiles.data());
-}
 
 }  // namespace fbg

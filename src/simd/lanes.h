@@ -1,6 +1,6 @@
 // Kernels that lay images out for convolution: the data of one output channel in 32 bits of a
-// lane, for depthwise and groupwise ones (src/conv/lanewise.h), patches of a few short runs
-// (src/conv/blocked_im2col.cc), and channels repeated for their outputs
+// lane, for depthwise and groupwise ones (src/conv/lanewise.h), short runs of patches
+// (src/conv/im2col.cc), and channels repeated for their outputs
 // (src/conv/sliding_windows.cc).
 #pragma once
 
