@@ -117,6 +117,7 @@ class PackedConv:
         self._native = self._pack(array, dtype, granularity, scale, zero_point)
         if accum == "int16":
             self._native = _fbg.conv_int16(self._native)
+        self._is_integer = self._native.dtype == "int8"
         self._prepared: PlanCache[Any] = PlanCache()
 
     def _pack(
@@ -212,18 +213,15 @@ class PackedConv:
 
         subject: how the message begins, such as "conv: x must have shape".
         """
-        axes = self.spatial_axes
+        axes, channels = self.spatial_axes, self.in_channels
+        if len(shape) == axes + 2 and shape[-1] == channels:
+            return shape[0], [1] * (3 - axes) + list(shape[1:-1])
         letters = ("W", "H, W", "D, H, W")[axes - 1]
-        wanted = f"(N, {letters}, {self.in_channels})"
+        wanted, hint = f"(N, {letters}, {channels})", image_hint(shape, axes, channels)
         if len(shape) != axes + 2:
-            hint = image_hint(shape, axes, self.in_channels)
             raise ValueError(f"{subject} {wanted}, channels last, got {shape}{hint}")
-        if shape[-1] != self.in_channels:
-            hint = image_hint(shape, axes, self.in_channels) or self.layout_hint(shape[-1])
-            raise ValueError(
-                f"{subject} {wanted}, but its last axis has {shape[-1]} channels{hint}"
-            )
-        return shape[0], [1] * (3 - axes) + list(shape[1:-1])
+        hint = hint or self.layout_hint(shape[-1])
+        raise ValueError(f"{subject} {wanted}, but its last axis has {shape[-1]} channels{hint}")
 
     def layout_hint(self, channels: int) -> str:
         """Return in which other layout of `w` it would take x of so many channels, or ""."""
