@@ -1,4 +1,4 @@
-// Prepacked B as Python sees it. fbg.PackedB (python/fbg/matmul/packers.py) checks its arguments
+// Prepacked B as Python sees it. fbg.PackedB (python/fbg/matmul/packed_b.py) checks its arguments
 // first.
 #include <pybind11/stl.h>
 

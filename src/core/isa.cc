@@ -1,6 +1,7 @@
 // CPU features by cpuid/xgetbv, the ISA limit, and cache sizes.
 #include "fbg/core/isa.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +34,8 @@ struct IsaEntry {
   Features features;
 };
 
-// In order of capability: active_isa() answers the last whose features are all there.
+// In order of capability: active_isa() answers the last whose features are all there. A set
+// therefore stands behind those of its architecture whose features a CPU with it may also have.
 constexpr Features kAvx512 = feature::avx2 | feature::avx512;
 constexpr IsaEntry kIsaTable[] = {
     {Isa::generic, "generic", 0},
@@ -50,6 +52,9 @@ constexpr IsaEntry kIsaTable[] = {
     {Isa::neon_bf16, "neon_bf16",
      feature::neon | feature::neon_dot | feature::neon_i8mm | feature::neon_bf16},
 };
+
+static_assert(std::ranges::equal(kIsaTable, kAllIsas, {}, &IsaEntry::isa), "in the same order");
+static_assert(std::ranges::is_sorted(kAllIsas), "the table is indexed by the enumeration");
 
 const IsaEntry& entry(Isa isa) noexcept { return kIsaTable[static_cast<int>(isa)]; }
 

@@ -16,17 +16,13 @@ namespace fbg::simd {
 using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, float c1,
                                      std::size_t n, float* y);
 
-// The function of a name, or null. The numbers in parentheses count operands and constants.
-//   add subtract multiply divide minimum maximum power prelu              (2, 0)
-//   less equal greater                                                    (2, 0)  1 or 0
-//   select: c0 of a where b is not 0                                      see `select`
-//   negate absolute square square_root reciprocal exp log tanh sigmoid erf gelu gelu_tanh floor
-//   ceil round sign hard_swish softplus mish silu                         (1, 0)
-//   affine: a c0 + c1                                                     (1, 2)
-//   clip: min(max(a, c0), c1), leaky: a < 0 ? a c0 : a, elu               (1, 2)
-//   hard_sigmoid: min(max(a c0 + c1, 0), 1)                               (1, 2)
-//   quantize: rint(a / c0) + c1                                           (1, 2)
-//   dequantize: (a - c1) c0                                               (1, 2)
+// The function of a name, or null. The two tables of elementwise.cc list all names: the functions
+// that are vectorized, and those that call the C library. Comparisons return 1 or 0. Functions of
+// one operand leave b alone, and these read the constants:
+//   affine: a c0 + c1                         clip: min(max(a, c0), c1)
+//   leaky: a < 0 ? a c0 : a                   hard_sigmoid: min(max(a c0 + c1, 0), 1)
+//   quantize: rint(a / c0) + c1               dequantize: (a - c1) c0
+//   elu, selu, celu, threshold: as in ONNX, alpha is c0 and gamma c1
 ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept;
 
 struct NamedFunction {

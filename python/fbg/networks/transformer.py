@@ -60,7 +60,8 @@ class Layer:
     k_norm: RmsNorm | None
     attention_norm: NormKind | None
     attention_post_norm: NormKind | None
-    intermediate: Linear  # (H, I); of a gated layer (H, 2 I): what is activated, then its gate
+    # (H, I); of a gated layer (H, 2 I): the gate, which is activated, then the other half
+    intermediate: Linear
     output: Linear
     mlp_norm: NormKind | None
     mlp_post_norm: NormKind | None

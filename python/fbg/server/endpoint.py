@@ -51,6 +51,7 @@ class Endpoint:
         self._state = state
         self._decode = msgspec.json.Decoder(route.message).decode
         self._requests = state.metrics.requests.labels(route.method)
+        state.dialects[route.path] = route.dialect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; RequestError says what is wrong with it (guard.py answers that).
@@ -58,7 +59,6 @@ class Endpoint:
         A request counts until the client has read its answer.
         """
         state, begin = self._state, time.perf_counter()
-        scope["dialect"] = self.route.dialect
         self._requests.inc()
         with state.request() as call:
             await state.admission.wait()

@@ -75,9 +75,9 @@ def _new_request_id() -> bytes:
 def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
     """Return the answer to a request that ends with an error, and count it.
 
-    scope: that of ASGI, or a mapping with "path" and "dialect".
+    scope: that of ASGI, or a mapping with "path".
     """
-    dialect = scope.get("dialect") or _dialect_of(scope["path"])
+    dialect = _dialect(state, scope["path"])
     state.metrics.failed.labels(error.fault.name.lower()).inc()
     reply = Reply(error.status(dialect), [], encode_json(error_body(dialect, error)))
     if error.fault is Fault.OVERLOADED:
@@ -89,10 +89,9 @@ def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
     return reply
 
 
-def _dialect_of(path: str) -> Dialect:
-    if path in ("/v1/rerank", "/v2/rerank"):
-        return Dialect.COHERE
-    return Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI
+def _dialect(state: State, path: str) -> Dialect:
+    """Return the dialect of the route at a path; an unknown path is answered as its neighbours."""
+    return state.dialects.get(path, Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI)
 
 
 def log_access(state: State, scope: Scope, status: int, begin: float) -> None:

@@ -12,7 +12,7 @@ from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
 from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
-from fbg.server.errors import Fault, RequestError
+from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
 from fbg.server.metrics import Metrics
 from fbg.server.served import Models
@@ -29,8 +29,8 @@ class State:
 
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
-    are not traced. encoders: the threads that make large answers. requests, held: how many are
-    worked on, and the bytes that they need.
+    are not traced. encoders: the threads that make large answers. dialects: of the routes, by path.
+    requests, held: how many are worked on, and the bytes that they need.
     """
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
@@ -44,6 +44,7 @@ class State:
         self.tracing = _tracing() if settings.tracing else None
         self.admission = AdmissionLimiter()
         self.encoders = ThreadPoolExecutor(2, "fbg-answer")
+        self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
         self._keys = [key.encode() for key in settings.api_keys]

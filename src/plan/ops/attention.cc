@@ -75,8 +75,7 @@ class AttentionOp final : public Op {
 
  private:
   bool rounds(Features features) const {
-    return options_.allow_bfloat16 &&
-           choose_geometry(Accumulator::bfloat16, features).isa == Isa::avx512_bf16;
+    return options_.allow_bfloat16 && (isa_features(Isa::avx512_bf16) & ~features) == 0;
   }
 
   template <class Acc>
