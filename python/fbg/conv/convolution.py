@@ -177,7 +177,7 @@ def pipeline_of(
     dequantizes = wc._is_integer and not gives_sums
     if bias is None:
         return _pipeline(dequantizes, activation)
-    stages = [_DEQUANTIZE] if dequantizes else []
+    stages: list[Stage] = [_DEQUANTIZE] if dequantizes else []
     stages.append(Bias(_bias(bias, wc, f"{function}: bias")))
     if activation is not None:
         stages.append(_ACTIVATIONS[activation])
@@ -187,7 +187,7 @@ def pipeline_of(
 @cache
 def _pipeline(dequantizes: bool, activation: str | None) -> Pipeline:
     """Return the pipeline of a call without a bias."""
-    stages = [_DEQUANTIZE] if dequantizes else []
+    stages: list[Stage] = [_DEQUANTIZE] if dequantizes else []
     return Pipeline(stages if activation is None else [*stages, _ACTIVATIONS[activation]])
 
 
