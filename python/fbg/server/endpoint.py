@@ -34,12 +34,12 @@ Answer = Callable[[Call, Any], Awaitable[Any]]
 @dataclass(frozen=True)
 class Route:
     """path, answer: the function of the route, which returns an argument for answers.json_of.
-    message: the type of its body. method: its name in metrics."""
+    message: the type of its body. metric: its name in metrics."""
 
     path: str
     answer: Answer
     message: Any
-    method: str
+    metric: str
     dialect: Dialect = Dialect.TEI
 
 
@@ -50,7 +50,7 @@ class Endpoint:
         self.route = route
         self._state = state
         self._decode = msgspec.json.Decoder(route.message).decode
-        self._requests = state.metrics.requests.labels(route.method)
+        self._requests = state.metrics.requests.labels(route.metric)
         state.dialects[route.path] = route.dialect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +68,7 @@ class Endpoint:
             result = await self._answer(call, message)
             del message
             seconds = time.perf_counter() - begin
-            state.metrics.success(self.route.method, seconds, call.record)
+            state.metrics.success(self.route.metric, seconds, call.record)
             scope["record"] = call.record
             headers = _time_headers(call, seconds) if self.route.dialect is Dialect.TEI else []
             reply = Reply(200, headers, result)

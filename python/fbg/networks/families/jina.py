@@ -18,7 +18,7 @@ from fbg.networks.config import (
     require_even_heads,
 )
 from fbg.networks.families.bert import BERT, BERT_HEADS, ROBERTA_HEADS
-from fbg.networks.families.encoders import ROTARY
+from fbg.networks.families.rotary import ROTARY
 from fbg.networks.family import Family
 from fbg.networks.rotation import read_rotation
 
