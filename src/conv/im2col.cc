@@ -67,7 +67,7 @@ void PatchRows::pack(Range rows, ABlock& block) const noexcept {
   for (std::int64_t i = 0; i < rows.size();) {
     const std::int64_t pixel = pixels_.begin + rows.begin + i, x = pixel % width;
     const std::int64_t end = i + std::min(width - x, rows.size() - i);
-    gather(pixel / width, {x, x + end - i}, kernels.lanes, to, block.ld);
+    gather(pixel / width, {x, x + end - i}, block.features, to, block.ld);
     for (; i < end; ++i, to += block.ld) {
       if (k % 4 != 0)
         std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
@@ -83,8 +83,9 @@ void PatchRows::pack(Range rows, ABlock& block) const noexcept {
 // contiguous in the image are copied at once, and short ones by whole steps: what those write
 // beyond a run, the next row of the kernel overwrites. All that the loops need of members is in
 // registers, because the bytes that are written could be theirs.
-void PatchRows::gather(std::int64_t line, Range xs, const simd::LaneKernels& kernels, std::byte* to,
+void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte* to,
                        std::int64_t ld) const noexcept {
+  const simd::LaneKernels& kernels = simd::kernels(features).lanes;
   const std::int64_t bytes = g_.group_inputs() * element_, taps = g_.kernel[2], run = taps * bytes;
   const std::int64_t dilation = g_.dilation[2], step = g_.stride[2], before = g_.pad_before[2];
   const std::int64_t width = shape_.input[2], stride = x_.strides[2];

@@ -110,7 +110,10 @@ def check_python(words: list[str]) -> None:
     if words[1] == "-c":
         compile(words[2], "-c", "exec")
     elif words[1] == "-m":
-        assert words[2:] in (["fbg"], ["build", "--sdist"])
+        if words[2] == "helpers.random_cases":
+            check_python(["python", "tests/helpers/random_cases.py", *words[3:]])
+        else:
+            assert words[2:] in (["fbg"], ["build", "--sdist"])
     elif words[1].startswith("bench/"):
         read_options(ROOT / words[1], words[2:])
     else:  # needs what the tests do without: its source has the options

@@ -13,10 +13,6 @@
 
 namespace fbg {
 
-namespace simd {
-struct LaneKernels;
-}
-
 // An image in memory: channels are contiguous, and strides of the other axes count bytes.
 struct ImageView {
   const std::byte* data = nullptr;
@@ -45,7 +41,7 @@ class PatchRows {
   void pack(Range rows, ABlock& block) const noexcept;
 
  private:
-  void gather(std::int64_t line, Range xs, const simd::LaneKernels& kernels, std::byte* to,
+  void gather(std::int64_t line, Range xs, Features features, std::byte* to,
               std::int64_t ld) const noexcept;
 
   ImageView x_;
