@@ -1,17 +1,17 @@
 """Fingerprints of everything that the library computes, to compare two builds bit by bit.
 
-`make` writes random checkpoints once, with the modules of the tests that build them. `run` needs
-only the library and NumPy; it prints one line per case: its name and the CRC-32 of its result.
-`compare` prints the cases that differ, and fails if there are any.
+`make` writes random checkpoints once. `run` prints one line per result: its name and its CRC-32.
+Products, convolutions and networks are those that tests/differential draws; encoders and tasks are
+of the checkpoints. `compare` prints the results that differ, and fails if there are any.
 
-    python scripts/result_bits make models --helpers tests/helpers
+    python scripts/result_bits make models
     python scripts/result_bits run models > before.txt
     python scripts/result_bits run models > after.txt        # with another build
     python scripts/result_bits compare before.txt after.txt
 
-Only the public interface is used, so that builds with different internals can be compared. The
-cases run under every ISA of the machine, with one thread and with two, and their names end in the
-ISA and the number of threads; lines from two different machines therefore do not compare.
+Cases are drawn by the tests beside this script: run the same copy of it with the Python of each
+build. They run under every ISA of the machine, with one thread and with two, and their names end in
+the ISA and the number of threads; lines from two different machines therefore do not compare.
 """
 
 from __future__ import annotations
@@ -23,46 +23,53 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from random import Random
 
 # A BLAS library may sum in another order with another number of threads. It reads this variable
 # when it is loaded.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["FBG_TUNING_CACHE"] = "off"  # choices tuned on this machine must not affect the results
 
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
+
 from cases import Case, everywhere, fingerprint
 from checkpoints import make
-from images import conv_cases, net_cases
-from products import depth_cases, shape_cases, view_cases
-from stages import stage_cases, value_cases
-from storage import packing_cases, quantization_cases
+from images import net_cases
+from quantization import quantization_cases
 
+from helpers.random_cases import find_kind
 from models import minilm_cases, saved_cases, tiny_cases, wide_cases
 from tasks import task_cases
 
 
-def gemm_cases(models: Path) -> Iterator[Case]:
-    for setting in everywhere():
-        for cases in (shape_cases, stage_cases, value_cases, view_cases, depth_cases):
-            for name, result in cases(setting):
-                yield f"{name}/{setting}", result
+def drawn_cases(name: str, count: int) -> Callable[[Path], Iterator[Case]]:
+    """Cases that the differential tests of that name draw."""
 
+    def cases(models: Path) -> Iterator[Case]:
+        results = find_kind(f"differential.{name}").results
+        assert results is not None
+        for number in range(count):
+            compute = results(Random(f"{name} {number}"))
+            for setting in everywhere():
+                for part, result in compute(setting.threads):
+                    yield f"{number}/{part}/{setting}", result
 
-def image_cases(models: Path) -> Iterator[Case]:
-    for setting in everywhere():
-        yield from conv_cases(setting)
-    yield from net_cases(models)
+    return cases
 
 
 GROUPS: dict[str, Callable[[Path], Iterator[Case]]] = {
-    "gemm": gemm_cases,
-    "packing": packing_cases,
+    "gemm": drawn_cases("gemm", 1500),
+    "conv": drawn_cases("conv", 3000),
+    "onnx_ops": drawn_cases("onnx_ops", 500),
+    "onnx_quantized": drawn_cases("onnx_quantized", 100),
+    "int8_calibration": drawn_cases("int8_calibration", 40),
     "quantization": quantization_cases,
     "tiny": tiny_cases,
     "wide": wide_cases,
     "minilm": minilm_cases,
     "tasks": task_cases,
     "saved": saved_cases,
-    "images": image_cases,
+    "images": net_cases,
 }
 
 
@@ -96,7 +103,6 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make", help="write the checkpoints that `run` loads")
     making.add_argument("models", type=Path)
-    making.add_argument("--helpers", type=Path, required=True, help="folder of tiny_models.py")
     running = commands.add_parser("run", help="print a fingerprint for each case")
     running.add_argument("models", type=Path)
     running.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
@@ -105,7 +111,7 @@ def main() -> None:
     comparing.add_argument("after", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "make":
-        make(arguments.models, arguments.helpers)
+        make(arguments.models)
     elif arguments.command == "run":
         run(arguments.models, arguments.only)
     elif compare(arguments.before, arguments.after):

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+import fbg
+
 Array = npt.NDArray[Any]
 Case = tuple[str, Any]  # a name, and what was computed
 
@@ -42,8 +44,6 @@ class Setting(NamedTuple):
 
 def everywhere(thread_counts: Iterable[int] = (1, 2)) -> Iterator[Setting]:
     """Set every ISA with every number of threads, one after the other."""
-    import fbg
-
     for isa in fbg.isa.supported():
         for threads in thread_counts:
             with fbg.isa.limit(isa):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,8 @@ import numpy as np
 from cases import Array
 from images import make_nets
 
+import fbg
+from helpers import minilm, tiny_bert, tiny_models, tiny_tasks
 from models import DTYPES
 
 WIDE = ("bert", "distilbert", "albert", "mpnet", "modernbert", "modernbert-biased")
@@ -43,45 +43,36 @@ def widened(
     }
 
 
-def make(models: Path, helpers: Path) -> None:
-    """Write the checkpoints with modules of the tests: `helpers` is their folder."""
-    import fbg
-
-    package = (helpers / "__init__.py").exists()
-    sys.path.insert(0, str(helpers.resolve().parent if package else helpers))
-    prefix = f"{helpers.resolve().name}." if package else ""
-    tiny, bert, tasks, minilm, cnns = (
-        importlib.import_module(prefix + name)
-        for name in ("tiny_models", "tiny_bert", "tiny_tasks", "minilm", "small_cnns")
-    )
-    make_nets(models, cnns)
+def make(models: Path) -> None:
+    """Write the checkpoints, with modules of the tests."""
+    make_nets(models)
 
     def write(path: Path, config: dict[str, Any], tensors: dict[str, Array]) -> None:
-        tiny.write_checkpoint(
-            path, config, tensors, tokenizer=tiny.TOKENIZERS[config["model_type"]]()
+        tiny_models.write_checkpoint(
+            path, config, tensors, tokenizer=tiny_models.TOKENIZERS[config["model_type"]]()
         )
-        np.savez(path / "inputs.npz", **tiny.golden_inputs(config))
+        np.savez(path / "inputs.npz", **tiny_models.golden_inputs(config))
 
-    for name in tiny.CONFIGS:
-        model = tiny.tiny_model(name)
+    for name in tiny_models.CONFIGS:
+        model = tiny_models.tiny_model(name)
         write(models / "tiny" / name, model.config, model.tensors)
         if name in WIDE:
             shapes = {key: tensor.shape for key, tensor in model.tensors.items()}
             config, shapes = widened(model.config, shapes)
-            write(models / "wide" / name, config, tiny.random_tensors(shapes))
+            write(models / "wide" / name, config, tiny_models.random_tensors(shapes))
     for pooling in ("mean", "cls"):
         path = models / "tiny" / f"sentence-{pooling}"
-        bert.write_checkpoint(path, pooling=pooling, normalize=pooling == "mean", spread=0.25)
-        np.savez(path / "inputs.npz", **bert.golden_inputs())
-    for name in tasks.MODELS:
-        tasks.write_model(models / "tasks" / name, name)
+        tiny_bert.write_checkpoint(path, pooling=pooling, normalize=pooling == "mean", spread=0.25)
+        np.savez(path / "inputs.npz", **tiny_bert.golden_inputs())
+    for name in tiny_tasks.MODELS:
+        tiny_tasks.write_model(models / "tasks" / name, name)
 
     original = minilm.minilm_directory()
     for name in ("minilm", "minilm-2"):
         shutil.copytree(original, models / name, dirs_exist_ok=True)
     (models / "sentences.txt").write_text("\n".join(minilm.sentences()) + "\n", encoding="utf-8")
     config = json.loads((original / "config.json").read_text())
-    np.savez(models / "minilm" / "inputs.npz", **tiny.golden_inputs(config))
+    np.savez(models / "minilm" / "inputs.npz", **tiny_models.golden_inputs(config))
     keep_layers(models / "minilm-2", 2)
 
     for name in SAVED:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from cases import SLOW, Array, Case, everywhere
 
+import fbg
+
 TEXTS = [
     "the cat",
     "Ada lives in the north, near York.",
@@ -65,8 +67,6 @@ def inputs_of(path: Path) -> dict[str, Array]:
 
 def tiny_cases(models: Path) -> Iterator[Case]:
     """Every family and way to load it, loaded under the setting that it then runs under."""
-    import fbg
-
     for setting in everywhere():
         for path in directories(models / "tiny"):
             inputs = inputs_of(path)
@@ -79,8 +79,6 @@ def tiny_cases(models: Path) -> Iterator[Case]:
 
 def wide_cases(models: Path) -> Iterator[Case]:
     """Some families of a size at which threads share the work, loaded once."""
-    import fbg
-
     for path in directories(models / "wide"):
         inputs = inputs_of(path)
         for kind, options in LOADS.items():
@@ -92,8 +90,6 @@ def wide_cases(models: Path) -> Iterator[Case]:
 
 def minilm_cases(models: Path) -> Iterator[Case]:
     """all-MiniLM-L6-v2: the sentences of the tests, one by one and many at a time."""
-    import fbg
-
     path = models / "minilm"
     inputs = inputs_of(path)
     texts = (models / "sentences.txt").read_text(encoding="utf-8").splitlines()
@@ -129,8 +125,6 @@ def tensors_of(path: Path) -> list[Any]:
 
 def saved_cases(models: Path) -> Iterator[Case]:
     """Files that `make` saved give what they gave, and what is saved now has the same bytes."""
-    import fbg
-
     with tempfile.TemporaryDirectory() as folder:
         for path in directories(models / "tiny"):
             for kind in ("float32", "int8", "int8-mixed"):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from cases import Case, everywhere
 
+import fbg
 from models import DTYPES, TEXTS, directories
 
 PAIRS = [("where is it?", "here, on the table"), ("a", "the b c d")]
@@ -60,8 +61,6 @@ RESULTS: dict[str, Callable[[Any, Path], Iterator[Case]]] = {
 
 
 def task_cases(models: Path) -> Iterator[Case]:
-    import fbg
-
     for path in directories(models / "tasks"):
         (architecture,) = json.loads((path / "config.json").read_text())["architectures"]
         (results,) = (its for kind, its in RESULTS.items() if architecture.endswith(kind))

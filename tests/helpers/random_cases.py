@@ -26,13 +26,13 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["KINDS", "Different", "Kind", "find_kind", "outcome", "run_cases"]
+__all__ = ["KINDS", "Different", "Kind", "Results", "find_kind", "outcome", "run_cases"]
 
 GROUPS = {"fuzz": "fuzz.targets", "differential": "differential.kinds"}
 KINDS = {
@@ -50,6 +50,9 @@ MEMORY = 12 << 30  # of the address space of a process that fuzzes
 WELL, FOUND = 0, 1  # exit codes of a process that ran its cases
 
 
+Results = Callable[[int], Iterator[tuple[str, Any]]]
+
+
 class Different(Exception):
     """A result of fbg that is not that of the other implementation; its text has the case."""
 
@@ -62,7 +65,8 @@ class Kind:
     are counted, and raises Different. allowed: the exceptions that are documented for any input.
     cases: how many a run of all tests has. seconds: of CPU time that a case may take. growth: bytes
     by which the process may grow between its 1000th and its last case. needs: a package that the
-    tests themselves do not install.
+    tests themselves do not install. results: draws a case for scripts/result_bits, and returns what
+    computes results of fbg by name, given a number of threads.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Kind:
     seconds: float = 20.0
     growth: float = math.inf
     needs: str = "fbg"
+    results: Callable[[Random], Results] | None = None
 
     def case(self, seed: int, number: int) -> Any:
         """Return the input of a case."""

@@ -7,8 +7,10 @@ instruction set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,12 +22,13 @@ import fbg
 from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import TINY, UNIT, Expected, Step, corrects, draw_steps
 from helpers.formulas import assert_same_bits, quantize_rows
-from helpers.random_cases import Different, Kind
+from helpers.random_cases import Different, Kind, Results
 
 Array = npt.NDArray[Any]
 
 ISAS = fbg.isa.supported()
 MOST_PRODUCTS = 400_000
+LARGE = ((300, 2100, 100), (160, 1300, 530), (64, 320, 768), (1, 900, 700), (2, 33025, 40))
 Packer = Callable[[Array], fbg.PackA]
 
 
@@ -253,13 +256,65 @@ def _other_bits(p: Problem, pipeline: fbg.Pipeline, y: Array, isa: str) -> str |
     return None
 
 
-def run(random: Random) -> str:
-    """Run one case."""
+def draw(random: Random, shape: tuple[int, int, int] | None = None) -> tuple[Problem, list[Step]]:
+    """Return a problem, of any or a given M, K and N, and the steps of its pipeline."""
     rng = np.random.default_rng(random.getrandbits(64))
-    m, k, n = draw_shape(random)
+    m, k, n = shape or draw_shape(random)
     make = random.choice((_int8_problem, _int8_problem, _float_problem, _int4_problem))
     p = make(random, rng, m, k, n)
-    steps: list[Step] = draw_steps(random, rng, (m, n), p.sums, p.scaled, p.pointed)
+    return p, draw_steps(random, rng, (m, n), p.sums, p.scaled, p.pointed)
+
+
+def results(random: Random) -> Results:
+    """Draw a case for fingerprints: also large ones, floats that are no numbers, and any at all."""
+    if random.random() < 0.1:
+        return _values(random)
+    p, steps = draw(random, random.choice(LARGE) if random.random() < 0.08 else None)
+    if p.x.dtype != np.uint8 and p.x.dtype != np.int8 and p.x.size and random.random() < 0.1:
+        p.x[1::3, :1], p.x[2::3, -1:] = np.nan, np.inf
+    m, n, way = len(p.x), p.weights.shape[1], random.getrandbits(32)
+    pipeline, bias = fbg.Pipeline([step.stage for step in steps]), np.ones(n, np.float32)
+    extents = np.empty((m, 2), np.float32)
+
+    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+        w = p.weights
+        with tempfile.TemporaryDirectory() as folder:
+            w.save(Path(folder) / "w.safetensors")
+            packed = (Path(folder) / "w.safetensors").read_bytes()
+        parts = [w.scale, w.zero_point, w.offset, w.column_offsets, w.outliers, w.spill_depths]
+        yield "weights", [packed, *parts, w.unpack()]
+        y = _call(Random(way), p, pipeline, None, threads)
+        yield "product", y
+        if y.dtype == np.float32:
+            stages = [*pipeline.stages, fbg.RowRange(extents)]
+            a = p.packer(p.x, **p.options)
+            yield "extents", [fbg.gemm(a, w, stages, num_threads=threads), extents]
+            fbg.gemm(a, w, [*pipeline.stages, fbg.Add(y)], out=y, num_threads=threads)
+            yield "added in place", y
+        if (p.x.dtype == np.float32 and w.scale is not None) or w.dtype == np.float32:
+            for activation in (None, "relu", "gelu"):
+                yield f"linear {activation}", fbg.linear(p.x, w, bias, activation)
+
+    return compute
+
+
+def _values(random: Random) -> Results:
+    """Draw stages for every size of floats, also such as are no numbers."""
+    rng = np.random.default_rng(random.getrandbits(64))
+    x = rng.integers(0, 2**32, 4000, np.uint32).view(np.float32)
+    x = np.concatenate([np.where(np.isnan(x), np.float32(np.nan), x), np.linspace(-12, 12, 2001)])
+    x = x.astype(np.float32).reshape(-1, 1)
+    one = fbg.PackedB(np.ones((1, 1), np.float32), dtype="float32")
+    stages = [step.stage for step in draw_steps(random, rng, (len(x), 1), False, False)]
+    return lambda threads: iter(
+        [("values", fbg.gemm(fbg.PackA(x), one, stages, num_threads=threads))]
+    )
+
+
+def run(random: Random) -> str:
+    """Run one case."""
+    p, steps = draw(random)
+    m, n = len(p.x), p.weights.shape[1]
     pipeline = fbg.Pipeline([step.stage for step in steps])
     e = p.corrected() if corrects(steps) else p.raw()
     for step in steps:
@@ -281,4 +336,4 @@ def run(random: Random) -> str:
     return f"{isa} {p.weights.dtype} {p.packer.__name__}"
 
 
-KIND = Kind("differential.gemm", run, cases=2500, seconds=30)
+KIND = Kind("differential.gemm", run, cases=2500, seconds=30, results=results)

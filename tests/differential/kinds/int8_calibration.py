@@ -7,6 +7,7 @@ what nodes compute of constants: the bits are those of the network whose weights
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from onnx import helper
 
 from helpers.onnx_models import make_net
-from helpers.random_cases import Different, Kind
+from helpers.random_cases import Different, Kind, Results
 
 HUGE = float(np.finfo(np.float32).max)
 MOST = 0.2  # error, as the ratio of the lengths of vectors
@@ -184,6 +185,24 @@ class Graph:
             self.op("Softmax", axis=-1)
 
 
+def results(random: Random) -> Results:
+    """Draw a network for fingerprints."""
+    graph = Graph(random)
+    shape = graph.shape
+    graph.draw()
+    feeds = [{"x": graph.rng.standard_normal(shape, np.float32)} for _ in range(2)]
+
+    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+        given = (graph.nodes, feeds[0], [graph.name], graph.constants)
+        try:
+            net = make_net(*given, calibrate=feeds, num_threads=threads)
+            yield "outputs", net.run(feeds[0])
+        except ValueError as error:
+            yield "refused", str(error)
+
+    return compute
+
+
 def run(random: Random) -> str:
     """Compare one network with itself in float32."""
     graph = Graph(random)
@@ -217,4 +236,4 @@ def run(random: Random) -> str:
     return "close" if error > 0.02 else "closer than 2 %"
 
 
-KIND = Kind("differential.int8_calibration", run, cases=30, needs="onnxruntime")
+KIND = Kind("differential.int8_calibration", run, cases=30, needs="onnxruntime", results=results)

@@ -8,7 +8,7 @@ onnxruntime computes, fbg computes alike or better; what it refuses is not compa
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 
 import numpy as np
@@ -20,7 +20,7 @@ from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS
 from helpers.one_op import OneOp
-from helpers.random_cases import Different, Kind
+from helpers.random_cases import Different, Kind, Results
 
 OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
 OLDEST = 7
@@ -123,6 +123,17 @@ def text(found: list[Array] | Exception) -> str:
     return "; ".join(f"{y.dtype}{list(y.shape)} {y.ravel()[:12].tolist()}" for y in found)
 
 
+def results(random: Random) -> Results:
+    """Draw an operator for fingerprints."""
+    case = drawn(Draw(random))
+
+    def compute(threads: int) -> Iterator[tuple[str, object]]:
+        found = attempt(case.on_fbg)
+        yield f"{case.op}", type(found).__name__ if isinstance(found, Exception) else found
+
+    return compute
+
+
 def run(random: Random) -> str:
     d = Draw(random)
     case = drawn(d)
@@ -144,4 +155,4 @@ def run(random: Random) -> str:
     return "same"
 
 
-KIND = Kind("differential.onnx_ops", run, cases=400, seconds=20)
+KIND = Kind("differential.onnx_ops", run, cases=400, seconds=20, results=results)

@@ -10,6 +10,7 @@ integer stands for, bounds, operator sets.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import plain_onnxruntime
 from helpers.quantized_graphs import Graph, Tensor
-from helpers.random_cases import Different, Kind
+from helpers.random_cases import Different, Kind, Results
 
 
 def compare(output: Tensor | None, y: Any, wanted: Any, exact: bool) -> bool:
@@ -63,8 +64,22 @@ def run(random: Random) -> str:
     return "exact" if graph.exact else "within a step"
 
 
+def results(random: Random) -> Results:
+    """Draw a graph for fingerprints."""
+    model, feed = Graph(random).draw()
+
+    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+        try:
+            net = Net(read_model(model, "random", None), num_threads=threads)
+            yield "outputs", net.run(feed)
+        except (ModelError, ValueError) as error:
+            yield "refused", str(error)
+
+    return compute
+
+
 def printed(model: Any) -> str:
     return f"operator set {model.opset_import[0].version}: {helper.printable_graph(model.graph)}"
 
 
-KIND = Kind("differential.onnx_quantized", run, cases=250, needs="onnxruntime")
+KIND = Kind("differential.onnx_quantized", run, cases=250, needs="onnxruntime", results=results)
