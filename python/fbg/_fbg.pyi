@@ -143,7 +143,7 @@ class Plan:
     @property
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
     @property
-    def nbytes(self) -> int: ...  # of all arenas and what else the plan has to itself
+    def nbytes(self) -> int: ...  # of one arena and what else the plan has to itself
 
 # bind_pack.cc
 class PackedB:

@@ -1,36 +1,46 @@
-// Which plan a run gets: the one whose arena is the most likely to be in a cache.
+// Which plan a run gets: the one whose arena is the most likely to be in a cache of its CPU. That
+// is the one of the last run of the same thread, else that of the last run of all.
 #include "bindings/plan_pool.h"
 
 #include <unistd.h>
 
-#include "fbg/core/threads.h"
+#include <algorithm>
 
 namespace fbg::bindings {
 
 PlanPool::Queue::Queue(Plan& first) : most_(static_cast<std::size_t>(available_cpus())) {
-  copies_.reserve(most_);
-  idle_.reserve(most_);
-  idle_.push_back(&first);
+  copies_.reserve(2 * most_);
+  idle_.reserve(2 * most_);
+  idle_.push_back({&first, std::thread::id()});
 }
 
 Plan& PlanPool::Queue::take(const Plan& first) {
   std::unique_lock lock(mutex_);
-  if (idle_.empty() && 1 + copies_.size() < most_) {
+  Runs& runs = this->runs();
+  runs.ended.wait(lock, [&] { return runs.count < most_; });
+  if (idle_.empty()) {
     copies_.push_back(std::make_unique<Plan>(first));
+    ++runs.count;
     return *copies_.back();
   }
-  given_back_.wait(lock, [this] { return !idle_.empty(); });
-  Plan& plan = *idle_.back();
-  idle_.pop_back();
+  ++runs.count;
+  const auto own = std::find_if(idle_.begin(), idle_.end(), [](const Idle& idle) {
+    return idle.user == std::this_thread::get_id();
+  });
+  const auto chosen = own == idle_.end() ? idle_.end() - 1 : own;
+  Plan& plan = *chosen->plan;
+  idle_.erase(chosen);
   return plan;
 }
 
 void PlanPool::Queue::give_back(Plan& plan) noexcept {
+  Runs& runs = this->runs();
   {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(&plan);  // room was reserved
+    --runs.count;
+    idle_.push_back({&plan, std::this_thread::get_id()});  // room was reserved
   }
-  given_back_.notify_one();
+  runs.ended.notify_one();
 }
 
 std::size_t PlanPool::Queue::num_plans() {

@@ -3,20 +3,25 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "bindings/gil.h"
+#include "fbg/core/threads.h"
 #include "fbg/plan/plan.h"
 
 namespace fbg::bindings {
 
 // The plan and copies of it, which share everything but their arenas: one for every run that goes
 // on at the same time, but no more than there are CPUs, because further runs would only compete for
-// CPUs and caches. A run that finds no plan free waits for one. Call all of it with the GIL held.
+// CPUs and caches. A run that finds no plan free waits for one. Runs in threads that give way
+// (`set_gives_way`) are counted by themselves, so that no other run waits for them. Call all of it
+// with the GIL held.
 class PlanPool {
  public:
   // Throws the same exceptions as Plan.
@@ -48,11 +53,24 @@ class PlanPool {
     std::size_t num_plans();
 
    private:
-    const std::size_t most_;  // plans
+    struct Idle {
+      Plan* plan;
+      std::thread::id user;  // the thread that used it last
+    };
+
+    // The runs of one kind of threads: those that give way, or the others.
+    struct Runs {
+      std::size_t count = 0;
+      std::condition_variable ended;
+    };
+
+    Runs& runs() { return runs_[gives_way() ? 1 : 0]; }
+
+    const std::size_t most_;  // runs of a kind
     std::mutex mutex_;
-    std::condition_variable given_back_;
+    std::array<Runs, 2> runs_;
     std::vector<std::unique_ptr<Plan>> copies_;
-    std::vector<Plan*> idle_;  // the last one was in use most recently
+    std::vector<Idle> idle_;  // the last one was in use most recently
   };
 
   Queue& queue();

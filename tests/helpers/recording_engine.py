@@ -38,9 +38,6 @@ class RecordingEngine:
     def first_ids(self) -> list[list[int]]:
         return [[int(ids[0]) for ids in batch] for batch in self.batches]
 
-    def runner(self, number: int) -> Any:
-        return object()
-
     def require_valid(self, ids: Sequence[np.ndarray], types: Any, where: str) -> None:
         if any((part == UNKNOWN).any() for part in ids):
             raise ValueError(f"{where}: no such token")
@@ -49,7 +46,7 @@ class RecordingEngine:
         return np.zeros((0 if self.per_token else 1, 1), np.float32)
 
     def compute(
-        self, ids: Sequence[np.ndarray], types: Any, runner: Any, threads: int, where: str
+        self, ids: Sequence[np.ndarray], types: Any, threads: int, where: str
     ) -> list[np.ndarray]:
         self.batches.append(list(ids))
         self.teams.append(threads)

@@ -306,7 +306,7 @@ def test_phases_lie_within_their_op_and_change_no_bit(directory: Path) -> None:
     runner = model._hidden_states.runner
     names = [op.name for op in model.plan(30).ops]
     seconds, phases = np.empty(len(names)), np.full((len(names), 4), np.nan)
-    runner.run(packed, outputs[0], 1, seconds, phases)
+    runner.run(packed, outputs[0], 1, seconds=seconds, phases=phases)
     runner.run(packed, outputs[1], 1)
     for one, other in zip(*outputs, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -325,7 +325,7 @@ def test_phases_of_a_wrong_shape_are_refused(directory: Path) -> None:
     packed = pack_sequences([np.arange(5, 9, dtype=np.int32)])
     outputs = [np.empty((4, 48), np.float32), np.empty((1, 48), np.float32)]
     with pytest.raises(ValueError, match="phases must have one row per op and 4 columns"):
-        model._hidden_states.runner.run(packed, outputs, 1, None, np.zeros((2, 4)))
+        model._hidden_states.runner.run(packed, outputs, 1, phases=np.zeros((2, 4)))
 
 
 # --- all of them ------------------------------------------------------------------------------

@@ -119,3 +119,17 @@ def test_callers_at_the_same_time_share_weights_and_kernels(directory: Path) -> 
         caller.join()
     assert model._hidden_states.runner.plan(ids.size, 1) is plan
     assert 1 <= plan.num_arenas <= _fbg.available_cpus()
+
+
+def test_callers_that_give_way_have_as_many_arenas_as_others(directory: Path) -> None:
+    model = fbg.load(directory, num_threads=1)
+    ids = np.full((8, 40), 5)
+    wanted = model.forward(ids).last_hidden_state
+
+    def call(caller: int) -> None:
+        _fbg.set_gives_way(caller % 2 == 0)
+        assert np.array_equal(model.forward(ids).last_hidden_state, wanted)
+
+    call_together(CALLERS, call)
+    plan = model._hidden_states.runner.plan(ids.size, 1)
+    assert 1 <= plan.num_arenas <= 2 * _fbg.available_cpus()

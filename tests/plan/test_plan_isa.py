@@ -1,6 +1,7 @@
 """A plan runs with one instruction set: the one that was active when its preparation began."""
 
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,11 @@ import pytest
 
 import fbg
 from fbg import _fbg
+from fbg.graph.graph import Graph
+from fbg.graph.linear import Linear
+from fbg.graph.lower.rows import lower_rows
+from fbg.graph.ops import rows as ops
+from fbg.graph.ops.common import LayerNorm, Norm
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.runner import Runner
 from fbg.tuning.store import store
@@ -19,18 +25,24 @@ def floats(*shape: int) -> np.ndarray:
     return np.random.default_rng(5).standard_normal(shape).astype(np.float32)
 
 
-def network() -> _fbg.Graph:
+def network() -> Graph:
     """Layers of all dtypes, attention that may round, and row kernels."""
-    graph = _fbg.Graph()
-    heads = _fbg.AttentionShape(3, 3, WIDTH // 3)
-    gamma = floats(WIDTH)
-    x = graph.embedding(floats(99, WIDTH))
+    graph = Graph()
+    heads = ops.Heads(3, 3, WIDTH // 3)
+    norm = LayerNorm(floats(WIDTH), None, 1e-6)
+    x = graph.add(ops.Embed(floats(99, WIDTH)))
     for pack in (pack_float32, pack_bfloat16, pack_int8):
-        qkv = graph.linear(graph.layer_norm(x, gamma, None, 1e-6), pack(floats(WIDTH, 3 * WIDTH)))
-        context = graph.attention(qkv, heads, True)
-        x = graph.linear(context, pack(floats(WIDTH, WIDTH)), activation="gelu", residual=x)
+        wide = Linear("qkv", pack(floats(WIDTH, 3 * WIDTH)), None)
+        qkv = graph.add(ops.Linear(graph.add(Norm(x, norm)), wide))
+        context = graph.add(ops.Attention(qkv, heads, rounds=True))
+        narrow = Linear("output", pack(floats(WIDTH, WIDTH)), None)
+        x = graph.add(ops.Linear(context, narrow, "gelu", residual=x))
     graph.output(x)
     return graph
+
+
+def runner_of(graph: Graph) -> Runner:
+    return Runner(graph, SimpleNamespace(max_length=64, long_from=None))
 
 
 def pack_float32(w: np.ndarray) -> _fbg.PackedB:
@@ -57,24 +69,24 @@ def run(plan: _fbg.Plan) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def graph() -> _fbg.Graph:
+def graph() -> Graph:
     return network()
 
 
 @pytest.fixture(scope="module")
-def pure(graph: _fbg.Graph) -> dict[str, tuple[list[str], np.ndarray]]:
+def pure(graph: Graph) -> dict[str, tuple[list[str], np.ndarray]]:
     """Kernels and results under each ISA, with nobody else about."""
     found = {}
     for isa in fbg.isa.supported():
         with fbg.isa.limit(isa):
-            plan = _fbg.Plan(graph, tokens=64, sequences=4, length=64, threads=1)
+            plan = _fbg.Plan(lower_rows(graph).native, tokens=64, sequences=4, length=64, threads=1)
             assert plan.isa == isa
             found[isa] = kernels(plan), run(plan)
     return found
 
 
 def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
-    graph: _fbg.Graph, pure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    graph: Graph, pure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     *_, best = fbg.isa.supported()
 
@@ -82,7 +94,7 @@ def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
         _fbg.set_isa_limit("generic")
         return []
 
-    runner = Runner(graph, 64)
+    runner = runner_of(graph)
     monkeypatch.setattr(store, "blockings", changes_the_limit)
     with fbg.isa.limit(best):
         plan = runner.plan(TOKENS, 1)
@@ -95,7 +107,7 @@ def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
 
 
 def test_limits_that_change_while_plans_are_prepared_mix_nothing(
-    graph: _fbg.Graph, pure: dict[str, Any]
+    graph: Graph, pure: dict[str, Any]
 ) -> None:
     done = threading.Event()
 
@@ -108,7 +120,7 @@ def test_limits_that_change_while_plans_are_prepared_mix_nothing(
     thread.start()
     try:
         for _ in range(30):
-            plan = Runner(graph, 64).plan(TOKENS, 1)
+            plan = runner_of(graph).plan(TOKENS, 1)
             assert kernels(plan) == pure[plan.isa][0]
             np.testing.assert_array_equal(run(plan), pure[plan.isa][1])
     finally:
@@ -116,6 +128,8 @@ def test_limits_that_change_while_plans_are_prepared_mix_nothing(
         thread.join()
 
 
-def test_features_that_this_cpu_lacks_are_refused(graph: _fbg.Graph) -> None:
+def test_features_that_this_cpu_lacks_are_refused(graph: Graph) -> None:
     with pytest.raises(ValueError, match="Plan: features has some that this CPU lacks"):
-        _fbg.Plan(graph, tokens=8, sequences=1, length=8, threads=1, features=1 << 31)
+        _fbg.Plan(
+            lower_rows(graph).native, tokens=8, sequences=1, length=8, threads=1, features=1 << 31
+        )

@@ -83,8 +83,7 @@ def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
         scorer, tokens = each.context.span_scorer, each.context.engines.tokens
         assert scorer is not None
         ids = np.arange(6, 40, dtype=np.int32)
-        runner = tokens.runner(0)
-        output = tokens.compute([ids], [None], runner, 1, "ner")[0]
+        output = tokens.compute([ids], [None], 1, "ner")[0]
         scores.append([span[0] for span in scorer.above(output[:3], output[3:], -1.0, 1)])
     assert np.abs(np.subtract(*scores)).mean() < (0.05 if dtype == "int8" else 0.01)
     assert scores[0] != scores[1]

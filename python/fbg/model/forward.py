@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats
-from fbg.graph.lower.rows import lower_rows
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
 from fbg.runtime.indices import index_array, require_in_range
@@ -45,11 +44,7 @@ class HiddenStates:
 
     def __init__(self, transformer: Transformer) -> None:
         self.graph = transformer.build_forward()
-        self.runner = Runner(
-            lower_rows(self.graph).native,
-            transformer.config.max_length,
-            transformer.config.long_from,
-        )
+        self.runner = Runner(self.graph, transformer.config)
         self._config = transformer.config
         self._has_pooler = transformer.pooler is not None
 

@@ -97,7 +97,7 @@ class Model(
     @property
     def lowered(self) -> _fbg.Graph:
         """The native graph of `forward`, from which its plans are prepared."""
-        return self._hidden_states.runner.graph
+        return self._hidden_states.runner.lowered.native
 
     @property
     def context(self) -> TaskContext:

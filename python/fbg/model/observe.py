@@ -20,7 +20,6 @@ from fbg.arrays import Floats, Indices
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
-from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Value
 from fbg.graph.passes.moments import Moments
@@ -28,7 +27,8 @@ from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress, unheard
-from fbg.runtime.batches import PackedBatch, chunks, move_long, pack_sequences
+from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
+from fbg.runtime.runner import Runner
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
@@ -135,7 +135,7 @@ class PartRunner:
         self._weights: dict[str, PackedWeight] = {}  # by names of layers
         self._config = config
         self._num_threads = num_threads
-        self._features = _fbg.active_features()  # positions of all runs
+        self._features = _fbg.active_features()  # for kernels of all runs
         self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def forget(self, names: Iterable[str]) -> None:
@@ -163,15 +163,8 @@ class PartRunner:
         if hidden is not None and result is own_input and not shown:
             yield from ({result: x} for x in hidden)
             return
-        lowered = lower_rows(graph, [*shown, result], partial(self._packed, packed))
-        tokens = max(run.tokens for run in runs)
-        plan = _fbg.Plan(
-            lowered.native,
-            tokens,
-            tokens,
-            self._config.max_length,
-            self._num_threads,
-            features=self._features,
+        runner = Runner(
+            graph, self._config, [*shown, result], partial(self._packed, packed), self._features
         )
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]
@@ -180,8 +173,7 @@ class PartRunner:
                 for slot, value in enumerate(shown)
             }
             values[result] = np.empty((run.tokens, result.columns), np.float32)
-            placed = move_long(run, self._config.long_from)
-            plan.run(*placed.arrays, list(values.values()), self._num_threads, inputs=x)
+            runner.run(run, list(values.values()), self._num_threads, inputs=x)
             if own_input is not None:
                 values[own_input] = x[0]
             yield values

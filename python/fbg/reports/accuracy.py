@@ -12,7 +12,6 @@ import numpy.typing as npt
 from fbg.arrays import Array, Floats
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
-from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops.op import Value
 from fbg.model.model import Model
 from fbg.progress import counted
@@ -103,8 +102,7 @@ class _Taps:
         graph = Graph()
         self._taps: list[Value] = []
         model.network.build(graph, self._taps)
-        native = lower_rows(graph, self._taps).native
-        self._runner = Runner(native, model.config.max_length, model.config.long_from)
+        self._runner = Runner(graph, model.config, self._taps)
 
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Doubles
-from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Op, Value
 from fbg.networks.transformer import Transformer
@@ -66,16 +65,15 @@ class TimedNetwork:
         self._config = network.config
         graph = network.build_forward()
         self._pooled = network.pooler is not None
-        self._lowered = lower_rows(graph if activations else graph.rewritten(_without_activation))
-        native, config = self._lowered.native, network.config
-        self._runner = Runner(native, config.max_length, config.long_from)
+        timed = graph if activations else graph.rewritten(_without_activation)
+        self._runner = Runner(timed, network.config)
 
     def ops(self, tokens: int, threads: int) -> list[TimedOp]:
         """Return the ops of a run of one sequence."""
         plan = self._runner.plan(tokens, threads)
         return [
             self._timed(value, op[0], tokens)
-            for value, op in zip(self._lowered.values, plan.ops, strict=True)
+            for value, op in zip(self._runner.lowered.values, plan.ops, strict=True)
         ]
 
     def _timed(self, value: Value, native: str, tokens: int) -> TimedOp:
@@ -109,7 +107,7 @@ class TimedNetwork:
         count = len(self._runner.plan(tokens, threads).ops)
         seconds, phases = np.zeros(count), np.zeros((count, PHASES))
         self._runner.run(packed, outputs, threads)
-        self._runner.run(packed, outputs, threads, seconds, phases)
+        self._runner.run(packed, outputs, threads, seconds=seconds, phases=phases)
         return seconds, phases
 
 

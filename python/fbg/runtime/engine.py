@@ -3,64 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from fbg.arrays import Floats, Indices
 from fbg.graph.graph import Graph
-from fbg.graph.lower.rows import lower_rows
+from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
 
 
-@dataclass(frozen=True)
-class InputLimits:
-    """The token sequences that a network takes.
-
-    num_token_types: 1 if the network has no token types; types of a sequence are then ignored.
-    pad_token_id: not None where positions are counted from it (`pack_sequences`).
-    long_from: the length beyond which sequences are rotated differently, if any (`Runner`).
-    """
-
-    max_length: int
-    vocab_size: int
-    num_token_types: int
-    pad_token_id: int | None
-    long_from: int | None = None
-
-
 class Engine:
-    """A graph with one output, and the plans that compute it. Threads may share an engine.
+    """A graph with one output, ready to run. Threads may share an engine.
 
+    config: says which token sequences the graph takes; types of a sequence are ignored if it has
+    one kind of segments only.
     columns: of the output. per_token: whether the output has a row for every token; otherwise it
     has one for every sequence.
     """
 
-    def __init__(self, graph: Graph, limits: InputLimits, columns: int, *, per_token: bool) -> None:
+    def __init__(
+        self, graph: Graph, config: EncoderConfig, columns: int, *, per_token: bool
+    ) -> None:
         self.columns = columns
         self.per_token = per_token
-        self._graph = lower_rows(graph).native
-        self._limits = limits
-        self._runners = [Runner(self._graph, limits.max_length, limits.long_from)]
-
-    @property
-    def arena_bytes(self) -> int:
-        """Bytes of the arenas of all plans that are kept."""
-        return sum(runner.arena_bytes for runner in tuple(self._runners))
-
-    def runner(self, number: int) -> Runner:
-        """Return the runner for the thread with a number; all but the first are made on demand.
-
-        Each has plans of its own, so that several threads can run them side by side.
-        """
-        while len(self._runners) <= number:
-            self._runners.append(
-                Runner(self._graph, self._limits.max_length, self._limits.long_from)
-            )
-        return self._runners[number]
+        self.runner = Runner(graph, config)
+        self._config = config
 
     def empty(self) -> Floats:
         """Return the output of a sequence without tokens: one row of zeros, or no row."""
@@ -70,18 +41,17 @@ class Engine:
         self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
     ) -> None:
         """Raise ValueError for a token id or a token type that the network does not have."""
-        limits = self._limits
+        config = self._config
         if ids:
-            require_in_range(f"{where}: token ids", np.concatenate(ids), limits.vocab_size)
-        given = [part for part in types if part is not None] if limits.num_token_types > 1 else []
+            require_in_range(f"{where}: token ids", np.concatenate(ids), config.vocab_size)
+        given = [part for part in types if part is not None] if config.num_token_types > 1 else []
         if given:
-            require_in_range(f"{where}: token types", np.concatenate(given), limits.num_token_types)
+            require_in_range(f"{where}: token types", np.concatenate(given), config.num_token_types)
 
     def compute(
         self,
         ids: Sequence[Indices],
         types: Sequence[Indices | None],
-        runner: Runner,
         num_threads: int,
         where: str,
     ) -> list[Floats]:
@@ -90,15 +60,15 @@ class Engine:
         types: the token types of each sequence; None stands for zeros.
         where: the name of the caller in the ValueError for an id that the network does not have.
         """
-        limits = self._limits
-        batch = pack_sequences(ids, limits.pad_token_id)
-        if limits.num_token_types > 1 and any(part is not None for part in types):
+        config = self._config
+        batch = pack_sequences(ids, config.pad_token_id)
+        if config.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
         output = np.empty((bounds[-1], self.columns), np.float32)
         try:
-            runner.run(batch, [output], num_threads)
+            self.runner.run(batch, [output], num_threads)
         except ValueError:
             self.require_valid(ids, types, where)  # the run checks too, but cannot name the caller
             raise

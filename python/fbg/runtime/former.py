@@ -177,21 +177,21 @@ class BatchFormer:
 
     # --- Batches are computed ---------------------------------------------------------------------
 
-    def serve(self, number: int, chosen: PriorityClass) -> None:
+    def serve(self, chosen: PriorityClass) -> None:
         """Compute batches until the former is closed and empty: the life of a thread."""
         try:
-            while self.serve_batch(number, chosen):
+            while self.serve_batch(chosen):
                 pass
         except BaseException as error:
             log.exception("a thread of the queue ended")
             self._fail(error)
 
     def serve_batch(
-        self, number: int, chosen: PriorityClass, reported: type[BaseException] = BaseException
+        self, chosen: PriorityClass, reported: type[BaseException] = BaseException
     ) -> bool:
         """Wait for a batch and compute it; return False when the former is closed and empty.
 
-        number: that of the calling thread. chosen: the class from which it takes batches.
+        chosen: the class from which the calling thread takes batches.
         reported: errors of which only the owners are told, not the caller.
 
         Nothing of a request is kept while the thread waits for the next one.
@@ -200,7 +200,7 @@ class BatchFormer:
         if taken is None:
             return False
         batch, team = taken
-        self._complete(chosen, batch, self._compute(batch, number, team, reported))
+        self._complete(chosen, batch, self._compute(batch, team, reported))
         return True
 
     def _take(self, chosen: PriorityClass) -> tuple[Batch, int] | None:
@@ -222,15 +222,13 @@ class BatchFormer:
         return batch, self._team or (self._num_threads if alone else 1)
 
     def _compute(
-        self, batch: Batch, number: int, team: int, reported: type[BaseException]
+        self, batch: Batch, team: int, reported: type[BaseException]
     ) -> BaseException | None:
         """Compute a batch and give its rows to the tickets; return the error, if any."""
         try:
             for owner in dict.fromkeys(ticket.owner for ticket in batch.tickets):
                 owner.batch(batch.tokens, len(batch.parts))
-            engine = batch.engine
-            runner = engine.runner(number)
-            outputs = engine.compute(batch.ids, batch.types, runner, team, batch.where)
+            outputs = batch.engine.compute(batch.ids, batch.types, team, batch.where)
             _deliver(batch, outputs)
         except reported as error:
             return _without_caller(error)

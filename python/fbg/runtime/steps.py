@@ -68,7 +68,7 @@ def compute(
         try:
             if takers > 1:
                 _start_helpers(former, chosen, takers, helpers)
-            while ticket.waiting and former.serve_batch(0, chosen, reported=Exception):
+            while ticket.waiting and former.serve_batch(chosen, reported=Exception):
                 if ticket.error is None:
                     done = waiting - ticket.left
                     advance(done - told)
@@ -110,7 +110,7 @@ def _start_helpers(
     with contextlib.suppress(RuntimeError):
         for n in range(1, takers):
             helper = threading.Thread(
-                target=former.serve, args=(n, chosen), name=f"fbg-batch-{n}", daemon=True
+                target=former.serve, args=(chosen,), name=f"fbg-batch-{n}", daemon=True
             )
             helper.start()
             helpers.append(helper)

@@ -17,19 +17,19 @@ from fbg.runtime.priority import Priority, PriorityClass
 
 
 def start_threads(
-    serve: Callable[[int, PriorityClass], None],
+    serve: Callable[[PriorityClass], None],
     classes: Sequence[PriorityClass],
     num_threads: int,
 ) -> list[threading.Thread]:
-    """Start so many threads for each class, which call serve(number of the thread, its class)."""
+    """Start so many threads for each class, which call serve(its class)."""
 
-    def main(number: int, chosen: PriorityClass) -> None:
+    def main(chosen: PriorityClass) -> None:
         take_priority(chosen.priority)
-        serve(number, chosen)
+        serve(chosen)
 
     _start_workers(num_threads)
     threads = [
-        threading.Thread(target=main, args=(n, each), name=f"fbg-queue-{n}", daemon=True)
+        threading.Thread(target=main, args=(each,), name=f"fbg-queue-{n}", daemon=True)
         for n, each in enumerate(each for each in classes for _ in range(num_threads))
     ]
     for thread in threads:

@@ -19,7 +19,7 @@ from fbg.networks.dense import Dense, build_dense
 from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS
 from fbg.networks.transformer import Transformer
-from fbg.runtime.engine import Engine, InputLimits
+from fbg.runtime.engine import Engine
 from fbg.tasks.late_interaction.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
@@ -121,21 +121,14 @@ class Engines:
                 if key[0] == "vectors" and key[1]:
                     engine = ExpandedEngine(graph, config, key[1], columns)
                 else:
-                    limits = InputLimits(
-                        config.max_length,
-                        config.vocab_size,
-                        config.num_token_types,
-                        config.pad_token_id,
-                        config.long_from,
-                    )
-                    engine = Engine(graph, limits, columns, per_token=per_token)
+                    engine = Engine(graph, config, columns, per_token=per_token)
                 self._made[key] = engine
             return engine
 
     @property
     def arena_bytes(self) -> int:
         with self._lock:
-            return sum(engine.arena_bytes for engine in self._made.values())
+            return sum(engine.runner.arena_bytes for engine in self._made.values())
 
 
 def _projected(graph: Graph, x: Value, dense: Sequence[Dense], normalize: bool) -> Value:

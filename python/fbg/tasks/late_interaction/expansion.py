@@ -26,8 +26,7 @@ from fbg.graph.ops.op import Op
 from fbg.graph.ops.rows import Heads
 from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import PackedBatch, token_position_ids
-from fbg.runtime.engine import Engine, InputLimits
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import Engine
 
 HIDDEN = -1e9  # bias of a score that must not count
 ZONES = 4  # segments of 2 L places each
@@ -75,10 +74,17 @@ class ExpandedEngine(Engine):
     """An engine for queries whose mask tokens are given as ~token, behind all others."""
 
     def __init__(self, graph: Graph, config: EncoderConfig, length: int, columns: int) -> None:
-        # No family with such queries rotates long texts differently.
-        limits = InputLimits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
+        # The graph has a place for each of the zones. No family with such queries rotates long
+        # texts differently.
+        expanded = replace(
+            config,
+            max_positions=ZONES * 2 * length,
+            pad_token_id=None,
+            num_token_types=1,
+            rotations=(),
+        )
         hiding = graph.rewritten(partial(_hide_masks, length=length))
-        super().__init__(hiding, limits, columns, per_token=True)
+        super().__init__(hiding, expanded, columns, per_token=True)
         self._period, self._padding = 2 * length, config.pad_token_id
 
     def require_valid(
@@ -91,7 +97,6 @@ class ExpandedEngine(Engine):
         self,
         ids: Sequence[Indices],
         types: Sequence[Indices | None],
-        runner: Runner,
         num_threads: int,
         where: str,
     ) -> list[Floats]:
@@ -104,7 +109,7 @@ class ExpandedEngine(Engine):
         )
         batch = PackedBatch(tokens, position_ids, np.zeros_like(tokens), places, offsets)
         output = np.empty((int(offsets[-1]), self.columns), np.float32)
-        runner.run(batch, [output], num_threads)
+        self.runner.run(batch, [output], num_threads)
         results = []
         for part, begin, end in zip(ids, offsets[:-1], offsets[1:], strict=True):
             own = int(np.count_nonzero(part >= 0))
