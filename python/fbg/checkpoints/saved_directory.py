@@ -14,9 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fbg.arrays import require_flag
+
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # from <fcntl.h> and <stdio.h>
 
 WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
+
+
+def save_arguments(directory: str | os.PathLike[str], overwrite: bool) -> tuple[Path, bool]:
+    """Return the arguments of a method `save`; raises TypeError for those of other types."""
+    try:
+        target = Path(os.fspath(directory))
+    except TypeError:
+        got = type(directory).__name__
+        raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
+    return target, require_flag(overwrite, "save: overwrite")
 
 
 @contextmanager

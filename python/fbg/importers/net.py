@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fbg import _fbg
-from fbg.arrays import Array, as_array, require_flag, require_integer
+from fbg.arrays import Array, as_array, require_integer
+from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
 from fbg.graph.passes.precision import choose_dtypes
@@ -218,13 +218,8 @@ class Net:
 
         >>> net.save("saved")  # doctest: +SKIP
         """
-        try:
-            target = Path(os.fspath(directory))
-        except TypeError:
-            got = type(directory).__name__
-            raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        replace = require_flag(overwrite, "save: overwrite")
-        write_saved(target, self.network, self.dtype, replace)
+        target, overwrites = save_arguments(directory, overwrite)
+        write_saved(target, self.network, self.dtype, overwrites)
 
     def variant(self, network: Network, placement: Mapping[str, str] | None = None) -> Net:
         """Return another network with the same shapes, back ends and threads."""

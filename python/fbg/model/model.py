@@ -11,7 +11,8 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_flag, require_integer
+from fbg.arrays import require_integer
+from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import named_arguments
 from fbg.graph.graph import Graph
 from fbg.model import save as saved
@@ -191,13 +192,8 @@ class Model(
         >>> fbg.load(tmp / "saved").is_saved
         True
         """
-        try:
-            target = Path(os.fspath(directory))
-        except TypeError:
-            got = type(directory).__name__
-            raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        replace = require_flag(overwrite, "save: overwrite")
-        saved.write(target, self._origin, self.network, replace)
+        target, overwrites = save_arguments(directory, overwrite)
+        saved.write(target, self._origin, self.network, overwrites)
 
     def memory_report(self) -> MemoryReport:
         """Return how many bytes each part of the model takes; `print` shows a table.
