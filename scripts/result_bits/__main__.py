@@ -34,11 +34,11 @@ sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 from cases import Case, everywhere, fingerprint
 from checkpoints import make
-from images import net_cases
 from quantization import quantization_cases
 
+import fbg
 from helpers.random_cases import find_kind
-from models import minilm_cases, saved_cases, tiny_cases, wide_cases
+from models import minilm_cases, net_cases, saved_cases, tiny_cases, wide_cases
 from tasks import task_cases
 
 
@@ -51,7 +51,7 @@ def drawn_cases(name: str, count: int) -> Callable[[Path], Iterator[Case]]:
         for number in range(count):
             compute = results(Random(f"{name} {number}"))
             for setting in everywhere():
-                for part, result in compute(setting.threads):
+                for part, result in compute(fbg.get_num_threads()):
                     yield f"{number}/{part}/{setting}", result
 
     return cases

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from cases import Array
-from images import make_nets
 
 import fbg
 from helpers import minilm, tiny_bert, tiny_models, tiny_tasks
+from helpers.small_cnns import FAMILIES
 from models import DTYPES
 
 WIDE = ("bert", "distilbert", "albert", "mpnet", "modernbert", "modernbert-biased")
@@ -45,7 +45,9 @@ def widened(
 
 def make(models: Path) -> None:
     """Write the checkpoints, with modules of the tests."""
-    make_nets(models)
+    (models / "nets").mkdir(parents=True, exist_ok=True)
+    for name, network in FAMILIES.items():
+        onnx.save(network()[0], models / "nets" / f"{name}.onnx")
 
     def write(path: Path, config: dict[str, Any], tensors: dict[str, Array]) -> None:
         tiny_models.write_checkpoint(
@@ -73,24 +75,12 @@ def make(models: Path) -> None:
     (models / "sentences.txt").write_text("\n".join(minilm.sentences()) + "\n", encoding="utf-8")
     config = json.loads((original / "config.json").read_text())
     np.savez(models / "minilm" / "inputs.npz", **tiny_models.golden_inputs(config))
-    keep_layers(models / "minilm-2", 2)
+    # Later layers are not read.
+    short = json.dumps({**config, "num_hidden_layers": 2})
+    (models / "minilm-2" / "config.json").write_text(short)
 
     for name in SAVED:
         for kind in DTYPES:
             target = models / "saved" / f"{name}-{kind}"
             target.parent.mkdir(exist_ok=True)
             fbg.load(models / "tiny" / name, dtype=kind).save(target, overwrite=True)
-
-
-def keep_layers(path: Path, layers: int) -> None:
-    """Leave out the later layers of a checkpoint of BERT."""
-    from safetensors.numpy import load_file, save_file
-
-    config = json.loads((path / "config.json").read_text())
-    (path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
-    kept = {}
-    for name, tensor in load_file(path / "model.safetensors").items():
-        found = re.search(r"encoder\.layer\.(\d+)\.", name)
-        if found is None or int(found[1]) < layers:
-            kept[name] = tensor
-    save_file(kept, path / "model.safetensors", metadata={"format": "pt"})

@@ -1,4 +1,4 @@
-"""Hidden states and embeddings of every family and way to load it, and saved models."""
+"""Hidden states and embeddings of every family and way to load it, saved models, and networks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from cases import SLOW, Array, Case, everywhere
 
 import fbg
@@ -84,7 +85,7 @@ def wide_cases(models: Path) -> Iterator[Case]:
         for kind, options in LOADS.items():
             model = fbg.load(path, **options)
             for setting in everywhere():
-                for name, result in encoder_cases(model, inputs, setting.isa != SLOW):
+                for name, result in encoder_cases(model, inputs, setting not in SLOW):
                     yield f"{path.name}/{kind}/{name}/{setting}", result
 
 
@@ -96,7 +97,7 @@ def minilm_cases(models: Path) -> Iterator[Case]:
     loaded = {kind: fbg.load(path, dtype=kind) for kind in DTYPES}
     for kind, model in loaded.items():
         for setting in everywhere():
-            slow = setting.isa == SLOW
+            slow = setting in SLOW
             for name, result in encoder_cases(model, inputs, not slow):
                 yield f"{kind}/{name}/{setting}", result
             if slow:
@@ -107,7 +108,7 @@ def minilm_cases(models: Path) -> Iterator[Case]:
 
     # Quantized where it runs, of the first two layers, which is quicker.
     for setting in everywhere():
-        if setting.isa != SLOW:
+        if setting not in SLOW:
             short = fbg.load(models / "minilm-2", "int8")
             yield f"two-layers/int8/{setting}", short.encode(texts[:20])
     short = fbg.load(models / "minilm-2", "int8", calibrate=texts)
@@ -136,3 +137,20 @@ def saved_cases(models: Path) -> Iterator[Case]:
         for setting in everywhere():
             for name, result in embedding_cases(model, TEXTS):
                 yield f"read/{path.name}/{name}/{setting}", result
+
+
+def net_cases(models: Path) -> Iterator[Case]:
+    """Networks in float32 and in int8, run under each setting."""
+    for path in sorted((models / "nets").glob("*.onnx")):
+        graph = onnx.load(path).graph
+        given = graph.input[0]
+        shape = tuple(d.dim_value or 2 for d in given.type.tensor_type.shape.dim)
+        x: Array = np.random.default_rng(6).standard_normal(shape, np.float32)
+        for dtype in ("float32", "int8"):
+            options: dict[str, Any] = {"dtype": dtype}
+            if dtype == "int8":
+                options["calibrate"] = [{given.name: x}]
+            with fbg.isa.limit("generic"):  # what is calibrated depends on the ISA
+                net = fbg.load(path, **options)
+            for setting in everywhere():
+                yield f"{path.stem}/{dtype}/{setting}", net.run({given.name: x})

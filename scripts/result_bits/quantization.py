@@ -12,7 +12,6 @@ from fbg import quantization as quant
 
 
 def quantization_cases(models: Path) -> Iterator[Case]:
-
     rng = np.random.default_rng(50)
     x = rng.standard_normal((37, 53), np.float32)
     for dtype in (np.uint8, np.int8):
