@@ -46,27 +46,6 @@ def test_outputs_without_taps_are_zero_whatever_the_image_holds() -> None:
     np.testing.assert_array_equal(y[0, :, 1::2], np.full((5, 2, 5), 2.0))
 
 
-def test_it_is_the_adjoint_of_the_convolution() -> None:
-    """<conv(x), y> = <x, transposed(y)>, with the same weights."""
-    rng = np.random.default_rng(6)
-    x = rng.standard_normal((1, 9, 11, 6))
-    w = rng.standard_normal((5, 6, 3, 4))
-    geometry: dict[str, Any] = {"stride": (2, 3), "padding": (1, 2)}
-    forward = fbg.PackedConv(w.astype(np.float32), dtype="float32", **geometry)
-    y = fbg.conv(x.astype(np.float32), forward)
-    g = rng.standard_normal(y.shape).astype(np.float32)
-    extra = [
-        n - ((m - 1) * s + k - 2 * p)
-        for n, m, s, k, p in zip((9, 11), y.shape[1:3], (2, 3), (3, 4), (1, 2), strict=True)
-    ]
-    backward = fbg.PackedConv(
-        w.astype(np.float32), transposed=True, output_padding=extra, dtype="float32", **geometry
-    )
-    back = fbg.conv(g, backward)
-    assert back.shape == x.shape
-    assert np.vdot(y, g) == pytest.approx(np.vdot(x, back), rel=1e-4)
-
-
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize(
     ("stride", "kernel", "groups", "channels"),
