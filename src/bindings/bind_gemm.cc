@@ -28,7 +28,7 @@ struct PreparedKey {
   std::int64_t max_m, k, n;
   bool scale, zero_point;
   Blocking blocking;
-  std::vector<std::tuple<StageKind, ValueType, Promise>> stages;
+  std::vector<std::tuple<StageKind, ValueType, Specialization>> stages;
   auto operator<=>(const PreparedKey&) const = default;
 };
 
@@ -60,7 +60,7 @@ std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
                   b.header().has_zero_point != 0,
                   blocking,
                   {}};
-  for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.promise);
+  for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.specialization);
   return prepared_gemms().get(key, [&] {
     auto gemm = std::make_shared<const AnyGemm>(as.packer, as.family, b, pipeline_view(stages),
                                                 max_m, features, blocking);

@@ -125,13 +125,14 @@ void bind_pipeline(py::module_& m) {
   });
   bind_rows(m);
   bound_class<PyStage>(m, "Stage")
-      .def_property_readonly(
-          "key",  // the parameters for which a kernel is compiled
-          [](const PyStage& s) {
-            const Promise& promise = s.stage.promise;
-            return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
-                              std::tuple(promise.unit_scale, promise.centered, promise.bounded));
-          })
+      .def_property_readonly("key",  // the parameters for which a kernel is compiled
+                             [](const PyStage& s) {
+                               const Specialization& specialization = s.stage.specialization;
+                               return std::tuple(
+                                   static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
+                                   std::tuple(specialization.unit_scale, specialization.centered,
+                                              specialization.bounded));
+                             })
       .def_property_readonly(
           "row", [](const PyStage& s) -> const StageRow& { return stage_row(s.stage.kind); },
           py::return_value_policy::reference)
@@ -151,8 +152,9 @@ void bind_pipeline(py::module_& m) {
       "stage_requantize",
       [](float scale, std::int32_t zero_point, const std::string& type, bool constant,
          bool bounded) {
-        const Promise promise{constant && scale == 1, constant && zero_point == 0, bounded};
-        return PyStage{Requantize{scale, zero_point, type_named(type), promise}.stage(),
+        const Specialization specialization{constant && scale == 1, constant && zero_point == 0,
+                                            bounded};
+        return PyStage{Requantize{scale, zero_point, type_named(type), specialization}.stage(),
                        py::none()};
       },
       py::arg("scale"), py::arg("zero_point"), py::arg("type"), py::arg("constant") = false,

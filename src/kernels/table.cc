@@ -118,9 +118,9 @@ std::string kernel_name(const KernelKey& key) {
   for (const StageCode& stage : key.pipeline()) {
     name += std::string("_") + stage_name(stage.kind);
     if (stage_row(stage.kind).as_wanted) name += std::string("_") + value_type_name(stage.out);
-    if (stage.promise.unit_scale) name += "_unit";
-    if (stage.promise.centered) name += "_centered";
-    if (stage.promise.bounded) name += "_bounded";
+    if (stage.specialization.unit_scale) name += "_unit";
+    if (stage.specialization.centered) name += "_centered";
+    if (stage.specialization.bounded) name += "_bounded";
     if (stage.operand != ValueType::float32)
       name += std::string("_") + value_type_name(stage.operand);
   }

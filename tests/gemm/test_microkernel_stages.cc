@@ -22,7 +22,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage add_uint8 = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 128).stage();
   const Stage positive = Requantize{1.0f, 0, ValueType::uint8, {true, true, true}}.stage();
   Stage add_centered = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 0).stage();
-  add_centered.promise.centered = true;
+  add_centered.specialization.centered = true;
   const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
   const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
   const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
@@ -96,14 +96,14 @@ TEST_P(Microkernel, ColumnTermsEqualTheReference) {
   const Stage correct = CorrectZeroPoints{}.stage(), relu = Relu{}.stage();
   const Stage dequantize = Dequantize{}.stage(), bias = BiasInt32{nullptr}.stage();
   const Stage to_uint8 = Requantize{3.0f, 7}.stage();
-  const Stage promised = Requantize{3.0f, 0, ValueType::int8, {false, true, true}}.stage();
+  const Stage specialized = Requantize{3.0f, 0, ValueType::int8, {false, true, true}}.stage();
   const Stage add = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
   const std::vector<std::vector<Stage>> all{{correct},
                                             {bias, correct, relu, to_uint8},
                                             {correct, bias, relu, dequantize},
                                             {to_uint8},
-                                            {bias, promised},
-                                            {bias, dequantize, add, promised}};
+                                            {bias, specialized},
+                                            {bias, dequantize, add, specialized}};
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})

@@ -254,9 +254,9 @@ class OperandFiller {
     }
   }
 
-  static bool takes_specials(const KernelKey& key) {  // no promise excludes them
+  static bool takes_specials(const KernelKey& key) {  // no specialization excludes them
     for (int s = 0; s < key.num_stages; ++s)
-      if (key.stages[static_cast<std::size_t>(s)].promise.bounded) return false;
+      if (key.stages[static_cast<std::size_t>(s)].specialization.bounded) return false;
     return true;
   }
   // Dot products of bfloat16 take subnormal numbers for zeros.

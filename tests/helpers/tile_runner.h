@@ -13,7 +13,7 @@
 #include "gemm/pairs.h"
 #include "helpers/common_nans.h"
 #include "helpers/operand_filler.h"
-#include "helpers/promises.h"
+#include "helpers/specialization.h"
 #include "helpers/tile_case.h"
 #include "kernels/microkernel.h"
 
@@ -136,7 +136,7 @@ class TileRunner : public OperandFiller {
     reference.ldc = args.ldc;
     reference.key = &generic;
     const TileFunction portable = find_kernel(generic);
-    if (!keeps_promises(generic, reference, rows * columns)) return {};
+    if (!fits_specialization(generic, reference, rows * columns)) return {};
     if (extents_) {
       const void*& target = placed_stages_[stage_args_.size() - 1].data;
       target = expected_extents.data();

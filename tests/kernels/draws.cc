@@ -15,8 +15,8 @@ Stage any_stage(Choices& choices) {
   const ValueType bytes = choices.flag() ? ValueType::uint8 : ValueType::int8;
   const std::int32_t positive = choices.one_of(kPoints);
   const std::int32_t point = bytes == ValueType::int8 ? positive - 90 : positive;
-  // Promises hold for these parameters, and for sums of any operands that runners place.
-  const Promise promise{choices.flag(), choices.flag(), choices.flag()};
+  // It holds for these parameters, and for sums of any operands that runners place.
+  const Specialization specialization{choices.flag(), choices.flag(), choices.flag()};
   switch (choices.byte() % 20) {
     case 0:
       return CorrectZeroPoints{}.stage();
@@ -47,11 +47,11 @@ Stage any_stage(Choices& choices) {
       return choices.flag() ? Add(static_cast<const float16*>(nullptr), 0).stage()
                             : Add(static_cast<const bfloat16*>(nullptr), 0).stage();
     case 14: {
-      const std::int32_t zero = promise.centered ? 0 : point;
+      const std::int32_t zero = specialization.centered ? 0 : point;
       Stage add = bytes == ValueType::uint8
                       ? Add(static_cast<const std::uint8_t*>(nullptr), 0, scale, zero).stage()
                       : Add(static_cast<const std::int8_t*>(nullptr), 0, scale, zero).stage();
-      add.promise.centered = promise.centered;
+      add.specialization.centered = specialization.centered;
       return add;
     }
     case 15:
@@ -59,7 +59,7 @@ Stage any_stage(Choices& choices) {
     case 16:
     case 17:
     case 18:
-      return Requantize{std::max(scale, 0.1f), point, bytes, promise}.stage();
+      return Requantize{std::max(scale, 0.1f), point, bytes, specialization}.stage();
     default:
       return RowRange(nullptr).stage();
   }
@@ -88,16 +88,17 @@ std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t m
   for (int tries = 0; tries < 12 && std::ssize(stages) < count; ++tries) {
     std::vector<Stage> longer = stages;
     longer.push_back(any_stage(choices));
-    if (are_small(stages)) longer.back().promise.unit_scale = false;
+    if (are_small(stages)) longer.back().specialization.unit_scale = false;
     try {
       type_pipeline(longer, start);
       stages = std::move(longer);
     } catch (const PipelineTypeError&) {  // another one may fit
     }
   }
-  // Promises that mean nothing to a stage are not kept.
+  // What means nothing to a stage is not kept.
   const TypedPipeline typed = type_pipeline(stages, start);
-  for (std::size_t s = 0; s < stages.size(); ++s) stages[s].promise = typed.codes[s].promise;
+  for (std::size_t s = 0; s < stages.size(); ++s)
+    stages[s].specialization = typed.codes[s].specialization;
   return stages;
 }
 
@@ -116,7 +117,8 @@ void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
       const float divisor = choices.one_of(kDivisors);
       const std::int64_t lowest = stage.wanted == ValueType::int8 ? -128 : 0;
       const auto zero = static_cast<std::int32_t>(choices.within(lowest, lowest + 255));
-      stage = Requantize{small ? small_scale : divisor, zero, stage.wanted, stage.promise}.stage();
+      stage = Requantize{small ? small_scale : divisor, zero, stage.wanted, stage.specialization}
+                  .stage();
     } else if (stage.kind == StageKind::scale) {
       stage = Scale(choices.flag() ? scale : -scale).stage();
     } else if (stage.kind == StageKind::clip) {
@@ -124,7 +126,7 @@ void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
       stage = Clip(choices.byte() % 4 == 0 ? 0.5f * high : -scale, high).stage();
     } else if (stage.kind == StageKind::add && value_size(stage.wanted) == 1) {
       stage.args.f0 = scale;
-      if (!stage.promise.centered) stage.args.f1 = static_cast<float>(point);
+      if (!stage.specialization.centered) stage.args.f1 = static_cast<float>(point);
     }
   }
 }

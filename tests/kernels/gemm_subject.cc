@@ -22,9 +22,9 @@ std::int64_t draw_depth(Choices& choices) {
   return which < 7 ? choices.one_of(kEdges) : choices.within(0, 80);
 }
 
-bool promises_bounds(const KernelKey& key) {
+bool is_bounded(const KernelKey& key) {
   return key.num_stages > 0 &&
-         key.stages[static_cast<std::size_t>(key.num_stages - 1)].promise.bounded;
+         key.stages[static_cast<std::size_t>(key.num_stages - 1)].specialization.bounded;
 }
 
 bool reads_floats(Accumulator a) {
@@ -62,7 +62,7 @@ class GemmSubject final : public Subject {
       tile.blocks.clear();
     }
     // Results beyond the integers to which they are rounded.
-    if (choices.byte() % 16 == 0 && !promises_bounds(key_)) tile.magnitude = 45;
+    if (choices.byte() % 16 == 0 && !is_bounded(key_)) tile.magnitude = 45;
     vary_parameters(choices, stages_);
     return runner_.compare(tile, stages_);
   }

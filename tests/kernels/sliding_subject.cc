@@ -163,7 +163,8 @@ class SlidingSubject final : public Subject {
     if (stages_.empty() || stages_.back().kind != StageKind::requantize) return;
     Stage& last = stages_.back();
     const int lowest = last.wanted == ValueType::int8 ? -128 : 0;
-    last = Requantize{scale, static_cast<std::int32_t>(point) + lowest, last.wanted, last.promise}
+    last = Requantize{scale, static_cast<std::int32_t>(point) + lowest, last.wanted,
+                      last.specialization}
                .stage();
   }
 

@@ -36,7 +36,7 @@ std::vector<Family> families_of(Isa isa);
 // Stages of all kinds that fit together, for sums of a family. Their arrays are placed by a runner.
 std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t most);
 
-// Gives them other scales, bounds and zero points, within what their promises allow.
+// Gives them other scales, bounds and zero points, within what they are specialized for.
 void vary_parameters(Choices& choices, std::vector<Stage>& stages);
 
 }  // namespace fbg::test

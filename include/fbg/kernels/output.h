@@ -243,7 +243,7 @@ struct Requantize {
   float scale;
   std::int32_t zero_point;
   ValueType type = ValueType::uint8;
-  Promise promise{};
+  Specialization specialization{};
   static constexpr StageKind kind = StageKind::requantize;
   static constexpr float lowest(ValueType t) { return t == ValueType::uint8 ? 0.0f : -128.0f; }
   static constexpr float highest(ValueType t) { return t == ValueType::uint8 ? 255.0f : 127.0f; }
@@ -253,10 +253,13 @@ struct Requantize {
     return static_cast<std::int32_t>(std::nearbyintf(r)) + args.i0;
   }
   Stage stage() const {
-    const std::int32_t point = promise.centered ? 0 : zero_point;
+    const std::int32_t point = specialization.centered ? 0 : zero_point;
     const auto z = static_cast<float>(point);
-    const float divisor = promise.unit_scale ? 1.0f : scale;
-    return {kind, type, {nullptr, 0, divisor, lowest(type) - z, highest(type) - z, point}, promise};
+    const float divisor = specialization.unit_scale ? 1.0f : scale;
+    return {kind,
+            type,
+            {nullptr, 0, divisor, lowest(type) - z, highest(type) - z, point},
+            specialization};
   }
 };
 
@@ -282,12 +285,13 @@ inline constexpr int kMaxStages = 8;
 
 // A stage with the types around it.
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
-  StageCode code{stage.kind, in, out, ValueType::float32, stage.promise};
+  StageCode code{stage.kind, in, out, ValueType::float32, stage.specialization};
   if (reads_matrix(code.kind)) code.operand = stage.wanted;
   const bool rounds = gives_bytes(code);
-  code.promise.unit_scale &= rounds && in == ValueType::float32;  // otherwise it is that of columns
-  code.promise.centered &= rounds || value_size(code.operand) == 1;
-  code.promise.bounded &= rounds;
+  code.specialization.unit_scale &=
+      rounds && in == ValueType::float32;  // otherwise it is that of columns
+  code.specialization.centered &= rounds || value_size(code.operand) == 1;
+  code.specialization.bounded &= rounds;
   return code;
 }
 

@@ -43,25 +43,25 @@ inline constexpr ValueType value_type<std::uint8_t> = ValueType::uint8;
 template <>
 inline constexpr ValueType value_type<std::int8_t> = ValueType::int8;
 
-// What holds of the parameters of a stage in every run of a kernel, which then leaves out what they
-// make superfluous. Results are the same with and without.
-struct Promise {
+// What a kernel may assume of the parameters and values of a stage in all of its runs. It leaves
+// out the instructions that this makes superfluous; results are the same with and without them.
+struct Specialization {
   bool unit_scale = false;  // requantize of float32: the scale is 1
   bool centered = false;    // requantize, add of integers: the zero point is 0
   bool bounded = false;     // requantize: what is rounded is a number within int32
-  friend auto operator<=>(const Promise&, const Promise&) = default;
+  friend auto operator<=>(const Specialization&, const Specialization&) = default;
 };
 
 // Which stage: the index of its row in the table. fbg/kernels/output.h lists them.
 enum class StageKind : std::uint8_t;
 
-// What a kernel is compiled for: the kind and the types around it. The only parameters that are
-// part of it are the promised ones.
+// What a kernel is compiled for: the kind of a stage and the types around it. Its parameters are
+// arguments of the kernel, but for those that it is specialized for.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
   ValueType operand = ValueType::float32;  // type of the matrix of Add
-  Promise promise{};
+  Specialization specialization{};
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -79,7 +79,7 @@ struct Stage {
   // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
   ValueType wanted;
   StageArgs args;
-  Promise promise{};
+  Specialization specialization{};
 };
 
 // Quantization parameters around one element of C.

@@ -22,7 +22,8 @@ from fbg.tuning import file
 Kind = tuple[str, int, int]  # dtype, K and N of a linear layer
 ANY_NUMBER = 1 << 40
 LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # limits of the members of a blocking
-PROMISES = ("unit", "centered", "bounded")  # that a stage makes, in the order of its key
+# How a stage may be specialized, in the order of its key.
+SPECIALIZATIONS = ("unit", "centered", "bounded")
 
 CONV = "conv "
 # How names of convolutions spell the types of weights.
@@ -78,8 +79,8 @@ def conv_key(
     isa = _fbg.best_isa(features)
     size = "x".join(map(str, spatial))
     kinds = ",".join(
-        "-".join([f"{kind}-{wanted}", *itertools.compress(PROMISES, promise)])
-        for kind, wanted, promise in (stage.key for stage in stages)
+        "-".join([f"{kind}-{wanted}", *itertools.compress(SPECIALIZATIONS, special)])
+        for kind, wanted, special in (stage.key for stage in stages)
     )
     kind = "Int16" if weights.sums_int16 else WEIGHTS[weights.dtype]
     return f"{CONV}{isa} Conv{kind} {source} {size} {kinds or 'sums'} {geometry}"

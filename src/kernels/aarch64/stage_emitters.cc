@@ -140,7 +140,7 @@ struct Stages : StageEmitter {
 
   void requantize(const Vec& x, const StageCode& code) {
     if (code.in == ValueType::acc) correct(x, code);
-    if (code.promise.unit_scale) {
+    if (code.specialization.unit_scale) {
       // nothing to divide by
     } else if (code.in == ValueType::float32) {
       broadcast_field(t0_, offsetof(StageArgs, f0));

@@ -36,7 +36,7 @@ class BytePacker {
   BytePacker(SimdAssembler& as, const KernelKey& key, int first, const Xbyak::Reg64& stages)
       : as_(as),
         type_(key.output()),
-        promise_(key.stages[key.num_stages - 1].promise),
+        specialization_(key.stages[key.num_stages - 1].specialization),
         upper_(first),
         zero_point_(first + 1),
         order_(first + 2) {
@@ -44,8 +44,9 @@ class BytePacker {
     const auto field = [&](std::size_t offset) {
       return as.ptr[stages + stage + static_cast<int>(offset)];
     };
-    if (!promise_.bounded) as.vbroadcastss(as.vec(upper_), field(offsetof(StageArgs, f2)));
-    if (!promise_.centered) as.vpbroadcastw(as.vec(zero_point_), field(offsetof(StageArgs, i0)));
+    if (!specialization_.bounded) as.vbroadcastss(as.vec(upper_), field(offsetof(StageArgs, f2)));
+    if (!specialization_.centered)
+      as.vpbroadcastw(as.vec(zero_point_), field(offsetof(StageArgs, i0)));
     as.keep_table(as.vec(order_), kOrder);
   }
 
@@ -58,7 +59,7 @@ class BytePacker {
     const auto x = [&](int i) { return as_.vec(first + std::min(i, count - 1)); };
     for (int i = 0; i < count; i += 2) {
       as_.vpackssdw(x(i), x(i), x(i + 1));
-      if (!promise_.centered) as_.vpaddsw(x(i), x(i), as_.vec(zero_point_));
+      if (!specialization_.centered) as_.vpaddsw(x(i), x(i), as_.vec(zero_point_));
     }
     const SimdAssembler::Vec bytes = x(0), high = count > 2 ? x(2) : x(0);
     if (type_ == ValueType::int8)
@@ -95,7 +96,7 @@ class BytePacker {
 
   SimdAssembler& as_;
   const ValueType type_;
-  const Promise promise_;
+  const Specialization specialization_;
   const int upper_, zero_point_, order_;
 };
 

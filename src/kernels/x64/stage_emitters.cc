@@ -62,7 +62,8 @@ struct Stages : StageEmitter {
     load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
     if (value_size(type) == 1) {
       as_.vcvtdq2ps(t0_, t0_);
-      if (!code.promise.centered) as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
+      if (!code.specialization.centered)
+        as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
       as_.vmulps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f0)));
     }
     as_.vaddps(x, x, t0_);
@@ -121,7 +122,8 @@ struct Stages : StageEmitter {
   void requantize(const Vec& x, const StageCode& code) {
     if (code.in == ValueType::acc) correct(x, code);
     if (code.in == ValueType::float32) {
-      if (!code.promise.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
+      if (!code.specialization.unit_scale)
+        as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
     } else {
       as_.vcvtdq2ps(x, x);
       multiply_by_scales(x, true);
@@ -129,7 +131,7 @@ struct Stages : StageEmitter {
     if (ctx_.upper >= 0) {
       // A NaN stays, being the second source, and becomes the least integer, which packing
       // saturates.
-      if (!code.promise.bounded) as_.vminps(x, as_.vec(ctx_.upper), x);
+      if (!code.specialization.bounded) as_.vminps(x, as_.vec(ctx_.upper), x);
       as_.vcvtps2dq(x, x);
       return;
     }

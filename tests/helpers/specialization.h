@@ -1,4 +1,4 @@
-// Whether operands keep what the stages of a kernel are promised.
+// Whether operands fit what the stages of a kernel are specialized for.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace fbg::test {
 
-// Whether what is rounded is within int32 where that is promised; of others, kernels may make
+// Whether what is rounded is within int32 where a kernel relies on it; of others, it may make
 // anything.
-inline bool keeps_promises(KernelKey generic, TileArgs args, std::int64_t elements) {
+inline bool fits_specialization(KernelKey generic, TileArgs args, std::int64_t elements) {
   if (generic.num_stages == 0) return true;
   const int last = generic.num_stages - 1;
   StageCode& code = generic.stages[static_cast<std::size_t>(last)];
-  if (!code.promise.bounded) return true;
+  if (!code.specialization.bounded) return true;
   const bool is_float = code.in == ValueType::float32;
   const float scale = !is_float && generic.folds() ? 1.0f : args.stages[last].f0;
   std::vector<float> reals(static_cast<std::size_t>(elements));
