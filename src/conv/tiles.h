@@ -59,7 +59,7 @@ inline TileKernels conv_kernels(const ConvProblem& p, const Geometry& plain, std
                                 std::int64_t rows) {
   const Geometry tile = conv_tile(p, plain, groups, rows);
   KernelKey key = conv_kernel_key(p, tile);
-  if (tile.block_groups == 1 && weights_stay(p)) key.caching = Caching::keeps_b;
+  if (tile.block_groups == 1 && weights_stay(p)) key.caching = Caching::b_resident;
   return {tile, key};
 }
 

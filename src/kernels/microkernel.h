@@ -129,10 +129,9 @@ enum class Corrections : std::uint8_t {
 
 // What a kernel does about caches.
 enum class Caching : std::uint8_t {
-  fetches_b,  // fetches lines of B ahead
-  keeps_b,    // not so: panels of B are read again and again and stay in the caches
-  streams_c,  // as fetches_b, and whole vectors of 32-bit results, aligned to them, bypass the
-              // caches
+  fetches_b,   // prefetches lines of B
+  b_resident,  // does not: panels of B are read again and again, and are in the caches already
+  streams_c,   // as fetches_b; whole aligned vectors of 32-bit results are written past the caches
 };
 
 // What a microkernel is generated for. K, strides, the number of valid columns and the parameters

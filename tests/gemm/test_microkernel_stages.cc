@@ -114,7 +114,7 @@ TEST_P(Microkernel, ColumnTermsEqualTheReference) {
                           column_counts(vectors, masked).front()};
             EXPECT_EQ(tile.key.corrections, Corrections::a);
             tile.key.corrections = Corrections::folded;
-            tile.key.caching = Caching::keeps_b;
+            tile.key.caching = Caching::b_resident;
             tile.seed = static_cast<unsigned>(rows * 10 + vectors);
             expect_same(tile, stages);
             if (HasFatalFailure()) return;

@@ -88,7 +88,7 @@ std::unique_ptr<Subject> draw_gemm(Isa isa, Choices& choices) {
   const std::vector<Stage> stages = draw_stages(choices, runner.start, 5);
   KernelKey key = runner.make_key(rows, vectors, masked, goes_on, stages, choices.flag());
   if (choices.byte() % 4 == 0 && runner.has_indirect()) key.a = ARows::pointers;
-  if (choices.flag()) key.caching = Caching::keeps_b;
+  if (choices.flag()) key.caching = Caching::b_resident;
   if (choices.byte() % 4 == 0) key.caching = Caching::streams_c;
   if (choices.flag() && key.corrections == Corrections::a) key.corrections = Corrections::folded;
   try {

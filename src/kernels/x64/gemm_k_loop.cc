@@ -125,7 +125,7 @@ void GemmCode::spilling_k_loop() {
 }
 
 void GemmCode::k_group(int u) {
-  if (key_.caching != Caching::keeps_b) fetch_b(u);
+  if (key_.caching != Caching::b_resident) fetch_b(u);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
   if (fetches_rows_ && u == 0 && !streams()) {
     fetch_row(c_, value_size(key_.output()), /*writes=*/true);
