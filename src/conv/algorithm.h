@@ -125,7 +125,7 @@ ConvMethod sliding_method();
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 
 // The key of kernels that run the stages of a problem. All pixels of an image share a scale and a
-// zero point, so that kernels are given the terms of columns where the stages have any.
+// zero point, so that requantization is folded where there is any.
 inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,
                                  std::optional<Accumulator> sums = std::nullopt) {
   KernelKey key = make_kernel_key(geometry, sums.value_or(p.family()), p.stages, p.has_scale,

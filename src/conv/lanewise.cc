@@ -158,9 +158,9 @@ class LanewiseStep final : public ConvStep {
         image = b.image;
         run.padding(image, element_).fill(t.padding, padding_bytes_);
         if (key_.folds())
-          fill_column_terms(key_, t.place.stages(), run.image_scale(image),
-                            run.image_zero_point(image), scale_, col_offsets_,
-                            {0, geometry_.out_channels}, padded_, t.terms);
+          fold_requantization(key_, t.place.stages(), run.image_scale(image),
+                              run.image_zero_point(image), scale_, col_offsets_,
+                              {0, geometry_.out_channels}, padded_, t.terms);
       }
       run_block(run, b, t);
     }
@@ -171,7 +171,7 @@ class LanewiseStep final : public ConvStep {
     std::byte* padding;
     BlockPair *sources, *pairs;  // of the block, and of a tile
     std::byte* u;                // lines of the block: [line][pixel][lane]
-    ColumnTerms terms;           // [channel, padded]
+    FoldedRequantization terms;  // [channel, padded]
     TilePlace place;
     TileArgs args;
   };

@@ -161,9 +161,9 @@ class SlidingStep final : public ConvStep {
     std::int64_t count, at = 0;
   };
   struct Thread {
-    std::byte* padding;  // as wide as what a kernel reads of a pixel
-    ColumnTerms terms;   // [channel]
-    float* scale;        // [vector], as kernels read them
+    std::byte* padding;          // as wide as what a kernel reads of a pixel
+    FoldedRequantization terms;  // [channel]
+    float* scale;                // [vector], as kernels read them
     std::int32_t* start;
     bool float_bits;  // of the kernels for the image
     bool inside;      // of those for the window
@@ -256,8 +256,8 @@ class SlidingStep final : public ConvStep {
     if (!integer_) return;
     std::fill_n(t.start, padded_, 0);
     if (!key_.folds()) return;
-    fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
-                      col_offsets_, {0, geometry_.out_channels}, padded_, t.terms);
+    fold_requantization(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
+                        col_offsets_, {0, geometry_.out_channels}, padded_, t.terms);
     if (!writes_) return;
     t.float_bits = fits_float_bits(t);
     std::int64_t at = 0;

@@ -12,7 +12,7 @@ bool adds_columns(const StageRow& row) { return row.operand.kind == OperandKind:
 bool writes_bytes(const KernelKey& key) {
   const auto stages = key.pipeline();
   if (!key.folds() || stages.empty()) return false;
-  return std::ranges::all_of(stages.first(stages.size() - 1), adds_column_term) &&
+  return std::ranges::all_of(stages.first(stages.size() - 1), is_foldable) &&
          scales_sums(stages.back()) && gives_bytes(stages.back());
 }
 

@@ -117,7 +117,7 @@ class TileProduct final : public ConvStep {
   // What a thread works with.
   struct Thread {
     std::byte* padding;  // pixels outside the image
-    ColumnTerms terms;   // [group][column of the group, padded]; none if kernels compute them
+    FoldedRequantization terms;   // [group][column of the group, padded]; none if kernels compute them
     BlockPair* pairs;    // [run]
     TileRows* rows;      // [tile of the block]
     Segment* segments;   // [tile of the block][row of the kernel]
@@ -169,9 +169,9 @@ class TileProduct final : public ConvStep {
     run.padding(n, a_->tile.format.a_bytes).fill(t.padding, a_->padding_bytes);
     for (std::int64_t at = 0, col = 0; at < terms_; at += padded_, col += outputs_) {
       const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(col / outputs_)];
-      fill_column_terms(a_->key, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
-                        b.scale(), b.col_offsets(), {col, col + outputs_}, padded_,
-                        {t.terms.scale + at, t.terms.offset + at});
+      fold_requantization(a_->key, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
+                          b.scale(), b.col_offsets(), {col, col + outputs_}, padded_,
+                          {t.terms.scale + at, t.terms.offset + at});
     }
   }
 

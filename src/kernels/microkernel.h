@@ -123,7 +123,7 @@ enum class Corrections : std::uint8_t {
   a,     // those of A: column offsets are needed
   both,  // and those of B: row offsets are needed as well
   // Those of A, where all rows have the same scale and zero point: b_scale and col_offsets are not
-  // those of B but the whole terms of each column, see fill_column_terms().
+  // those of B but hold all that a column needs, see fold_requantization().
   folded,
 };
 
@@ -230,28 +230,28 @@ class KernelScope {
 // does not fit the register file.
 TileFunction find_kernel(const KernelKey& key);
 
-// What the integers of a column are converted by where all rows of A share a scale and a zero
-// point: computed once for a column, instead of for each element.
+// Requantization where all rows of A share a scale and a zero point: what is the same for all
+// elements of a column is computed once for the column.
 //
 //   int32    x_ij - offset_j             offset_j = zA * colsum_j - the int32 biases of j
 //   float32  float(x_ij) * scale_j       scale_j = sA * sB_j of Dequantize,
 //                                                  (sA * sB_j) / scale of Requantize
 //
 // The operations and their order are those of the stages, so that results have the same bits.
-struct ColumnTerms {
+struct FoldedRequantization {
   float* scale;
   std::int32_t* offset;
 };
-// Whether stage s is part of the offsets, and not computed by the kernel.
-bool is_column_term(const KernelKey& key, int s) noexcept;
-// `stages`, b_scale and col_offsets are as kernels without the terms read them. Columns of `cols`
-// count from column 0 of C for the stages, and from 0 for the other arrays. The terms up to
-// `padded` columns become 0: kernels compute all lanes of a vector, and a lane that holds a
-// denormal number makes every operation on the vector take a hundred times as long.
-void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_scale,
-                       std::int32_t a_zero_point, const float* b_scale,
-                       const std::int32_t* col_offsets, Range cols, std::int64_t padded,
-                       const ColumnTerms& terms) noexcept;
+// Whether the offsets contain stage s, so that the kernel does not compute it.
+bool is_folded(const KernelKey& key, int s) noexcept;
+// `stages`, b_scale and col_offsets are what kernels read that do not fold. Columns of `cols` count
+// from column 0 of C for the stages, and from 0 for the other arrays. The results are 0 from there
+// up to `padded` columns: kernels compute all lanes of a vector, and a lane that holds a denormal
+// number makes every operation on the vector take a hundred times as long.
+void fold_requantization(const KernelKey& key, const StageArgs* stages, float a_scale,
+                         std::int32_t a_zero_point, const float* b_scale,
+                         const std::int32_t* col_offsets, Range cols, std::int64_t padded,
+                         const FoldedRequantization& folded) noexcept;
 
 // Makes what kernels that stream have written visible before whatever the thread writes next.
 void fence_streams() noexcept;

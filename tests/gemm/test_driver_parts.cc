@@ -49,7 +49,7 @@ TEST(Pairs, HaveEightBytesOfTwoRowsOrColumns) {
 }
 
 // What lies beyond the last column is computed, too, and would be slow if it were denormal.
-TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {
+TEST(FoldedRequantization, IsZeroBeyondTheLastColumn) {
   const std::vector<Stage> stages{CorrectZeroPoints{}.stage(), Dequantize{}.stage()};
   std::vector<StageArgs> args;
   for (const Stage& stage : stages) args.push_back(stage.args);
@@ -60,8 +60,8 @@ TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {
   const std::vector<std::int32_t> sums(24, 3);
   std::vector<float> scale(32, 1e-40f);
   std::vector<std::int32_t> offset(32, 77);
-  fill_column_terms(key, args.data(), 2.0f, 5, b_scale.data(), sums.data(), {0, 24}, 32,
-                    {scale.data(), offset.data()});
+  fold_requantization(key, args.data(), 2.0f, 5, b_scale.data(), sums.data(), {0, 24}, 32,
+                      {scale.data(), offset.data()});
   for (std::size_t j = 0; j < 32; ++j) {
     EXPECT_EQ(scale[j], j < 24 ? 1.0f : 0.0f) << j;
     EXPECT_EQ(offset[j], j < 24 ? 15 : 0) << j;

@@ -89,9 +89,9 @@ TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
           }
 }
 
-// Kernels of convolutions: whole terms of columns, which sums may start from, and weights that need
-// no fetching.
-TEST_P(Microkernel, ColumnTermsEqualTheReference) {
+// Kernels of convolutions: folded requantization, whose offsets sums may start from, and weights
+// that are in the caches.
+TEST_P(Microkernel, FoldedRequantizationEqualsTheReference) {
   if (!integer) return;
   const Stage correct = CorrectZeroPoints{}.stage(), relu = Relu{}.stage();
   const Stage dequantize = Dequantize{}.stage(), bias = BiasInt32{nullptr}.stage();

@@ -226,7 +226,7 @@ class TileRunner : public OperandFiller {
     args.col = tile.col;
     args.stages = placed_stages_ = stages_.place(stage_args_, tile.side);
     args.key = &key;
-    // Scales of columns are the whole factors where a kernel has column terms.
+    // Scales of columns are the whole factors where requantization is folded.
     const float scale = std::ldexp(1e-3f, tile.magnitude), b_scale = key.folds() ? scale : 1e-3f;
     const unsigned specials = special && random_() % 4 == 0 ? random_() : 0;  // of which scales
     const bool special_a = specials & 1, special_b = specials & 2, special_offset = specials & 4;

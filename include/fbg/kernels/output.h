@@ -58,13 +58,9 @@ inline constexpr StageRow kRows[] = {
      .name = "CorrectZeroPoints",
      .takes = {acc},
      .gives = int32,
-     .column_term = true},
+     .foldable = true},
     {.kind = dequantize, .name = "Dequantize", .takes = sums, .gives = float32, .scales = true},
-    {.kind = bias,
-     .name = "Bias",
-     .takes = any,
-     .operand = {columns, "values"},
-     .column_term = true},
+    {.kind = bias, .name = "Bias", .takes = any, .operand = {columns, "values"}, .foldable = true},
     {.kind = relu, .name = "ReLU", .takes = numbers, .bounds = low, .function = "relu"},
     {.kind = gelu, .name = "GELU", .takes = floats, .function = "gelu"},
     {.kind = gelu_tanh, .name = "GELUTanh", .takes = floats, .function = "gelu_tanh"},
@@ -117,8 +113,8 @@ constexpr bool gives_bytes(const StageCode& code) { return value_size(code.out) 
 constexpr bool corrects_sums(const StageCode& code) {
   return code.in == ValueType::acc && code.out != ValueType::acc;
 }
-constexpr bool adds_column_term(const StageCode& code) {
-  return stage_row(code.kind).column_term && code.in != ValueType::float32;
+constexpr bool is_foldable(const StageCode& code) {
+  return stage_row(code.kind).foldable && code.in != ValueType::float32;
 }
 constexpr bool scales_sums(const StageCode& code) {
   return stage_row(code.kind).scales && code.in != ValueType::float32;
@@ -136,7 +132,7 @@ struct PlainStage {
 struct CorrectZeroPoints : PlainStage<StageKind::correct_zero_points> {
   static std::int32_t apply(std::int32_t acc, const Element& e) {
     const auto u = [](std::int32_t x) { return static_cast<std::uint32_t>(x); };
-    if (e.column_terms) return static_cast<std::int32_t>(u(acc) - u(e.col_offset));
+    if (e.folded) return static_cast<std::int32_t>(u(acc) - u(e.col_offset));
     return static_cast<std::int32_t>(u(acc) - u(e.a_zero_point) * u(e.col_offset) +
                                      u(e.row_term) * u(e.b_zero_point));
   }
@@ -145,7 +141,7 @@ struct CorrectZeroPoints : PlainStage<StageKind::correct_zero_points> {
 // acc | int32 -> float32:  float(corrected) * (sA_i * sB_j)
 struct Dequantize : PlainStage<StageKind::dequantize> {
   static float apply(std::int32_t corrected, const Element& e) {
-    return static_cast<float>(corrected) * (e.column_terms ? e.b_scale : e.a_scale * e.b_scale);
+    return static_cast<float>(corrected) * (e.folded ? e.b_scale : e.a_scale * e.b_scale);
   }
 };
 

@@ -89,8 +89,9 @@ struct Element {
   std::int32_t a_zero_point, b_zero_point;
   std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
   std::int32_t col_offset;  // sum of the column of Bq
-  // b_scale and col_offset are the whole terms of the column (kernels/microkernel.h).
-  bool column_terms = false;
+  // Requantization was folded: b_scale and col_offset are what it needs for the whole column
+  // (kernels/microkernel.h).
+  bool folded = false;
 };
 
 union Value {
@@ -132,8 +133,8 @@ struct StageRow {
   StageOperand operand{};
   std::array<const char*, 3> constants{};  // what f0, f1 and f2 of StageArgs are
   StageBounds bounds = StageBounds::open;
-  bool scales = false;       // integers are multiplied by the scales of both operands
-  bool column_term = false;  // adds a term of the column, where rows have no terms of their own
+  bool scales = false;    // integers are multiplied by the scales of both operands
+  bool foldable = false;  // adds one number to a column if rows have no zero points of their own
   const char* function = nullptr;  // of floats: its name in graphs
 
   // The type of results; nullopt where the stage does not take values of type `in`. `wanted`: see

@@ -36,7 +36,7 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
       position.vector = v;
       position.partial = key.masked && v == key.vectors - 1;
       for (int s = 0; s < key.num_stages; ++s)
-        if (!is_column_term(key, s)) emit_stage(as, key, position, s, first_free, sum);
+        if (!is_folded(key, s)) emit_stage(as, key, position, s, first_free, sum);
       StageEmitter(as, key, position, 0, first_free).store(sum, key.output());
     }
     if (last >= 0 && writes_extents(key.stages[static_cast<std::size_t>(last)].kind))

@@ -16,12 +16,12 @@ namespace {
 Element element_of(const TileArgs& args, std::int64_t i, std::int64_t j) {
   const KernelKey& key = *args.key;
   Element e{args.row + i, args.col + j, 1, 1, 0, 0, 0, 0};
-  e.column_terms = key.folds();
-  if (args.a_scale && !e.column_terms) e.a_scale = args.a_scale[i];
+  e.folded = key.folds();
+  if (args.a_scale && !e.folded) e.a_scale = args.a_scale[i];
   if (args.b_scale) e.b_scale = args.b_scale[j];
   if (key.corrections == Corrections::none) return e;
   e.col_offset = args.col_offsets[j];
-  if (!e.column_terms) e.a_zero_point = args.a_zero_point[i];
+  if (!e.folded) e.a_zero_point = args.a_zero_point[i];
   if (key.corrections == Corrections::both) {
     e.b_zero_point = args.b_zero_point[j];
     e.row_term = args.row_terms[i];
@@ -52,7 +52,7 @@ void reference_tile(const TileArgs* tile) {
                   args.a_scale[i];
       const Element e = element_of(args, i, j);
       for (int s = 0; s < key.num_stages; ++s)
-        if (!is_column_term(key, s)) value = apply_stage(key.stages[s], args.stages[s], value, e);
+        if (!is_folded(key, s)) value = apply_stage(key.stages[s], args.stages[s], value, e);
       store_values(&value, 1, key.output(), c_row + j * value_size(key.output()));
     }
   }

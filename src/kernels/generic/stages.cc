@@ -117,7 +117,7 @@ struct Scalar {
   }
   Value requantize(Value x) const {
     if (code.in == ValueType::float32) return {.i = Requantize::apply(x.f / args.f0, args)};
-    const float scale = e.column_terms ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
+    const float scale = e.folded ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
     return {.i = Requantize::apply(static_cast<float>(corrected(x)) * scale, args)};
   }
   Value row_range(Value x) const {

@@ -106,7 +106,7 @@ bool keeps_row_pointer(const KernelKey& key) {
   int matrices = 0;
   for (int s = 0; s < key.num_stages; ++s) {
     const OperandKind operand = stage_row(key.stages[s].kind).operand.kind;
-    if (operand == OperandKind::none || is_column_term(key, s)) continue;
+    if (operand == OperandKind::none || is_folded(key, s)) continue;
     if (operand != OperandKind::matrix) return false;
     ++matrices;
   }
@@ -176,7 +176,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       ctx.masked = key.masked && v == key.vectors - 1;
       ctx.row_is_loaded = keeps_row && v > 0;
       for (int s = 0; s < key.num_stages; ++s)
-        if (!is_column_term(key, s)) emit_stage(as, key.stages[s], s, sum, ctx);
+        if (!is_folded(key, s)) emit_stage(as, key.stages[s], s, sum, ctx);
       if (!packer) emit_store(as, key.output(), registers.c, v * as.lanes(), sum, ctx);
     }
     if (packer) {

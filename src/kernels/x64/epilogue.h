@@ -10,7 +10,7 @@ namespace fbg::kernels {
 struct EpilogueRegisters {
   Xbyak::Reg64 args;       // the TileArgs
   Xbyak::Reg64 c, ldc;     // row 0 of C, which moves on, and the bytes between rows
-  bool corrected = false;  // the terms of columns were subtracted from the sums before
+  bool corrected = false;  // the folded offsets were subtracted from the sums before
 };
 
 // The sums of row i and vector v are in vector register i * key.vectors + v; the registers after

@@ -49,9 +49,10 @@ class StageEmitter {
   }
   Xbyak::Address row(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.row * 4]; }
   Xbyak::Address column(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.column_bytes]; }
-  // The vector's column terms: number 0 or 1 of the kinds that registers may hold.
-  const Xbyak::Operand& column_term(const Xbyak::Reg64& base, int number) {
-    if (ctx_.kept_columns < 0) return term_ = column(base);
+  // Folded values of the columns of this vector: number 0 (offsets) or 1 (scales), from registers
+  // if these keep them.
+  const Xbyak::Operand& folded_column(const Xbyak::Reg64& base, int number) {
+    if (ctx_.kept_columns < 0) return folded_ = column(base);
     const int v = ctx_.column_bytes / as_.vector_bytes();
     return kept_ = as_.vec(ctx_.kept_columns + number * ctx_.row_vectors + v);
   }
@@ -59,7 +60,7 @@ class StageEmitter {
   SimdAssembler& as_;
   const StageContext& ctx_;
   const Vec t0_, t1_, t2_;
-  Xbyak::Address broadcast_{0}, term_{0};
+  Xbyak::Address broadcast_{0}, folded_{0};
   Vec kept_;
   const int stage_offset_;
 };

@@ -19,7 +19,7 @@ struct Stages : StageEmitter {
   // x - zA_i * colsum_j + row_term_i * zB_j
   void correct(const Vec& x, const StageCode&) {
     if (ctx_.corrected) return;
-    if (ctx_.key.folds()) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
+    if (ctx_.key.folds()) return as_.vpsubd(x, x, folded_column(ctx_.operands.col_offsets, 0));
     if (ctx_.key.corrections == Corrections::both) {
       as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
       as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
@@ -32,7 +32,7 @@ struct Stages : StageEmitter {
 
   // x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
   void multiply_by_scales(const Vec& x, bool divides) {
-    if (ctx_.key.folds()) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
+    if (ctx_.key.folds()) return as_.vmulps(x, x, folded_column(ctx_.operands.b_scale, 1));
     as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
     as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
     if (divides) {

@@ -22,7 +22,7 @@ struct StageContext {
   const KernelKey& key;
   Xbyak::Reg64 args;
   int temps;             // the first of three free vector registers
-  bool corrected;        // the terms of columns were subtracted before
+  bool corrected;        // the folded offsets were subtracted before
   int row = 0;           // of the tile
   int column_bytes = 0;  // 4 * first column of the vector
   bool masked = false;   // the vector is partial
@@ -31,8 +31,8 @@ struct StageContext {
       scratch3{Xbyak::Operand::RDX};
   // `scratch` points to the row of the operand of the only stage that has one and uses `scratch`.
   bool row_is_loaded = false;
-  // The first of the vector registers that hold the terms of columns: offsets of all vectors of a
-  // row, then scales. -1: they are in memory.
+  // The first of the vector registers that hold what was folded: offsets of all vectors of a row,
+  // then scales. -1: they are in memory.
   int kept_columns = -1;
   int row_vectors = 0;
   // The vector register of requantize's upper bound, if packing does the rest after rounding: the
