@@ -37,9 +37,9 @@ inline constexpr std::int64_t kFewRows = 12, kManyWeights = 2 * kMiB;
 // much as so many columns, and streaming a column of B as much as so many rows.
 inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 // Tiles of up to so many rows span one panel of B, though more would fit. One stream of a B that is
-// larger than the L2 is read faster than several; and where sums are in two chains, one panel hides
-// the latency as well.
-inline constexpr int kOnePanelRows = 6, kTwoChainRows = 4;
+// larger than the L2 is read faster than several; and where each sum has two accumulators, one
+// panel hides the latency as well.
+inline constexpr int kOnePanelRows = 6, kTwoAccumulatorRows = 4;
 // Tiles that a matrix unit is given at a time.
 inline constexpr std::int64_t kChainedTiles = 16;
 // Inputs of 32 outputs that are converted at a time, so that they stay in the L1.

@@ -70,11 +70,11 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     }
     if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
     // One stream of B is read faster than two or four, unless it comes from the L2. Where a short
-    // tile splits its sums into two chains, one panel hides the latency as well in any case.
-    const bool two_chains = family.summing == kernels::Summing::two_chains;
-    const int one_panel = limits.b_is_far ? one_panel_rows
-                          : two_chains    ? policy::gemm::kTwoChainRows
-                                          : 0;
+    // tile has two accumulators for each sum, one panel hides the latency as well in any case.
+    const bool two_accumulators = family.summing == kernels::Summing::two_accumulators;
+    const int one_panel = limits.b_is_far    ? one_panel_rows
+                          : two_accumulators ? policy::gemm::kTwoAccumulatorRows
+                                             : 0;
     if (rows <= one_panel && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
   }

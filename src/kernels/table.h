@@ -39,9 +39,9 @@ struct TileBudget {
 
 // How a kernel sums over k.
 enum class Summing : std::uint8_t {
-  one_chain,
-  two_chains,  // even and odd k-groups apart where the tile is small, to hide the latency
-  spilled,     // in int16, added to int32 sums in memory before they can overflow
+  one_accumulator,
+  two_accumulators,  // even and odd k-groups apart where the tile is small, to hide the latency
+  spilled,           // in int16, added to int32 sums in memory before they can overflow
 };
 
 // What a matrix unit (AMX) does in the place of vector instructions. It computes the raw sums of

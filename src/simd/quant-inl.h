@@ -45,11 +45,11 @@ HWY_INLINE RowQuant choose_quant_of(Row row, std::size_t n) {
   FloatVec hi[kUnroll] = {zero, zero, zero, zero};
   // min and max may drop a NaN; 0 * x is NaN for NaN and Inf, and a sum never loses it.
   FloatVec poison[kUnroll] = {zero, zero, zero, zero};
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto v = row.load(access, i);
-    lo[chain] = hn::Min(lo[chain], v);
-    hi[chain] = hn::Max(hi[chain], v);
-    poison[chain] = hn::MulAdd(v, zero, poison[chain]);
+    lo[acc] = hn::Min(lo[acc], v);
+    hi[acc] = hn::Max(hi[acc], v);
+    poison[acc] = hn::MulAdd(v, zero, poison[acc]);
   });
   const float bad = hn::GetLane(
       hn::SumOfLanes(d, hn::Add(hn::Add(poison[0], poison[1]), hn::Add(poison[2], poison[3]))));
@@ -168,8 +168,8 @@ std::int32_t quantize_row(const float* x, const float* factors, std::size_t n, R
 std::int32_t sum_row(const std::uint8_t* x, std::size_t n) {
   const ByteTag d;
   ByteSum sums[kUnroll];
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    sums[chain].add(access.load(d, x + i));
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    sums[acc].add(access.load(d, x + i));
   });
   return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
 }
@@ -179,10 +179,10 @@ std::int32_t shift_row(const std::int8_t* x, std::size_t n, std::uint8_t* q) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(x);
   const auto sign = hn::Set(d, std::uint8_t{128});
   ByteSum sums[kUnroll];
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto shifted = hn::Xor(access.load(d, bytes + i), sign);  // b ^ 128 = b + 128 in uint8
     access.store(shifted, d, q + i);
-    sums[chain].add(access.select(d, shifted, hn::Zero(d)));
+    sums[acc].add(access.select(d, shifted, hn::Zero(d)));
   });
   return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
 }

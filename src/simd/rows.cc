@@ -17,12 +17,12 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE float sum_of_chains(const FloatVec (&v)[kUnroll]) {
+HWY_INLINE float sum_of_accumulators(const FloatVec (&v)[kUnroll]) {
   const auto sum = hn::Add(hn::Add(v[0], v[1]), hn::Add(v[2], v[3]));
   return hn::GetLane(hn::SumOfLanes(FloatTag(), sum));
 }
 
-HWY_INLINE FloatVec max_of_chains(const FloatVec (&v)[kUnroll]) {
+HWY_INLINE FloatVec max_of_accumulators(const FloatVec (&v)[kUnroll]) {
   return hn::MaxOfLanes(FloatTag(), hn::Max(hn::Max(v[0], v[1]), hn::Max(v[2], v[3])));
 }
 
@@ -35,17 +35,17 @@ void layer_norm(const float* x, const float* gamma, const float* beta, float eps
   const float per_element = 1.0f / static_cast<float>(n);
 
   FloatVec sum[kUnroll] = {zero, zero, zero, zero};
-  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    sum[chain] = hn::Add(sum[chain], access.load(d, x + i));
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    sum[acc] = hn::Add(sum[acc], access.load(d, x + i));
   });
-  const auto mean = hn::Set(d, sum_of_chains(sum) * per_element);
+  const auto mean = hn::Set(d, sum_of_accumulators(sum) * per_element);
 
   FloatVec square[kUnroll] = {zero, zero, zero, zero};
-  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto centered = access.select(d, hn::Sub(access.load(d, x + i), mean), zero);
-    square[chain] = hn::MulAdd(centered, centered, square[chain]);
+    square[acc] = hn::MulAdd(centered, centered, square[acc]);
   });
-  const float variance = sum_of_chains(square) * per_element;
+  const float variance = sum_of_accumulators(square) * per_element;
   const auto inverse = hn::Set(d, 1.0f / std::sqrt(variance + eps));
 
   for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
@@ -59,11 +59,11 @@ void rms_norm(const float* x, const float* gamma, float eps, std::size_t n, floa
   const std::size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d);
   FloatVec square[kUnroll] = {zero, zero, zero, zero};
-  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto value = access.load(d, x + i);
-    square[chain] = hn::MulAdd(value, value, square[chain]);
+    square[acc] = hn::MulAdd(value, value, square[acc]);
   });
-  const float mean_square = sum_of_chains(square) / static_cast<float>(n);
+  const float mean_square = sum_of_accumulators(square) / static_cast<float>(n);
   const auto inverse = hn::Set(d, 1.0f / std::sqrt(mean_square + eps));
   for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     const auto normal = hn::Mul(access.load(d, x + i), inverse);
@@ -80,11 +80,11 @@ void softmax(float* x, std::size_t n, float scale) {
   // A NaN that max drops comes back in the sum.
   const auto first = hn::Set(d, x[0] * scale);
   FloatVec most[kUnroll] = {first, first, first, first};
-  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto scaled = hn::Mul(access.load(d, x + i), factor);
-    most[chain] = hn::Max(most[chain], access.select(d, scaled, first));
+    most[acc] = hn::Max(most[acc], access.select(d, scaled, first));
   });
-  const auto max = max_of_chains(most);
+  const auto max = max_of_accumulators(most);
 
   auto sum = hn::Zero(d);
   for_each_vector_simple(n, lanes, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
@@ -125,18 +125,18 @@ float exp_bfloat16(const float* x, std::size_t n, float scale, std::uint16_t* y)
 
   const auto first = hn::Set(d, x[0]);
   FloatVec most[kUnroll] = {first, first, first, first};
-  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    most[chain] = hn::Max(most[chain], access.select(d, access.load(d, x + i), first));
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    most[acc] = hn::Max(most[acc], access.select(d, access.load(d, x + i), first));
   });
-  const auto max = max_of_chains(most);
+  const auto max = max_of_accumulators(most);
 
   const auto factor = hn::Set(d, scale * 1.44269504f);
   FloatVec sum[2] = {hn::Zero(d), hn::Zero(d)};
   // The bfloat16 is the upper half. Positive numbers need no more to be rounded than half a unit,
   // and ties are none to speak of. A NaN reaches every result by way of the sum.
-  const auto next = [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+  const auto next = [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
     const auto e = exp2_nonpositive(hn::Mul(hn::Sub(access.load(d, x + i), max), factor));
-    sum[chain] = hn::Add(sum[chain], access.select(d, e, hn::Zero(d)));
+    sum[acc] = hn::Add(sum[acc], access.select(d, e, hn::Zero(d)));
     return hn::Add(hn::BitCast(du, e), hn::Set(du, 0x8000u));
   };
   std::size_t i = 0;

@@ -85,7 +85,7 @@ struct Part {
 };
 
 // Calls body(access, i, accumulator) for vectors of `step` elements: i is the first element,
-// `accumulator` in [0, kUnroll) says which of several independent chains to extend.
+// `accumulator` in [0, kUnroll) says which of several independent accumulators to use.
 template <class Body>
 HWY_INLINE void for_each_vector(std::size_t n, std::size_t step, Body body) {
   std::size_t i = 0;

@@ -53,8 +53,8 @@ float largest_magnitude(const float* x, float divisor, const float* factors, std
   const Scaled row{x, divisor, factors};
   const auto zero = hn::Zero(db);
   BitsVec largest[kUnroll] = {zero, zero, zero, zero};
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    largest[chain] = hn::Max(largest[chain], magnitude(row.load(access, i)));
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    largest[acc] = hn::Max(largest[acc], magnitude(row.load(access, i)));
   });
   const auto all = hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3]));
   return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(db, all)));

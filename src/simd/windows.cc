@@ -259,8 +259,8 @@ float row_min(const float* x, std::size_t n) {
 float row_sum(const float* x, std::size_t n) {
   const FloatTag d;
   FloatVec sums[kUnroll] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    sums[chain] = hn::Add(sums[chain], access.load(d, x + i));
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    sums[acc] = hn::Add(sums[acc], access.load(d, x + i));
   });
   const auto sum = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
   return hn::GetLane(hn::SumOfLanes(d, sum));

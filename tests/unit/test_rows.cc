@@ -82,7 +82,7 @@ TEST_P(Rows, LayerNormSurvivesALargeMean) {
 }
 
 TEST_P(Rows, SoftmaxMatchesDouble) {
-  // With few lanes or none the sum is a few long chains of roundings.
+  // With few lanes or none the sum has few accumulators, each with many roundings.
   const std::string target = of_isa.target;
   const double tolerance = target == "generic" ? 2e-6 : target == "neon" ? 1e-6 : 4e-7;
   for (std::size_t n : lengths(1)) {

@@ -31,7 +31,7 @@ constexpr Features kI8mm = kDot | feature::neon_i8mm, kBf16s = kPlain | feature:
 
 constexpr PackedFormat kInt8 = Int32::format, kFp32 = Float32::format, kFp16 = Float32F16::format;
 constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
-constexpr auto kOne = Summing::one_chain;
+constexpr auto kOne = Summing::one_accumulator;
 
 using enum Accumulator;
 

@@ -62,9 +62,15 @@ void reference_tile(const TileArgs* tile) {
 constexpr auto kFamilies = [] {
   std::array<GemmFamily, kWeightFormats.size()> families{};
   for (std::size_t i = 0; i < families.size(); ++i)
-    families[i] = {
-        static_cast<Accumulator>(i), Isa::generic,       0,       {8, 32},       {1, 2, 4},
-        kWeightFormats[i].packed,    Summing::one_chain, nullptr, reference_tile};
+    families[i] = {static_cast<Accumulator>(i),
+                   Isa::generic,
+                   0,
+                   {8, 32},
+                   {1, 2, 4},
+                   kWeightFormats[i].packed,
+                   Summing::one_accumulator,
+                   nullptr,
+                   reference_tile};
   return families;
 }();
 

@@ -47,7 +47,8 @@ constexpr PackedFormat kWideInt4{kGroup, kPanelColumns, 2, 1, true, true};
 constexpr GenerateGemm kNibbles = generate_gemm<Dot::nibbles>;
 constexpr GenerateGemm kWideNibbles = generate_gemm<Dot::wide_nibbles>;
 
-constexpr auto kOne = Summing::one_chain, kTwo = Summing::two_chains, kSpilled = Summing::spilled;
+constexpr auto kOne = Summing::one_accumulator, kTwo = Summing::two_accumulators,
+               kSpilled = Summing::spilled;
 
 using enum Accumulator;
 

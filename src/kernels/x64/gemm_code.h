@@ -7,7 +7,7 @@
 //       load A: rows broadcasts, load B: vectors of one k-group    gemm_operands.cc
 //       acc[row][v] += dot(A[row], B[v])
 //     or, of 4-bit weights, for each group of k                    gemm_nibbles.cc
-//   add up chains of sums
+//   add up independent accumulators
 //   for each row and vector: stages, store                         epilogue.cc
 #pragma once
 
@@ -59,7 +59,9 @@ class GemmCode : public SimdAssembler {
   const Reg64 row_index_ = rcx;
 
   // Vector registers by role: accumulators first, then B, then A.
-  Vec acc(int row, int v, int chain = 0) const { return vec((chain * rows_ + row) * vectors_ + v); }
+  Vec acc(int row, int v, int accumulator = 0) const {
+    return vec((accumulator * rows_ + row) * vectors_ + v);
+  }
   Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
   Vec a(int row) const;
   Vec product() const { return vec(num_vectors() - 1); }
@@ -77,7 +79,7 @@ class GemmCode : public SimdAssembler {
   // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
-    return chains_ == 1 && !(reads_pointers() && dot_ == Dot::maddubs) &&
+    return accumulators_ == 1 && !(reads_pointers() && dot_ == Dot::maddubs) &&
            !(nibbles() && rows_ <= policy::prefetch::kFewNibbleRows);
   }
   // Whether the K loop of deep products fetches rows for the epilogue. Tiles of few rows leave that
@@ -101,7 +103,7 @@ class GemmCode : public SimdAssembler {
   bool reads_pointers() const { return key_.a == ARows::pointers; }
   bool streams() const { return key_.caching == Caching::streams_c; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
-  int choose_chains() const;
+  int choose_accumulators() const;
   // Whether sums start from what the first stage would subtract from each of them.
   bool starts_corrected() const;
 
@@ -130,13 +132,13 @@ class GemmCode : public SimdAssembler {
   void indirect_piece();
   void spilling_indirect_pieces();
   void k_group(int u);
-  void multiply_rows(int a_offset, int chain = 0);
+  void multiply_rows(int a_offset, int accumulator = 0);
   void advance(int groups);
   void fetch_b(int u);
   void spill();
   void load_ones() { load_constant(vec(first_b_), 0x00010001u); }
   void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
-  void add_chains();
+  void add_accumulators();
   void add_sums();
   // Of 4-bit weights (gemm_nibbles.cc): float sums are on the stack, those of a group in registers.
   void start_sums();
@@ -174,7 +176,7 @@ class GemmCode : public SimdAssembler {
   const Dot dot_;
   const bool splits_;  // registers hold the even and the odd k of B at the same time
   const int a_group_bytes_, b_column_bytes_, b_group_bytes_, panel_columns_;
-  const int chains_;  // of sums over k, added up at the end
+  const int accumulators_;  // of each sum over k, added up at the end
   const int first_b_, first_a_;
   bool fetches_rows_ = false;  // in the part of the K loop that is being written
 };

@@ -18,13 +18,13 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       b_column_bytes_(static_cast<int>(family.format.b_column_group())),
       b_group_bytes_(static_cast<int>(family.format.b_group())),
       panel_columns_(family.format.panel_columns),
-      chains_(family.summing == Summing::two_chains ? choose_chains() : 1),
-      first_b_(rows_ * vectors_ * chains_),
+      accumulators_(family.summing == Summing::two_accumulators ? choose_accumulators() : 1),
+      first_b_(rows_ * vectors_ * accumulators_),
       first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
 
-// Few sums make chains that wait for the latency of the multiply-add. Integers may be added in any
-// order, so even and odd k-groups have chains of their own where registers allow.
-int GemmCode::choose_chains() const {
+// Where a tile has few sums, each multiply-add waits for the one before it. Integers may be added
+// in any order, so that even and odd k-groups have accumulators of their own where registers allow.
+int GemmCode::choose_accumulators() const {
   const int sums = rows_ * vectors_;
   // Widening 4-bit weights takes the place of some of them.
   const int few = dot_ == Dot::nibbles ? 7 : 8;
@@ -51,7 +51,7 @@ void GemmCode::generate() {
   if (nibbles())
     finish_sums();
   else
-    add_chains();
+    add_accumulators();
   if (key_.accumulator == Accumulator::int16) add_sums();
   run_pipeline();
   restore_registers();
@@ -76,9 +76,9 @@ void GemmCode::load_c_registers() {
 void GemmCode::initialize_accumulators() {
   load_c_registers();
   fetch_epilogue();
-  for (int chain = goes_on(key_.sums); chain < chains_; ++chain)
+  for (int accumulator = goes_on(key_.sums); accumulator < accumulators_; ++accumulator)
     for (int i = 0; i < rows_; ++i)
-      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
+      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, accumulator));
   if (goes_on(key_.sums)) load_partial_sums();
   if (starts_corrected()) subtract_column_offsets();
 }

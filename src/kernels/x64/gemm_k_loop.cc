@@ -143,13 +143,13 @@ void GemmCode::k_group(int u) {
     return;
   }
   for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes_);
-  multiply_rows(u * a_group_bytes_, u % chains_);
+  multiply_rows(u * a_group_bytes_, u % accumulators_);
 }
 
-void GemmCode::multiply_rows(int a_offset, int chain) {
+void GemmCode::multiply_rows(int a_offset, int accumulator) {
   for (int i = 0; i < rows_; ++i) {
     broadcast_a(i, a_offset);
-    for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v, chain), i, v);
+    for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v, accumulator), i, v);
   }
 }
 
@@ -192,8 +192,8 @@ void GemmCode::spill() {
     }
 }
 
-void GemmCode::add_chains() {
-  if (chains_ == 1) return;
+void GemmCode::add_accumulators() {
+  if (accumulators_ == 1) return;
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) vpaddd(acc(i, v), acc(i, v), acc(i, v, 1));
 }

@@ -40,7 +40,7 @@ void GemmCode::start_sums() {
       vmovups(float_sum(i, v), acc(i, v));
       if (goes_on(key_.sums)) zero(acc(i, v));
     }
-  if (goes_on(key_.sums) && chains_ == 2) {
+  if (goes_on(key_.sums) && accumulators_ == 2) {
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, 1));
   }
@@ -93,7 +93,7 @@ void GemmCode::nibbles_block(int block) {
   const int parts = dot_ == Dot::nibbles ? 2 : 4;
   for (int part = 0; part < parts; ++part) {
     for (int v = 0; v < vectors_; ++v) load_nibbles(b(v), b_address(v, offset), part);
-    multiply_rows((block * parts + part) * 4, part % chains_);
+    multiply_rows((block * parts + part) * 4, part % accumulators_);
   }
 }
 
@@ -138,11 +138,11 @@ Xbyak::Address GemmCode::scale_address(int v, int offset) {
 }
 
 void GemmCode::add_group() {
-  add_chains();
+  add_accumulators();
   fetch_nibbles(ptr[b_ + policy::prefetch::kNearNibbles], ptr[b_ + policy::prefetch::kFarNibbles]);
   const float unit = dot_ == Dot::nibbles ? kByteUnit : kWordUnit;
-  // Sums of other chains have been added, so that all registers behind those of C are free but the
-  // last one.
+  // The other accumulators have been added, so that all registers behind those of C are free but
+  // the last one.
   const Vec scale = vec(rows_ * vectors_), offset = vec(rows_ * vectors_ + 1),
             sum = vec(rows_ * vectors_ + 2);
   const Reg64& sums = blocks_left_;
@@ -164,9 +164,9 @@ void GemmCode::add_group() {
       zero(acc(i, v));
     }
   }
-  for (int chain = 1; chain < chains_; ++chain)
+  for (int accumulator = 1; accumulator < accumulators_; ++accumulator)
     for (int i = 0; i < rows_; ++i)
-      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
+      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, accumulator));
   if (!key_.group_offsets) return;
   add(sums, arg(offsetof(TileArgs, int4.ld_group_sums)));
   mov(group_sums(), sums);
