@@ -38,7 +38,7 @@ from instruction_changes import Mutator
 ROOT = Path(__file__).resolve().parents[1]
 AMX_MUTANTS = ROOT / "tests/kernels/amx_mutants.yaml"
 TREE, BUILD = ROOT / "build-mutants/tree", ROOT / "build-mutants/build"
-TESTS = ("test_tile_chain", "test_microkernel", "test_gemm", "test_microkernel_stages")
+TESTS = ("test_pipelined_tiles", "test_microkernel", "test_gemm", "test_microkernel_stages")
 SECONDS = 300  # for each of these tests
 MUTANTS_OF_KERNEL = 5
 Group = Callable[..., tuple[bool, list[str]]]  # a kernel that the tester draws, and its cases

@@ -12,7 +12,7 @@
 // leaves out the rows that belong to no pixel (TileArgs::picked), because x is beyond the width of
 // the output.
 //
-// K may be cut into parts (line_layout.h). Then all tiles of a chain are multiplied by one part of
+// K may be cut into parts (line_layout.h). Then all pipelined tiles are multiplied by one part of
 // the weights, before the next part adds to their sums.
 //
 // With a stride along the height, lines with the same remainder modulo the stride are together: the

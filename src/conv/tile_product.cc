@@ -58,7 +58,7 @@ class TileProduct final : public ConvStep {
         terms_(a_->key.folds() ? p.geometry.groups * padded_ : 0),
         runs_(std::ssize(a_->depth.runs)),
         last_part_(a_->depth.parts.size() - 1),
-        chains_(a_->tile.block_groups > 1),
+        is_unit_(a_->tile.block_groups > 1),
         panel_bytes_(a_->weights.front()->panel_bytes()),
         group_bytes_(p.format().b_group()),
         sum_ld_(tile_columns(a_->tile, std::max<std::int64_t>(a_->tiles.largest, 1)) *
@@ -94,9 +94,9 @@ class TileProduct final : public ConvStep {
     Thread t = lay_out(memory);
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     // A place tells the stages of one tile at a time where their operands are, if rows are apart.
-    t.together = chains_ && run.grid.step[2] != 1 ? 1
-                 : last_part_ > 0                 ? kChainedTiles
-                                                  : a_->block_tiles;
+    t.together = is_unit_ && run.grid.step[2] != 1 ? 1
+                 : last_part_ > 0                  ? kPipelinedTiles
+                                                   : a_->block_tiles;
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
       const std::int64_t n = i / per_image, first = n * per_image;
@@ -117,13 +117,14 @@ class TileProduct final : public ConvStep {
   // What a thread works with.
   struct Thread {
     std::byte* padding;  // pixels outside the image
-    FoldedRequantization terms;   // [group][column of the group, padded]; none if kernels compute them
-    BlockPair* pairs;    // [run]
-    TileRows* rows;      // [tile of the block]
-    Segment* segments;   // [tile of the block][row of the kernel]
-    std::byte* sums;     // [tile], where K has parts
-    std::byte* chain;    // of a TileChain
-    std::byte* scratch;  // of the source
+    FoldedRequantization
+        terms;             // [group][column of the group, padded]; none if kernels compute them
+    BlockPair* pairs;      // [run]
+    TileRows* rows;        // [tile of the block]
+    Segment* segments;     // [tile of the block][row of the kernel]
+    std::byte* sums;       // [tile], where K has parts
+    std::byte* pipelined;  // of PipelinedTiles
+    std::byte* scratch;    // of the source
     TilePlace place;
     std::int64_t together;  // tiles that are multiplied by a part of K before the next part
   };
@@ -142,8 +143,8 @@ class TileProduct final : public ConvStep {
     t.pairs = memory.take<BlockPair>(runs_);
     t.rows = memory.take<TileRows>(a_->block_tiles);
     t.segments = memory.take<Segment>(a_->block_tiles * a_->segments);
-    t.sums = memory.take<std::byte>(last_part_ > 0 ? kChainedTiles * sum_bytes() : 0);
-    t.chain = memory.take<std::byte>(chains_ ? TileChain::bytes(runs_) : 0);
+    t.sums = memory.take<std::byte>(last_part_ > 0 ? kPipelinedTiles * sum_bytes() : 0);
+    t.pipelined = memory.take<std::byte>(is_unit_ ? PipelinedTiles::bytes(runs_) : 0);
     t.scratch = memory.take<std::byte>(a_->scratch_bytes);
     return t;
   }
@@ -186,7 +187,7 @@ class TileProduct final : public ConvStep {
               group * a_->geometry.group_inputs() * a_->tile.format.a_bytes,
               b.col_offsets() ? b.col_offsets() + col : nullptr};
     c.args.columns = columns.columns;
-    c.args.prefetch = chains_ ? nullptr : panel;
+    c.args.prefetch = is_unit_ ? nullptr : panel;
     if (terms_ > 0) {
       c.args.b_scale = t.terms.scale + group * padded_ + col;
       c.args.col_offsets = t.terms.offset + group * padded_ + col;
@@ -204,8 +205,8 @@ class TileProduct final : public ConvStep {
   // them by one part of K after the other.
   void run_tiles(Range indices, std::int64_t count, std::int64_t height, Columns& c,
                  Thread& t) const noexcept {
-    const bool chains = chains_ && TileChain::gains(a_->tile, height);
-    TileChain chain(t.chain, runs_);
+    const bool pipelines = is_unit_ && PipelinedTiles::gains(a_->tile, height);
+    PipelinedTiles pipelined(t.pipelined, runs_);
     TileArgs& args = c.args;
     for (std::size_t part = 0; part <= last_part_; ++part) {
       const Range runs = a_->depth.parts[part];
@@ -235,12 +236,12 @@ class TileProduct final : public ConvStep {
           args.num_picked = std::ssize(rows.picked);
           t.place.set(args, rows.first, c.channel, output_);
         }
-        if (chains)
-          chain.add(kernel, args);
+        if (pipelines)
+          pipelined.add(kernel, args);
         else
           kernel.run(&args);
       }
-      chain.run();
+      pipelined.run();
     }
   }
 
@@ -249,7 +250,7 @@ class TileProduct final : public ConvStep {
   const std::int64_t outputs_, padded_, terms_;
   const std::int64_t runs_;
   const std::size_t last_part_;
-  const bool chains_;  // tiles of a matrix unit, whose K may have parts and whose rows be masked
+  const bool is_unit_;  // tiles of a matrix unit, whose K may have parts and whose rows be masked
   const std::int64_t panel_bytes_, group_bytes_, sum_ld_;
   const ValueType output_;
   const int threads_;

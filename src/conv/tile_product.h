@@ -7,7 +7,7 @@
 //
 //   for each block of tiles of an image          the source finds the rows of A of all of them
 //     for each group, for each column group      whose panels stay near
-//       for each tile                            a chain of them for a matrix unit
+//       for each tile                            pipelined for a matrix unit
 //         microkernel
 //
 // The driver of gemm.h packs any A by rows instead; im2col.cc uses it for what none of these does.
@@ -33,7 +33,7 @@ struct DepthRun {
 };
 
 // K as all tiles of a convolution multiply it: its runs, and the parts that they belong to, which
-// are ranges of `runs`. All tiles of a chain are multiplied by one part before the next.
+// are ranges of `runs`. All pipelined tiles are multiplied by one part before the next.
 struct DepthPlan {
   std::vector<DepthRun> runs;
   std::vector<Range> parts;

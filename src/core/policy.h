@@ -41,7 +41,7 @@ inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 // panel hides the latency as well.
 inline constexpr int kOnePanelRows = 6, kTwoAccumulatorRows = 4;
 // Tiles that a matrix unit is given at a time.
-inline constexpr std::int64_t kChainedTiles = 16;
+inline constexpr std::int64_t kPipelinedTiles = 16;
 // Inputs of 32 outputs that are converted at a time, so that they stay in the L1.
 inline constexpr std::int64_t kPackedInputs = 256;
 // Products of up to so many multiply-adds are the work of one thread.

@@ -97,7 +97,7 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
       a_group_bytes_(geometry_.format.a_group()),
       functors_(pipeline.finish != nullptr),
       gates_(pipeline.gate != nullptr),
-      chains_(!functors_ && !is_int16()) {
+      pipelines_tiles_(!functors_ && !is_int16()) {
   const KernelKey whole = make_kernel_key(geometry_, accumulator_, pipeline.stages,
                                           types.a_has_scale, has_scale_, has_zero_point_);
   if (is_integer(accumulator_)) {
@@ -213,7 +213,7 @@ auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {
   if (is_int16()) place(w.partial, tile_bytes(geometry_));
   if (functors_) place(w.tile, tile_bytes(geometry_));
   if (gates_) place(w.gated, gated_bytes_);
-  if (chains_) place(w.chain, TileChain::bytes(kMaxPlaces));
+  if (pipelines_tiles_) place(w.pipelined, PipelinedTiles::bytes(kMaxPlaces));
   return w;
 }
 
@@ -255,7 +255,7 @@ void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineVi
         const std::byte* const next = last ? after : panel(b, cols.begin, depth.groups.end);
         if (is_int16())
           run_block<false, true>(rows, cols, depth, next, args, run, to);
-        else if (chains_ && TileChain::gains(geometry_, rows.size()))
+        else if (pipelines_tiles_ && PipelinedTiles::gains(geometry_, rows.size()))
           run_block<true, false>(rows, cols, depth, next, args, run, to);
         else
           run_block<false, false>(rows, cols, depth, next, args, run, to);
@@ -304,9 +304,9 @@ void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& r
 }
 
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
-// part of B that will be read next. kChained: tall tiles are chained; others are run at once,
+// part of B that will be read next. kPipelined: tall tiles are pipelined; others are run at once,
 // without that cost. kInt16: so are outliers and spilled sums.
-template <bool kChained, bool kInt16>
+template <bool kPipelined, bool kInt16>
 void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
                            const std::byte* next_panel, TileArgs args, const Run& run,
                            OutputView c) const noexcept {
@@ -336,7 +336,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
-  [[maybe_unused]] TileChain chain(w.chain, kMaxPlaces);
+  [[maybe_unused]] PipelinedTiles pipelined(w.pipelined, kMaxPlaces);
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
   args.int4.ld_group_sums = mc_ * kValue;
@@ -399,8 +399,8 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
           multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
                             group.vectors * geometry_.lanes, w.partial);
       }
-      if (kChained && TileChain::gains(geometry_, height))
-        chain.add(kernels.find(height, group.vectors, group.masked), args);
+      if (kPipelined && PipelinedTiles::gains(geometry_, height))
+        pipelined.add(kernels.find(height, group.vectors, group.masked), args);
       else
         run_tile(kernels, group, height, args);
       if (to_functor)
@@ -417,7 +417,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
       fetched += fetched_per_tile;
     });
   });
-  if constexpr (kChained) chain.run();
+  if constexpr (kPipelined) pipelined.run();
 }
 
 }  // namespace fbg

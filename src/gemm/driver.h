@@ -39,13 +39,13 @@ class GemmDriver {
     ABlock block;
     std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
     std::byte *a_pairs, *b_pairs;  // operands in pairs (src/gemm/pairs.h): B of one column group
-    std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
-    float* group_sums;   // of rows of A, for offsets of 4-bit weights: [groups][mc]
-    Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
-    Value* tile;         // the tile that a kernel leaves to functors
-    std::byte* gated;    // columns a of A * B, and beside them b, that a gated pipeline combines
-    std::byte* chain;    // of a TileChain
-    std::int64_t bytes;  // of all of these
+    std::byte* tail;       // the last k-group of each row, if it has a place of its own (AOperand)
+    float* group_sums;     // of rows of A, for offsets of 4-bit weights: [groups][mc]
+    Value* partial;        // raw sums: of mc x nc between blocks of k; for int16, of one tile
+    Value* tile;           // the tile that a kernel leaves to functors
+    std::byte* gated;      // columns a of A * B, and beside them b, that a gated pipeline combines
+    std::byte* pipelined;  // of PipelinedTiles
+    std::int64_t bytes;    // of all of these
   };
   // Places of the k-groups of a block of A, in the order of k: in one place or, where A is read in
   // place and K is not a multiple of the k-group, the last group of each row in a second place.
@@ -101,7 +101,7 @@ class GemmDriver {
   template <class Multiply>
   void run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
                  Multiply multiply) const noexcept;
-  template <bool kChained, bool kInt16>
+  template <bool kPipelined, bool kInt16>
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Run& run, OutputView c) const noexcept;
 
@@ -129,7 +129,7 @@ class GemmDriver {
   bool cuts_, row_offsets_, group_sums_, streams_;
   bool pairs_;             // whether operands of several row tiles are in pairs
   bool functors_, gates_;  // what follows the stages of kernels
-  bool chains_;            // whether tall tiles are chained
+  bool pipelines_tiles_;   // whether tall tiles are pipelined
 };
 
 // Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of

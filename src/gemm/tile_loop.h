@@ -68,30 +68,31 @@ inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::
   kernel.run(&args);
 }
 
-using policy::gemm::kChainedTiles;
+using policy::gemm::kPipelinedTiles;
 
 // Collects tiles as they come, with copies of their arguments and block pairs, and gives them to
 // the kernel together, so that a matrix unit finishes a tile while it multiplies the next one. They
 // may belong to different column groups. Whoever adds tiles calls run() in the end.
-class TileChain {
+class PipelinedTiles {
  public:
-  // Memory for a chain whose tiles have up to `pairs` block pairs each.
+  // The memory of tiles that have up to `pairs` block pairs each.
   static constexpr std::int64_t bytes(std::int64_t pairs) {
-    return kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs) + pairs * sizeof(BlockPair));
+    return kPipelinedTiles *
+           static_cast<std::int64_t>(sizeof(TileArgs) + pairs * sizeof(BlockPair));
   }
-  TileChain(std::byte* memory, std::int64_t pairs) noexcept
+  PipelinedTiles(std::byte* memory, std::int64_t pairs) noexcept
       : tiles_(reinterpret_cast<TileArgs*>(memory)), max_pairs_(pairs) {}
 
-  // Whether tiles of so many rows gain from a chain. Others are better run at once.
+  // Whether tiles of so many rows gain from being pipelined. Others are better run at once.
   static bool gains(const Geometry& geometry, std::int64_t rows) {
     return geometry.block_groups > 1 && rows > geometry.vector_rows;
   }
 
   void add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
-    if (count_ == kChainedTiles || (count_ && !continues(kernel, args))) run();
+    if (count_ == kPipelinedTiles || (count_ && !continues(kernel, args))) run();
     kernel_ = &kernel;
     BlockPair* const pairs =
-        reinterpret_cast<BlockPair*>(tiles_ + kChainedTiles) + count_ * max_pairs_;
+        reinterpret_cast<BlockPair*>(tiles_ + kPipelinedTiles) + count_ * max_pairs_;
     std::copy_n(args.pairs, args.num_pairs, pairs);
     TileArgs& tile = *std::construct_at(tiles_ + count_, args);
     tile.pairs = pairs;

@@ -1,6 +1,6 @@
 // A microkernel with AMX, from its first to its last instruction:
 //
-//   for each tile of a chain (TileArgs::next)
+//   for each of the pipelined tiles (TileArgs::next)
 //     sums = 0, or TileArgs::partial
 //     for each block pair               the K loop, in tile registers
 //       for each 16 k-groups

@@ -15,20 +15,20 @@ namespace {
 bool run_tiles(const Geometry& geometry, const KernelTable& kernels, const ColumnGroup& group,
                std::int64_t rows, std::span<TileArgs> tiles) {
   constexpr std::int64_t kPairs = 2;
-  std::vector<std::byte> memory(fbg::TileChain::bytes(kPairs));
-  fbg::TileChain chain(memory.data(), kPairs);
+  std::vector<std::byte> memory(fbg::PipelinedTiles::bytes(kPairs));
+  fbg::PipelinedTiles pipelined(memory.data(), kPairs);
   for (TileArgs& tile : tiles)
-    if (fbg::TileChain::gains(geometry, rows))
-      chain.add(kernels.find(rows, group.vectors, group.masked), tile);
+    if (fbg::PipelinedTiles::gains(geometry, rows))
+      pipelined.add(kernels.find(rows, group.vectors, group.masked), tile);
     else
       run_tile(kernels, group, rows, tile);
-  chain.run();
+  pipelined.run();
   return reinterpret_cast<const TileArgs*>(memory.data())->next != nullptr;
 }
 
-class TileChain : public testing::TestWithParam<Accumulator> {};
+class PipelinedTiles : public testing::TestWithParam<Accumulator> {};
 
-TEST_P(TileChain, EqualsTilesOneByOne) {
+TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
   constexpr std::int64_t kTiles = 4, kColumns = 27, kBytes = 1 << 10;
   const Accumulator accumulator = GetParam();
   const Geometry geometry = choose_geometry(accumulator, active_features(), {}, kMaxDepthRaw);
@@ -77,9 +77,9 @@ TEST_P(TileChain, EqualsTilesOneByOne) {
       };
       const KernelScope scope(geometry, rows);
       for (TileArgs& tile : tiles(expected)) run_tile(kernels, group, rows, tile);
-      std::vector<TileArgs> chain = tiles(got);
+      std::vector<TileArgs> pipelined = tiles(got);
       const bool unit = geometry.block_groups > 1 && rows > geometry.vector_rows;
-      EXPECT_EQ(run_tiles(geometry, kernels, group, rows, chain), unit);
+      EXPECT_EQ(run_tiles(geometry, kernels, group, rows, pipelined), unit);
       ASSERT_EQ(got, expected) << rows << " rows, " << groups << " k-groups";
     }
   }
@@ -121,10 +121,10 @@ TEST(PickedRows, EqualThoseOfTheWholeTile) {
         std::vector<std::byte> got(all.size(), std::byte{77}), expected = got;
         const BlockPair pairs[]{{a.data(), kBytes, b.data(), 8 << 10, 16},
                                 {a.data() + 64, kBytes, b.data() + 2048, 8 << 10, 32}};
-        std::vector<TileArgs> chain(kTiles);
+        std::vector<TileArgs> pipelined(kTiles);
         for (std::size_t list = 0; list + kTiles <= lists.size(); ++list) {
           for (std::int64_t t = 0; t < kTiles; ++t) {
-            TileArgs& tile = chain[static_cast<std::size_t>(t)];
+            TileArgs& tile = pipelined[static_cast<std::size_t>(t)];
             const std::vector<std::uint8_t>& picked = lists[list + static_cast<std::size_t>(t)];
             tile.set_blocks(pairs);
             tile.ldc = columns * size;
@@ -144,14 +144,14 @@ TEST(PickedRows, EqualThoseOfTheWholeTile) {
                   expected.data() + t * tile_bytes + static_cast<std::int64_t>(i) * columns * size);
             tile.c = got.data() + t * tile_bytes;
           }
-          run_tiles(geometry, picking, group, rows, chain);
+          run_tiles(geometry, picking, group, rows, pipelined);
           ASSERT_EQ(got, expected) << rows << " rows, " << columns << " columns, list " << list;
         }
       }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Accumulators, TileChain,
+INSTANTIATE_TEST_SUITE_P(Accumulators, PipelinedTiles,
                          testing::Values(Accumulator::int32, Accumulator::float32,
                                          Accumulator::bfloat16));
 
