@@ -8,7 +8,7 @@
 #include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
-#include "gemm/pairs.h"
+#include "gemm/interleave.h"
 #include "gemm/partition.h"
 #include "gemm/tile_loop.h"
 
@@ -124,12 +124,13 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
   nc_ = cuts_ ? policy::gemm::kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
-  // Pairs gain where several tiles share them. Short tiles then have the width of tall ones.
-  pairs_ = geometry_.pair_vectors > 0 && mr >= 2 && max_m > mr;
-  if (pairs_) {
-    pair_geometry_ = geometry_;
-    pair_geometry_.max_rows = static_cast<int>(mr / 2 * 2);
-    pair_geometry_.max_vectors.fill(geometry_.pair_vectors);
+  // Interleaving gains where several tiles share the result. Short tiles then have the width of
+  // tall ones.
+  interleaves_ = geometry_.interleaved_vectors > 0 && mr >= 2 && max_m > mr;
+  if (interleaves_) {
+    interleaved_geometry_ = geometry_;
+    interleaved_geometry_.max_rows = static_cast<int>(mr / 2 * 2);
+    interleaved_geometry_.max_vectors.fill(geometry_.interleaved_vectors);
   }
   make_kernels(whole, max_m);
   if (gates_) prepare_gate();
@@ -142,9 +143,9 @@ void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
     KernelKey key = part_key(whole, sums);
     const auto part = static_cast<std::size_t>(sums);
     kernels_[part] = KernelTable(geometry_, key, n_, 1, max_m);
-    if (!pairs_) continue;
+    if (!interleaves_) continue;
     key.a = ARows::interleaved;
-    pair_kernels_[part] = KernelTable(pair_geometry_, key, n_, 1, max_m);
+    interleaved_kernels_[part] = KernelTable(interleaved_geometry_, key, n_, 1, max_m);
   }
   // A shifted operand's raw sums are read again.
   const bool read_again = a_shift_ != 0 && output_ == ValueType::acc;
@@ -172,18 +173,18 @@ void GemmDriver::prepare_gate() {
 
 std::size_t GemmDriver::nbytes() const noexcept {
   std::size_t bytes = sizeof *this + streaming_.nbytes();
-  for (const auto* tables : {&kernels_, &pair_kernels_})
+  for (const auto* tables : {&kernels_, &interleaved_kernels_})
     for (const KernelTable& table : *tables) bytes += table.nbytes();
   return bytes;
 }
 
 std::string GemmDriver::kernel_name() const {
   const std::int64_t lanes = geometry_.lanes;
-  const Geometry& geometry = pairs_ ? pair_geometry_ : geometry_;
+  const Geometry& geometry = interleaves_ ? interleaved_geometry_ : geometry_;
   const std::int64_t tallest = std::min<std::int64_t>(tallest_, geometry.max_rows);
   const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry, tallest));
   const KernelTable& last =
-      (pairs_ ? pair_kernels_ : kernels_)[static_cast<std::size_t>(last_sums())];
+      (interleaves_ ? interleaved_kernels_ : kernels_)[static_cast<std::size_t>(last_sums())];
   return fbg::kernel_name(last.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
@@ -203,9 +204,10 @@ auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {
   w.block.packed = packed;
   w.block.ld = ld_;
   if (geometry_.format.wide_a) place(w.wide, mc_ * 2 * ld_);
-  if (pairs_) {
-    place(w.a_pairs, round_up(mc_, 2) * ld_);
-    place(w.b_pairs, geometry_.pair_vectors * geometry_.lanes * paired_bytes(kc_));
+  if (interleaves_) {
+    place(w.interleaved_a, round_up(mc_, 2) * ld_);
+    place(w.interleaved_b,
+          geometry_.interleaved_vectors * geometry_.lanes * interleaved_bytes(kc_));
   }
   place(w.tail, mc_ * a_group_bytes_);
   if (group_sums_) place(w.group_sums, groups_ * mc_ * 4);
@@ -317,14 +319,14 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   const std::int32_t* const b_zero_point = b.zero_point();
   const std::int32_t* const col_offsets = b.col_offsets();
   const std::byte* const b_panels = panel(b, 0, depth.groups.begin);
-  const bool in_pairs = depth.a.in_pairs;
-  const Geometry& geometry = in_pairs ? pair_geometry_ : geometry_;
-  // In rows, or in pairs of rows, which tiles do not divide.
-  const BalancedSplit tiles =
-      BalancedSplit::split((rows.size() + in_pairs) >> in_pairs, geometry.max_rows >> in_pairs);
-  const std::int64_t tallest = tiles.largest << in_pairs;
+  const bool interleaved = depth.a.interleaved;
+  const Geometry& geometry = interleaved ? interleaved_geometry_ : geometry_;
+  // In rows, or in pairs of interleaved rows, which tiles do not divide.
+  const BalancedSplit tiles = BalancedSplit::split((rows.size() + interleaved) >> interleaved,
+                                                   geometry.max_rows >> interleaved);
+  const std::int64_t tallest = tiles.largest << interleaved;
   const auto part = static_cast<std::size_t>(depth.sums);
-  const KernelTable& kernels = in_pairs                                        ? pair_kernels_[part]
+  const KernelTable& kernels = interleaved ? interleaved_kernels_[part]
                                : depth.streams && tallest == geometry.max_rows ? streaming_
                                                                                : kernels_[part];
   const std::int64_t nr = tile_columns(geometry, tallest);
@@ -361,10 +363,10 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
       blocks[p].b = from_pair;
       from_pair += blocks[p].groups * group_bytes_;
     }
-    if (in_pairs && !blocks.empty()) {
-      pair_columns(from, format_.b_group(), group.vectors * geometry.lanes, depth.groups.size(),
-                   w.b_pairs);
-      blocks[0].b = w.b_pairs;
+    if (interleaved && !blocks.empty()) {
+      interleave_columns(from, format_.b_group(), group.vectors * geometry.lanes,
+                         depth.groups.size(), w.interleaved_b);
+      blocks[0].b = w.interleaved_b;
     }
     [[maybe_unused]] bool has_sums = false;
     if constexpr (kInt16) {
@@ -389,7 +391,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     Value* partial = depth.sums != Sums::whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * c_value;
     for_each_row_tile(tiles, blocks, [&](std::int64_t units) FBG_INLINE_LAMBDA {
-      const std::int64_t height = std::min(units << in_pairs, rows.end - args.row);
+      const std::int64_t height = std::min(units << interleaved, rows.end - args.row);
       args.prefetch = fetched < depth_bytes ? next + fetched : from;
       args.partial = partial;
       args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);

@@ -38,7 +38,8 @@ class GemmDriver {
   struct Workspace {
     ABlock block;
     std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
-    std::byte *a_pairs, *b_pairs;  // operands in pairs (src/gemm/pairs.h): B of one column group
+    // Interleaved operands (src/gemm/interleave.h): B of one column group.
+    std::byte *interleaved_a, *interleaved_b;
     std::byte* tail;       // the last k-group of each row, if it has a place of its own (AOperand)
     float* group_sums;     // of rows of A, for offsets of 4-bit weights: [groups][mc]
     Value* partial;        // raw sums: of mc x nc between blocks of k; for int16, of one tile
@@ -53,7 +54,7 @@ class GemmDriver {
   struct AOperand {
     std::array<BlockPair, kMaxPlaces> pairs;
     std::size_t num_pairs = 0;
-    bool in_pairs = false;                                             // in pairs of rows
+    bool interleaved = false;                                          // two rows at a time
     void add(const BlockPair& pair) { pairs.at(num_pairs++) = pair; }  // ends the program if full
     std::span<BlockPair> blocks() { return std::span(pairs).first(num_pairs); }
     std::span<const BlockPair> blocks() const { return std::span(pairs).first(num_pairs); }
@@ -91,7 +92,7 @@ class GemmDriver {
   // The blocks of k, each of at most max_groups k-groups, in units that are not divided; the
   // k-groups of such a range; and the least max_groups that leaves K whole.
   std::int64_t depth_unit() const {
-    return geometry_.pair_vectors > 0 ? 2 : geometry_.block_groups;
+    return geometry_.interleaved_vectors > 0 ? 2 : geometry_.block_groups;
   }
   BalancedSplit split_depth(std::int64_t max_groups) const noexcept;
   Range depth_range(Range units) const noexcept;
@@ -115,19 +116,19 @@ class GemmDriver {
   bool has_scale_, has_zero_point_;
   std::int32_t a_shift_;
   Geometry geometry_;
-  Geometry pair_geometry_{};                 // of operands in pairs
-  std::array<KernelTable, 4> kernels_;       // by Sums
-  std::array<KernelTable, 4> pair_kernels_;  // the same, of operands in pairs
-  KernelTable streaming_;                    // the last one's, for a C that no cache will hold
-  ValueType output_, result_;                // of tiles, of C
-  std::int64_t tallest_;                     // rows of that tile
+  Geometry interleaved_geometry_{};                 // of interleaved operands
+  std::array<KernelTable, 4> kernels_;              // by Sums
+  std::array<KernelTable, 4> interleaved_kernels_;  // the same, of interleaved operands
+  KernelTable streaming_;      // the last one's, for a C that no cache will hold
+  ValueType output_, result_;  // of tiles, of C
+  std::int64_t tallest_;       // rows of that tile
   std::int64_t mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;    // of a k-group of A as kernels read it
   BalancedSplit depths_, uncut_;  // of K: where it is cut, and whole
   std::size_t thread_workspace_;
   std::int64_t gated_bytes_ = 0;
   bool cuts_, row_offsets_, group_sums_, streams_;
-  bool pairs_;             // whether operands of several row tiles are in pairs
+  bool interleaves_;       // whether operands of several row tiles are interleaved
   bool functors_, gates_;  // what follows the stages of kernels
   bool pipelines_tiles_;   // whether tall tiles are pipelined
 };

@@ -6,7 +6,7 @@
 
 #include "fbg/core/phase.h"
 #include "gemm/driver.h"
-#include "gemm/pairs.h"
+#include "gemm/interleave.h"
 
 namespace fbg {
 
@@ -53,10 +53,10 @@ auto GemmDriver::pack(const RowSource& a, Range rows, const Run& run) const noex
     operand.add({w.wide, 2 * ld_, nullptr, panel_bytes_, groups_});
     return operand;
   }
-  if (pairs_ && rows.size() > geometry_.max_rows) {
-    pair_rows(data, ld, rows.size(), k_ * format_.a_bytes, groups_, w.a_pairs, ld_);
-    operand.in_pairs = true;
-    operand.add({w.a_pairs, 2 * ld_, nullptr, panel_bytes_, groups_});
+  if (interleaves_ && rows.size() > geometry_.max_rows) {
+    interleave_rows(data, ld, rows.size(), k_ * format_.a_bytes, groups_, w.interleaved_a, ld_);
+    operand.interleaved = true;
+    operand.add({w.interleaved_a, 2 * ld_, nullptr, panel_bytes_, groups_});
     return operand;
   }
   const std::int64_t whole = whole_groups_, rest = k_ - whole * format_.kr;
@@ -83,8 +83,8 @@ auto GemmDriver::pack(const RowSource& a, Range rows, const Run& run) const noex
 auto GemmDriver::cut(const AOperand& a, Range groups, Sums sums) const noexcept -> DepthBlock {
   if (sums == Sums::whole) return {groups, a, sums, false};
   DepthBlock block{groups, {}, sums, false};
-  block.a.in_pairs = a.in_pairs;
-  const std::int64_t group_bytes = a_group_bytes_ * (a.in_pairs ? 2 : 1);
+  block.a.interleaved = a.interleaved;
+  const std::int64_t group_bytes = a_group_bytes_ * (a.interleaved ? 2 : 1);
   std::int64_t begin = 0;  // start of the pair
   for (const BlockPair& pair : a.blocks()) {
     const std::int64_t from = std::max(groups.begin, begin);

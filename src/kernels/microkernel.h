@@ -102,8 +102,8 @@ enum class ARows : std::uint8_t {
   // a[i] + lda, where `a` is an array of pointers, one for each row of the tile: a convolution
   // reads pixels, or a row of padding, wherever they are. Tall tiles may not fit the registers.
   pointers,
-  // Two by two, lda bytes between pairs of rows: see src/gemm/pairs.h. `b` has the columns of the
-  // tile alone, in the same way and in whole vectors.
+  // Two rows at a time, lda bytes between pairs of rows: see src/gemm/interleave.h. `b` has the
+  // columns of the tile alone, in the same way and in whole vectors.
   interleaved,
 };
 
@@ -183,7 +183,7 @@ struct Geometry {
   std::array<int, 32> max_vectors;  // by tile height (index rows - 1)
   int block_groups = 1;             // where K is cut, at a multiple of so many k-groups
   int vector_rows = 0;              // tiles of up to this many rows need no KernelScope
-  int pair_vectors = 0;             // of tiles whose operands are in pairs; 0: no such kernels
+  int interleaved_vectors = 0;      // of tiles whose operands are interleaved; 0: no such kernels
 
   // Vectors of the widest tile of that height. Of the tiles that rows are split into, those that
   // are one row shorter than the others keep their width.

@@ -43,7 +43,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
   });
-  const auto [b_registers, spare, max_rows, a_registers, one_panel_rows, pair_vectors] =
+  const auto [b_registers, spare, max_rows, a_registers, one_panel_rows, interleaved_vectors] =
       family.tile;
   Geometry g{family.isa,
              family.vectors.lanes,
@@ -53,7 +53,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
              {},
              family.unit.block_groups,
              family.unit.vector_rows,
-             pair_vectors};
+             interleaved_vectors};
   const bool unit = g.block_groups > 1;
   // Tiles of a matrix unit are tall, or those of vector kernels.
   if (limits.rows > 0 && (!unit || limits.rows <= family.unit.vector_rows))

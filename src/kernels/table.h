@@ -33,8 +33,8 @@ struct TileBudget {
   int spare;  // broadcasts of A, and temporaries
   int max_rows;
   int a_registers = 0;
-  int one_panel_rows = 0;  // tiles of up to so many rows span one panel, though more would fit
-  int pair_vectors = 0;    // of a tile whose operands are in pairs; 0: there are no such kernels
+  int one_panel_rows = 0;       // tiles of up to so many rows span one panel, though more would fit
+  int interleaved_vectors = 0;  // of a tile of interleaved operands; 0: there are no such kernels
 };
 
 // How a kernel sums over k.

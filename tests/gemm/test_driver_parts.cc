@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
 #include "gemm/any_gemm.h"
-#include "gemm/pairs.h"
+#include "gemm/interleave.h"
 #include "gemm/panel_product.h"
 
 namespace fbg {
@@ -24,7 +24,7 @@ TEST(Pairs, HaveEightBytesOfTwoRowsOrColumns) {
   constexpr std::int64_t rows = 3, bytes = 13, lda = 17, groups = 4, ld = 24;
   std::vector<std::byte> a(rows * lda + 8), out(4 * ld, std::byte{99});
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::byte>(i + 1);
-  pair_rows(a.data(), lda, rows, bytes, groups, out.data(), ld);
+  interleave_rows(a.data(), lda, rows, bytes, groups, out.data(), ld);
   for (std::int64_t i = 0; i < 4; ++i)
     for (std::int64_t k = 0; k < ld; ++k) {
       const std::int64_t at = i / 2 * 2 * ld + k / 8 * 16 + i % 2 * 8 + k % 8;
@@ -36,8 +36,8 @@ TEST(Pairs, HaveEightBytesOfTwoRowsOrColumns) {
 
   constexpr std::int64_t columns = 4, group_bytes = 12;
   for (const std::int64_t depth : {0, 1, 3, 4}) {
-    std::vector<std::byte> b(static_cast<std::size_t>(columns * paired_bytes(depth)));
-    pair_columns(a.data(), group_bytes, columns, depth, b.data());
+    std::vector<std::byte> b(static_cast<std::size_t>(columns * interleaved_bytes(depth)));
+    interleave_columns(a.data(), group_bytes, columns, depth, b.data());
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t k = 0; k < 8 * ceil_div(depth, 2); ++k) {
         const std::int64_t from = k / 4 * group_bytes + j * 4 + k % 4;

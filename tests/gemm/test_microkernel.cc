@@ -43,7 +43,7 @@ TEST_P(Microkernel, RawResultEqualsTheReference) {
 // Operands that were paired before, with an odd number of rows, of k-groups, or of both.
 TEST_P(Microkernel, OperandsInPairsEqualTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
-    for (int vectors = 1; vectors <= geometry.pair_vectors; ++vectors)
+    for (int vectors = 1; vectors <= geometry.interleaved_vectors; ++vectors)
       for (const bool masked : {false, true})
         for (const bool goes_on : {false, true})
           for (const auto& blocks : kBlockLists)

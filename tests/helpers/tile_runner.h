@@ -10,7 +10,7 @@
 
 #include "core/float16.h"
 #include "fbg/gemm/gemm.h"
-#include "gemm/pairs.h"
+#include "gemm/interleave.h"
 #include "helpers/common_nans.h"
 #include "helpers/operand_filler.h"
 #include "helpers/specialization.h"
@@ -281,15 +281,15 @@ class TileRunner : public OperandFiller {
       widen_as(reinterpret_cast<const bfloat16*>(narrow.data()));
   }
 
-  // Puts the same operands in pairs, in the place of those that the reference reads.
+  // Interleaves the same operands, in the place of those that the reference reads.
   void pair_operands(BlockPair& pair, std::int64_t rows, std::int64_t columns, std::size_t index,
                      Guard side) {
-    const std::int64_t ld = paired_bytes(pair.groups);
+    const std::int64_t ld = interleaved_bytes(pair.groups);
     std::byte* const a = pairs_of_a_[index].place(round_up(rows, 2) * ld, side);
     std::byte* const b = pairs_of_b_[index].place(columns * ld, side);
-    pair_rows(static_cast<const std::byte*>(pair.a), pair.lda, rows,
-              pair.groups * geometry.format.a_group(), pair.groups, a, ld);
-    pair_columns(static_cast<const std::byte*>(pair.b), panel_group, columns, pair.groups, b);
+    interleave_rows(static_cast<const std::byte*>(pair.a), pair.lda, rows,
+                    pair.groups * geometry.format.a_group(), pair.groups, a, ld);
+    interleave_columns(static_cast<const std::byte*>(pair.b), panel_group, columns, pair.groups, b);
     pair = {a, 2 * ld, b, 0, pair.groups};
   }
 

@@ -92,7 +92,7 @@ class GemmCode : public NeonAssembler {
 
   // Operands.
   void load_a(int row, int groups);
-  void pair_rows();
+  void interleave_rows();
   void load_b(int v, int group);
   void widen_b(int v, int group);
   void dot_product(int row, int v, int group);

@@ -136,7 +136,7 @@ void GemmCode::add_sums() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  const bool has_pairs = family.tile.pair_vectors > 0;
+  const bool has_pairs = family.tile.interleaved_vectors > 0;
   if (key.row_mask || (key.a == ARows::interleaved && !has_pairs) || !code.fits()) return {};
   code.generate();
   return code.code();

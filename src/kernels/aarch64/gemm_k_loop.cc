@@ -58,7 +58,7 @@ void GemmCode::step(int groups) {
   if (interleaved()) return paired_step((groups + 1) / 2);
   for (int i = 0; i < rows_; ++i) load_a(i, groups);
   if (multiplies_matrices()) {
-    pair_rows();
+    interleave_rows();
     for (int half = 0; half < (groups + 1) / 2; ++half) matrix_step(half, groups == 1);
   } else {
     for (int g = 0; g < groups; ++g) k_group(g);
@@ -97,7 +97,7 @@ void GemmCode::matrix_step(int half, bool single_group) {
   }
 }
 
-// Pairs of k-groups of operands that are in pairs.
+// Pairs of k-groups of operands that are interleaved.
 void GemmCode::paired_step(int halves) {
   for (int half = 0; half < halves; ++half) {
     for (int pair = 0; pair < num_row_pointers(); ++pair)

@@ -21,7 +21,7 @@ void GemmCode::load_a(int row, int groups) {
 
 // The step of two rows becomes its first halves and its second halves. An odd row is its own
 // partner.
-void GemmCode::pair_rows() {
+void GemmCode::interleave_rows() {
   for (int pair = 0; pair < padded_rows() / 2; ++pair) {
     const Vec even = left(2 * pair), odd = left_pair(pair, 1);
     zip1(left_pair(pair, 0).d2, even.d2, odd.d2);
