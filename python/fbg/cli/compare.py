@@ -61,7 +61,7 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
 @click.option(
     "--by-op",
     is_flag=True,
-    help="Of an ONNX file: move one node at a time to onnx.reference, and show what that changes.",
+    help="Move one node of an ONNX file at a time to onnx.reference, and show what that changes.",
 )
 @shape_option
 @json_option

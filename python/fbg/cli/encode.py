@@ -84,7 +84,9 @@ class Source:
 @click.option(
     "--address", help="Address of a running Ray cluster. Default: start one on this machine."
 )
-@click.option("--actors", type=click.IntRange(min=1), help="Default: one for each CPU.")
+@click.option(
+    "--actors", type=click.IntRange(min=1), help="Processes that embed. Default: one for each CPU."
+)
 def encode(
     model: str,
     texts: tuple[str, ...],

@@ -54,7 +54,7 @@ from fbg.reports.measuring import require_unsaved
 @click.option(
     "--equalize",
     is_flag=True,
-    help="Of an ONNX file: give the channels between two convolutions similar ranges first.",
+    help="Give the channels between two convolutions of an ONNX file similar ranges first.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 @shape_option

@@ -86,8 +86,12 @@ def classify(load: Load, texts: list[str], top_k: int) -> Any:
 
 
 @_task("zero-shot")
-@click.option("--label", "labels", multiple=True, required=True, help="May be given several times.")
-@click.option("--template", default=TEMPLATE, show_default=True, help="Sentence with {} in it.")
+@click.option(
+    "--label", "labels", multiple=True, required=True, help="A label; may be given several times."
+)
+@click.option(
+    "--template", default=TEMPLATE, show_default=True, help="Sentence with {} where the label goes."
+)
 @click.option("--multi-label", is_flag=True, help="Several labels may be true of a text.")
 def zero_shot(
     load: Load, texts: list[str], labels: tuple[str, ...], template: str, multi_label: bool
@@ -103,7 +107,7 @@ def zero_shot(
 
 @_task()
 @click.option("--query", required=True, help="What the texts are ranked for.")
-@click.option("--top-k", type=click.IntRange(min=1), help="Default: all.")
+@click.option("--top-k", type=click.IntRange(min=1), help="How many texts to print. Default: all.")
 def rerank(load: Load, texts: list[str], query: str, top_k: int | None) -> Any:
     """Print texts by how well they answer a query, best first (cross-encoders, ColBERT).
 
