@@ -12,7 +12,8 @@
 #include "gemm/partition.h"
 #include "gemm/tile_loop.h"
 
-// GCC leaves lambdas of this length calls, whose captures then are in memory: 15 ns for a tile.
+// GCC does not inline lambdas of this length, so that what they capture is in memory, which would
+// cost 15 ns for a tile.
 #define FBG_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace fbg {
@@ -26,10 +27,10 @@ std::int64_t tile_bytes(const Geometry& geometry) noexcept {
   return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
 }
 
-// The depth of a product as choose_geometry() wants it: 0, which rules a matrix unit out, where it
-// would only wait. A product of so few rows that reads more weights than an L2 holds is bound by
-// memory, and vector kernels fetch weights ahead better than loads of tiles do. Only int32 sums,
-// which are exact, may depend on the number of rows in this way.
+// The number of k-groups for choose_geometry(); 0, which rules a matrix unit out, if that would
+// only wait for memory: a product of few rows that reads more weights than an L2 holds is bound by
+// memory, and vector kernels prefetch weights better than loads of tiles do. Only int32 sums, which
+// are exact, may depend on the number of rows in this way.
 std::int64_t geometry_groups(Accumulator accumulator, std::int64_t k, std::int64_t n,
                              std::int64_t max_m) noexcept {
   const bool waits = accumulator == Accumulator::int32 && max_m <= policy::gemm::kFewRows &&
@@ -114,7 +115,7 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
 
   const std::int64_t mr = geometry_.max_rows;
   const BalancedSplit depths = split_depth(policy::gemm::kDepthBytes / a_group_bytes_);
-  // Int16 sums move to int32 by themselves, and their scratch is the tile's.
+  // Kernels add int16 sums to int32 sums themselves, in the scratch of the tile.
   cuts_ = depths.count > 1 && max_m > mr && !is_int16();
   kc_ = cuts_ ? depths.largest * depth_unit() : all_groups();
   depths_ = split_depth(kc_);
@@ -306,8 +307,8 @@ void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& r
 }
 
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
-// part of B that will be read next. kPipelined: tall tiles are pipelined; others are run at once,
-// without that cost. kInt16: so are outliers and spilled sums.
+// part of B that will be read next. kPipelined: tall tiles may be pipelined. kInt16: there may be
+// outliers and spilled sums. Products without these do not pay for them.
 template <bool kPipelined, bool kInt16>
 void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
                            const std::byte* next_panel, TileArgs args, const Run& run,
@@ -332,8 +333,8 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   const std::int64_t nr = tile_columns(geometry, tallest);
   const std::int64_t depth_bytes = depth.groups.size() * group_bytes_;
   const bool to_partial = !completes(depth.sums), to_functor = !to_partial && functors_;
-  // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
-  // in time. For a single tile, the prefetch of its kernel is enough.
+  // Each row tile prefetches its part of the next panel into the L2, so that weights arrive from
+  // DRAM in time. For a single tile, the prefetch of its kernel is enough.
   const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
 
   AOperand operand = depth.a;

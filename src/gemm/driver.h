@@ -37,7 +37,7 @@ class GemmDriver {
  private:
   struct Workspace {
     ABlock block;
-    std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
+    std::byte* wide;  // A in a wider type, for kernels that read that (PackedFormat::wide_a)
     // Interleaved operands (src/gemm/interleave.h): B of one column group.
     std::byte *interleaved_a, *interleaved_b;
     std::byte* tail;       // the last k-group of each row, if it has a place of its own (AOperand)
@@ -80,7 +80,7 @@ class GemmDriver {
   std::int64_t column_offset(std::int64_t col) const {
     return col / kPanelColumns * panel_bytes_ + col % kPanelColumns * column_bytes_;
   }
-  // The kind of sums in the blocks of k that complete them, where K is cut if it may be.
+  // The sums of the block of k that completes them: K may be cut into several blocks, or is whole.
   Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
   bool is_int16() const { return accumulator_ == Accumulator::int16; }
   void make_kernels(const KernelKey& whole, std::int64_t max_m);

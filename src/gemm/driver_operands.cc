@@ -70,7 +70,7 @@ auto GemmDriver::pack(const RowSource& a, Range rows, const Run& run) const noex
 
   operand.add({data, ld, nullptr, panel_bytes_, whole});
   if (!rest) return operand;
-  // The last group would read past the row: copied, padded with zeros.
+  // Kernels would read the last group past the end of the row: it is copied and padded with zeros.
   std::memset(w.tail, 0, static_cast<std::size_t>(rows.size() * a_group_bytes_));
   for (std::int64_t r = 0; r < rows.size(); ++r)
     std::memcpy(w.tail + r * a_group_bytes_, data + r * ld + whole * a_group_bytes_,

@@ -11,13 +11,13 @@
 
 namespace fbg {
 
-// Kernel key of a pipeline: its typed stages and the corrections that operands ask for.
+// The kernel key of a pipeline: its typed stages, and the corrections that the operands need.
 KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
                           std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
                           bool b_has_zero_point);
 
-// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them
-// are generated here, so that running never does.
+// The microkernels of one accumulator, ISA and pipeline, by tile height, vectors and mask. All of
+// them are generated when the table is made, so that no run generates any.
 class KernelTable {
  public:
   struct Entry {
@@ -32,8 +32,8 @@ class KernelTable {
   const Entry& find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
     return kernels_[index(rows, vectors, masked)];
   }
-  // Throws std::logic_error unless the table has the kernels for tiles of up to so many rows. For
-  // callers with column groups of their own: a run could not tell, and would call a null pointer.
+  // Throws std::logic_error unless the table has the kernels for tiles of up to so many rows.
+  // Callers that form their own column groups must check this: a run would call a null pointer.
   void require(std::int64_t max_rows, std::int64_t vectors, bool masked) const;
   std::size_t nbytes() const noexcept { return kernels_.capacity() * sizeof(Entry); }
 

@@ -13,8 +13,8 @@
 namespace fbg {
 namespace {
 
-// A row with unit stride: the row itself, or its elements gathered piece by piece into a buffer and
-// handed to `use(first element, piece, length)`.
+// Calls use(first element, piece, length) for a row with unit stride: once for the row itself, or
+// for pieces of its elements that are gathered into a buffer.
 template <class T, class F>
 void for_each_piece(const MatrixView<const T>& a, std::int64_t row, F use) {
   const T* source = a.data + row * a.row_stride;
@@ -41,8 +41,8 @@ void zero_tail(T* row, std::int64_t cols) {
   std::fill(row + cols, row + round_up(cols, std::int64_t{4}), T{});
 }
 
-// Scale and zero point over all of `a`, its columns times `factors` if given: the row rule applied
-// to the whole matrix at once, by way of the two elements that matter.
+// The scale and the zero point of all of `a`, whose columns are multiplied by `factors` if there
+// are any: those of a row that has the least and the greatest element of the matrix.
 simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float* factors,
                                    const simd::RowKernels& kernels) {
   float extremes[2] = {0, 0};

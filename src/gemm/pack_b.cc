@@ -1,6 +1,5 @@
-// Packs B into panels. Here are the ways that start from a whole matrix
-// are here, and for_each_place knows the layout that fbg/gemm/pack_b.h draws; outliers.cc splits
-// matrices packed here.
+// Packs whole matrices B into panels. for_each_place knows the layout that fbg/gemm/pack_b.h draws;
+// outliers.cc splits matrices that were packed here.
 #include "fbg/gemm/pack_b.h"
 
 #include <algorithm>

@@ -47,10 +47,10 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
 // that gives the least squared error, all others rounded half to even.
 class LinearPacker {
  public:
-  // limit: the largest magnitude of a weight that the element type has use for. Throws
-  // std::invalid_argument where members of `weights` do not fit together, or factors come with
-  // another family than int8 and int4, or offsets with another than int4; std::length_error,
-  // std::bad_alloc. symmetric: int4 alone may have groups with offsets.
+  // limit: the largest magnitude that a weight may have. symmetric: false gives groups offsets,
+  // which only int4 has. Throws std::invalid_argument if the members of `weights` do not fit
+  // together, if there are factors for another family than int8 and int4, or offsets for another
+  // than int4; std::length_error, std::bad_alloc.
   LinearPacker(Accumulator family, LinearWeights weights,
                float limit = std::numeric_limits<float>::infinity(), bool symmetric = true);
   ~LinearPacker();

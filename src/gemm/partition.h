@@ -29,7 +29,7 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
 // Number of rows in a block of A whose rows take `row_bytes` each: a multiple of mr.
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr);
 
-// What limits tiles, where B has so many bytes.
+// The limits of tiles if B has so many bytes.
 TileLimits tile_limits(const Blocking& blocking, std::int64_t b_bytes);
 
 // thread_share() for `tiles` tiles of up to `tile_rows` rows: the rows of the share count tiles.

@@ -1,12 +1,12 @@
-// The loops next to the microkernel, which every product shares: Gemm, the products of attention,
-// convolution, and kernels to come.
+// The innermost loops around the microkernel, which all products share: Gemm, the products of
+// attention, and convolutions.
 //
 //   for_each_column_group   nr columns of C at a time: a panel of B, or a few, that stay near
 //     for_each_row_tile     rows of C in tiles of balanced heights
 //       run_tile            the microkernel of that height and width
 //
-// The context of a tile is the caller's: it fills TileArgs, and a product whose row tiles are not
-// one below the other, as in a convolution by taps, visits them itself and calls run_tile.
+// The caller fills TileArgs. If the row tiles of a product are not one below the other, as in some
+// convolutions, the caller visits them itself and calls run_tile.
 #pragma once
 
 #include <algorithm>

@@ -27,8 +27,8 @@ struct Cache {
     return kernel.code;
   }
 
-  // Under the lock. Where memory runs short nothing is added: all that can fail for want of it
-  // comes before the kernel is.
+  // Under the lock. If memory runs out, nothing is added: everything that allocates comes before
+  // the kernel is added.
   const void* add(KernelInfo kernel, const std::uint8_t* code) {
     if (kernels.size() == kernels.capacity()) kernels.reserve(2 * kernels.size() + 16);
     auto& keys = index[static_cast<std::size_t>(kernel.kind)];

@@ -1,5 +1,5 @@
-// Generated code by (kind of kernel, key): made once, kept for the life of the process. What a key
-// is and how code is generated from it is a matter of each kind; the cache sees bytes.
+// Generated code by kind of kernel and key: generated once, and kept for the life of the process.
+// Each kind of kernel has its own type of key and its own generator; the cache compares bytes.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ const void* find(KernelKind kind, std::string_view key);
 const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
                      const CodeGenerator& generator);
 
-// Both in one, for a kernel that a key must have; `name` is asked only where code is generated.
-// Throws std::runtime_error where there is no code as well.
+// Finds the kernel or generates it; `name` is called only if code is generated. Also throws
+// std::runtime_error if the generator returns no code.
 template <class Function, class Key>
 Function find_or_generate(KernelKind kind, const Key& key, Isa isa,
                           const std::function<std::string()>& name,

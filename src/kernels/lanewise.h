@@ -11,9 +11,10 @@
 // BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
 // taps of W.
 //
-// A kernel that `spreads` is for groups that fill at least half a vector of output channels, in
-// float32: all lanes multiply the same element. A BlockPair is one row of the image, `groups` is
-// the number of its channels, each of which is a source, and W is [channel][kx][lane] without gaps.
+// A kernel that `spreads` computes groups in float32 that fill at least half a vector of output
+// channels: all lanes multiply the same element. A BlockPair is then one row of the image, `groups`
+// is the number of its channels, each of which is a source, and W is [channel][kx][lane] without
+// gaps.
 //
 // Pixels beyond the left and right border may be left out: `left` and `right` say how many under
 // the tile.
@@ -38,9 +39,10 @@ struct LanewiseKey {
 // Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
 int lanewise_depth(Accumulator accumulator, Features features) noexcept;
 
-// Of the architecture's assembler, as generated_families() is (kernels/table.h): whether there is a
-// generator, pixels of the widest tile for `vectors` vectors of channels, and position-independent
-// code of the kernel; empty where the tile does not fit the registers.
+// The assembler of the architecture defines these functions, as it does generated_families()
+// (kernels/table.h): whether there is a generator; the pixels of the widest tile with `vectors`
+// vectors of channels; and the position-independent code of a kernel, which is empty if the tile
+// does not fit the registers.
 bool has_lanewise(Isa isa) noexcept;
 int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key);

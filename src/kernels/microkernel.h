@@ -30,13 +30,13 @@ struct BlockPair {
 
 struct KernelKey;
 
-// What kernels of 4-bit weights read besides (Int4). `TileArgs::col` modulo the columns of a panel
-// is then the place of the tile in its panel.
+// What kernels of 4-bit weights (Int4) read in addition. They take `TileArgs::col` modulo the
+// columns of a panel for the place of the tile in its panel.
 struct Int4Args {
   // What the zero points of A are multiplied by: for each column, the sum of scale * q over all k.
   const float* weighted_offsets = nullptr;
-  // Where groups have offsets, what these are multiplied by: the sums of A over each group of k.
-  // Those of the rows of the tile follow each other.
+  // What the offsets of groups, if there are any, are multiplied by: the sums of A over each group
+  // of k. The sums of the rows of the tile follow each other.
   const float* group_sums = nullptr;
   std::int64_t ld_group_sums = 0;  // bytes from one group to the next
 };
@@ -50,35 +50,36 @@ struct TileArgs {
   std::int64_t num_pairs = 0;
   void* c = nullptr;
   std::int64_t ldc = 0;  // bytes
-  // Raw sums so far: what the tile starts from where sums go on; it may be c itself. For int16,
-  // what is added at the end (null: nothing), rows of whole vectors; a kernel whose sums are int16
-  // spills them there after every spill_groups k-groups and then needs it, as it does for several
-  // pairs.
+  // The raw sums that the tile starts from if its sums go on (KernelKey::sums); it may be c itself.
+  // For int16 it has rows of whole vectors, which are added at the end unless this is null. A
+  // kernel whose sums are int16 adds them to these rows after every spill_groups k-groups, so that
+  // it needs them if there are more k-groups, and if there are several pairs.
   void* partial = nullptr;
   std::int64_t ldpartial = 0;  // bytes
   std::int64_t spill_groups = 0;
   std::int64_t columns = 0;       // valid columns of the tile; only the last vector may be partial
   std::int64_t row = 0, col = 0;  // of the tile's first element in C, for stage operands
-  // Per row of the tile; null where the pipeline does not ask.
+  // For each row of the tile; null if the pipeline does not need them.
   const float* a_scale = nullptr;
   const std::int32_t* a_zero_point = nullptr;
   const std::int32_t* row_terms = nullptr;  // K * zA_i - row offset
-  // Per column of the tile, readable up to the end of the panel.
+  // For each column of the tile, readable up to the end of the panel.
   const float* b_scale = nullptr;
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
   Int4Args int4;
   // The sums of the columns of B over all k of the tile, readable up to the end of the panel.
-  // Kernels that multiply A - 128 by B add 128 times these to their sums. Null adds nothing, as is
-  // right where a tile goes on from sums to which this was added before.
+  // Kernels that multiply A - 128 by B add 128 times these to their sums. Null if nothing is to be
+  // added: a tile may go on from sums to which this was added before.
   const std::int32_t* b_sums = nullptr;
   const StageArgs* stages = nullptr;
-  // What to bring into the L2 meanwhile, PackedFormat::fetched_bytes() from here on; any address
-  // will do. Matrix units bring nothing if it is null.
+  // Where to prefetch PackedFormat::fetched_bytes() into the L2 while the tile is computed. Any
+  // address is valid. Kernels of matrix units prefetch nothing if it is null.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
-  // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
-  // It finishes a tile while it multiplies the next one. Other kernels do not read it.
+  // The next tile of the same kernel, with as many columns if that is masked, or null: a kernel of
+  // a matrix unit goes on with it, and finishes a tile while it multiplies the next one. Other
+  // kernels do not read this.
   const TileArgs* next = nullptr;
   // With a row mask, the rows of the tile that have results, in increasing order. They go to
   // consecutive rows of C, which `row` and the arguments for each row count.
@@ -107,8 +108,8 @@ enum class ARows : std::uint8_t {
   interleaved,
 };
 
-// Which part of K a kernel sums up. The pipeline runs on complete sums; others are left as they are
-// in the type of the accumulator.
+// Which part of K a kernel sums up. The pipeline runs on complete sums; others are stored as they
+// are, in the type of the accumulator.
 enum class Sums : std::uint8_t { whole, first, inner, last };
 constexpr Sums sums_of(bool first, bool last) {
   return first ? (last ? Sums::whole : Sums::first) : (last ? Sums::last : Sums::inner);
@@ -144,8 +145,8 @@ struct KernelKey {
   std::uint8_t vectors;  // nr in vectors of the ISA
   bool masked = false;   // the last vector is partial
   ARows a = ARows::strided;
-  // Only some rows of the tile have results. Matrix units and the reference have such kernels, for
-  // whole blocks of k-groups.
+  // Only some rows of the tile have results. There are such kernels for matrix units and in
+  // portable C++, for whole blocks of k-groups.
   bool row_mask = false;
   Sums sums = Sums::whole;
   Corrections corrections = Corrections::none;
@@ -169,8 +170,8 @@ struct KernelKey {
 // share a name.
 std::string kernel_name(const KernelKey& key);
 
-// The key of a kernel that sums up only a part of K. Sums that are not complete have no pipeline
-// and are those of all rows.
+// The key of a kernel that sums up only a part of K. Unless it completes the sums, it has no
+// pipeline and no row mask.
 KernelKey part_key(KernelKey whole, Sums sums);
 
 // Tile geometry of an accumulator family on an ISA.
@@ -194,8 +195,8 @@ struct Geometry {
   }
 };
 
-// Upper limits of the tiles that a driver may want; 0 leaves the choice to the table. What the ISA
-// has no kernel for counts as the nearest that it has.
+// Upper limits that a driver may set for its tiles; 0 leaves the choice to the table. If the ISA
+// has no kernel for a limit, the nearest one that it has is taken.
 struct TileLimits {
   int rows = 0;           // of the tallest tile
   int panels = 0;         // of B that the widest tile spans
@@ -203,8 +204,8 @@ struct TileLimits {
 };
 
 // The best geometry within a set of features. There always is one: the generic family needs no
-// feature. `groups` is the number of k-groups that a product sums up. Matrix units, whose
-// geometries need a KernelScope, are chosen only where that is enough for them, so 0 excludes them.
+// feature. `groups` is the number of k-groups that a product sums up. A matrix unit, whose geometry
+// needs a KernelScope, is chosen only if there are enough k-groups for it to gain; 0 excludes it.
 Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits = {},
                          std::int64_t groups = 0) noexcept;
 
@@ -253,7 +254,8 @@ void fold_requantization(const KernelKey& key, const StageArgs* stages, float a_
                          const std::int32_t* col_offsets, Range cols, std::int64_t padded,
                          const FoldedRequantization& folded) noexcept;
 
-// Makes what kernels that stream have written visible before whatever the thread writes next.
+// A store fence: other threads see what kernels have streamed before anything that this thread
+// writes later.
 void fence_streams() noexcept;
 
 }  // namespace fbg

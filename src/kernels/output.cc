@@ -14,8 +14,8 @@ const char* value_type_name(ValueType type) noexcept {
 
 namespace {
 
-// Kernels add zero points to integers of 16 bits, with saturation. One outside the type of the
-// result means nothing, and beyond those 16 bits it would be another number.
+// Kernels add zero points to integers of 16 bits, with saturation. A zero point outside the type of
+// the result has no meaning, and one outside 16 bits would be truncated.
 void require_zero_point(const Stage& stage, ValueType out) {
   if (value_size(out) != 1) return;
   const auto low = static_cast<std::int32_t>(Requantize::lowest(out));

@@ -8,9 +8,10 @@
 namespace fbg::kernels {
 namespace {
 
-constexpr int kMaxMultiplies = 4400;  // in the code of a kernel of groups, which is unrolled
+constexpr int kMaxMultiplies = 4400;  // in the unrolled code of a kernel of groups
 
-// In the code of a kernel of bytes: those of a column for every output pixel under it.
+// How many multiplications the code of a kernel of bytes has: those of each column, for every
+// output pixel that it belongs to.
 int multiplies(const SlidingKey& key) {
   int taps = 0;
   for (int x = 0; x < key.taps - 1 + key.places() * key.step; ++x)
@@ -18,14 +19,15 @@ int multiplies(const SlidingKey& key) {
   return taps * key.sources() * key.vectors() * key.lines();
 }
 
-// Loads of weights and rows can take longer than the multiply-adds of floats. In groups, channels
-// are spread besides, and few sums wait for their latency of four cycles of two multiply-adds.
+// Loading weights and rows can take longer than the multiply-adds of floats. In groups, channels
+// must also be spread, and a kernel with few sums waits for their latency: four cycles, in each of
+// which two multiply-adds could begin.
 double float_cost(const SlidingKey& key) {
   const double products = key.products(), rows = key.rows * key.step;
   if (key.inputs > 1) {
     const double spreads = rows * key.inputs * key.vectors() / key.spread();
     const double chain = 8.0 * key.sources() * key.step;
-    // What the code costs that is too long for the cache of decoded instructions: measured.
+    // The code is too long for the cache of decoded instructions; 1.2 was measured.
     return 1.2 * std::max(products + spreads / key.lines(), chain / key.lines()) +
            rows / key.lines() + 3 * key.vectors();
   }
@@ -33,8 +35,8 @@ double float_cost(const SlidingKey& key) {
   return std::max(products, loads) + rows / key.lines() + 3 * key.vectors();
 }
 
-// Three vector instructions run in a cycle. Products take two, unless one instruction adds them;
-// lanes take two for each pair of rows, and results about six.
+// Three vector instructions run in a cycle. A product takes two, unless one instruction multiplies
+// and adds; the lanes of a pair of rows take two, and a result takes about six.
 double pair_cost(const SlidingKey& key) {
   constexpr double kInstruction = 0.7;
   const bool dots = isa_features(key.tile.isa) & feature::avx_vnni;
@@ -58,7 +60,7 @@ SlidingSource sliding_bytes(Features features) noexcept {
 bool fits_sliding(const SlidingKey& key) noexcept {
   const int sums = key.sums();
   if (key.is_float()) {
-    const int registers = key.lanes() == 16 ? 32 : 15;  // of AVX2, one is the mask
+    const int registers = key.lanes() == 16 ? 32 : 15;  // AVX2 needs one for the mask
     if (key.inputs > 1) {
       const int columns = key.taps - 1 + key.places() * key.step;
       return sums + key.vectors() + 2 + key.orders() <= registers && key.rows <= kMaxSlidingRows &&

@@ -6,9 +6,9 @@
 //     for each tap kx: sums[(x - kx) / step][j] += d[j] . w[kx][j]
 //     if an output pixel is complete: write it, and start another in its place
 //
-// A block is `vectors` vectors of output channels. Of bytes, lane (l, e), that is element e of the
-// l-th 128 bits, of vector j belongs to channel 4 * vectors * l + 4 * j + e of the block: the order
-// in which unpacking within 128 bits interleaves the rows, and which packing the results undoes.
+// A block is `vectors` vectors of output channels. For bytes, lane e of the l-th 128 bits of vector
+// j belongs to channel 4 * vectors * l + 4 * j + e of the block. Instructions that unpack within
+// 128 bits leave the lanes in this order, and those that pack the results undo it.
 //
 //   rows   depthwise: a lane holds four rows of the window, of one channel
 //   pairs  depthwise, where such products are not one instruction: a lane holds two rows of the
@@ -36,20 +36,20 @@ enum class SlidingSource : std::uint8_t { rows, pairs, quads, floats };
 enum class SlidingMode : std::uint8_t { whole, builds, loads };
 
 struct SlidingKey {
-  // Its rows are output rows whose sums are in registers, and its vectors a block of channels: of
-  // bytes 1, 2 or 4. Complete sums are given the stages; others are written as they are, int32 in
-  // the order of the channels or float32.
+  // tile.rows is the number of output rows whose sums are in registers, and tile.vectors the size
+  // of a block of channels: 1, 2 or 4 for bytes. The stages run on complete sums; others are
+  // written as they are, as int32 in the order of the channels or as float32.
   KernelKey tile;
   SlidingSource source;
   std::uint8_t rows;        // of the window
-  std::uint8_t taps, step;  // of a kernel row: columns, and columns between output pixels
-  bool inside = false;      // of bytes: no row of padding in a segment that has any other
+  std::uint8_t taps, step;  // columns of the kernel, and columns between output pixels
+  bool inside = false;      // for bytes: the rows of a segment are all padding, or none of them is
   SlidingMode mode = SlidingMode::whole;
   std::uint8_t built = 0;   // the source whose lanes are built
-  std::uint8_t quads = 1;   // of a group, of `quads`
-  std::uint8_t planes = 1;  // a source has rows of one plane of the window
-  // Of floats and pairs: the kernel has `height` rows in each plane, and lines are `line_step` rows
-  // apart.
+  std::uint8_t quads = 1;   // for SlidingSource::quads: how many fours of channels a group has
+  std::uint8_t planes = 1;  // planes of the window; a source has rows of one of them
+  // For floats and pairs: the kernel has `height` rows in each plane, and output rows are
+  // `line_step` rows apart.
   std::uint8_t height = 1, line_step = 1;
   std::uint8_t inputs = 1;  // channels of a group
   bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::scale
@@ -62,7 +62,7 @@ struct SlidingKey {
   int lanes() const { return isa_features(tile.isa) & feature::avx512 ? 16 : 8; }
   // Output pixels of a line whose sums are in registers.
   int places() const { return (taps + step - 1) / step; }
-  // Vectors of d for one vector of a block, and multiply-adds for an output pixel.
+  // Vectors of input for one vector of a block, and multiply-adds for an output pixel.
   int sources() const {
     if (is_float()) return planes * height * inputs;
     if (source == SlidingSource::quads) return rows * quads;
@@ -72,10 +72,10 @@ struct SlidingKey {
   int products() const { return sources() * taps * vectors(); }
   // Vectors that a channel of a group is spread over; 1 where a vector has whole groups.
   int spread() const { return inputs > lanes() ? inputs / lanes() : 1; }
-  // Registers for the order of lanes that spreads a channel: of groups that are wider than the
-  // lanes among which the immediate of a shuffle moves, and narrower than a vector.
+  // Registers that hold permutations which spread a channel over its group. Groups need them that
+  // are too wide for a shuffle with an immediate operand, and narrower than a vector.
   int orders() const { return inputs > 4 && inputs < lanes() ? inputs : 0; }
-  // Vectors of weights: lines of bytes have their own.
+  // Vectors of weights. For bytes, each output row has weights of its own.
   int weights() const { return products() * (is_float() ? 1 : lines()); }
   int sums() const { return places() * lines() * vectors(); }  // in registers
 
@@ -91,7 +91,7 @@ struct SlidingKey {
       return {i / both * 2 + i % 2, i % both / 2};
     return {i / plane_rows, i % plane_rows};
   }
-  // Of pairs: whether an output row has weights for any row of a source.
+  // For pairs: whether an output row has weights for any row of a source.
   bool uses(int line, int pair) const {
     for (int i = 2 * pair; i < std::min<int>(2 * pair + 2, rows); ++i) {
       const int ky = row(i, rows / planes).y - line * line_step;
@@ -100,9 +100,9 @@ struct SlidingKey {
     return false;
   }
 
-  // Registers of a kernel of rows or quads (of 32): temporary ones, constants of the results, and
-  // what is left. Without room for the constants they are loaded when they are wanted; with enough,
-  // the sums to start from and the first weights stay in registers.
+  // How a kernel of rows or quads divides its 32 registers: temporaries, constants for the results,
+  // and what is left. If there is no room for the constants, they are loaded when they are needed.
+  // If there is room to spare, the sums to start from and the first weights stay in registers.
   int temporaries() const { return vectors() == 4 ? 5 : 4; }
   int constants() const { return vectors() == 2 ? 3 : 2; }
   int spare() const { return 32 - sums() - temporaries() - constants(); }
@@ -119,43 +119,45 @@ inline constexpr int kMaxSlidingSources = 4;  // whose lanes are in memory
 struct SlidingSegment {
   std::int64_t columns, stride;
   const std::byte* rows[kMaxSlidingRows];
-  std::int64_t moves[kMaxSlidingRows];  // -1, or 0 of a row of padding
+  std::int64_t moves[kMaxSlidingRows];  // -1; 0 for a row of padding
 };
 
 struct SlidingArgs {
   const SlidingSegment* segments;
   std::int64_t channel;  // the first of the block
-  const void* weights;   // [line][source][tap][vector]; of floats for all lines
-  const void* start;     // [vector] sums to start from; of floats the biases
-  // [vector] scales of 8-bit results, and after those of each vector -2^23 scale, of float_bits.
-  // With the bits of 2^23 in `start`, a sum 0 <= s < 2^23 has the bits of the float 2^23 + s, so
-  // that one operation computes (2^23 + s) scale - 2^23 scale, which is s scale rounded once.
-  // Negative sums give some number <= 0 if scale >= 0, which a zero point of 0 makes 0.
+  const void* weights;   // [line][source][tap][vector]; floats have no lines: all share them
+  const void* start;     // [vector] sums to start from; for floats the biases
+  // [vector] the scales of 8-bit results. With float_bits, the scales of each vector are followed
+  // by -2^23 times these. `start` then has the bits of 2^23 as a float, so that a sum 0 <= s < 2^23
+  // has the bits of the float 2^23 + s, and one operation computes (2^23 + s) scale - 2^23 scale,
+  // which is s scale rounded once. A negative sum gives some number <= 0 if scale >= 0; with a zero
+  // point of 0, the result is 0.
   const float* scale;
-  std::byte* lanes[kMaxSlidingSources];  // [source]: [column][vector], not of `whole`
+  std::byte* lanes[kMaxSlidingSources];  // [source]: [column][vector]; SlidingMode::whole has none
   std::byte* c;                          // the first output pixel and channel
   std::int64_t pixel, line;              // bytes between output pixels, and between output rows
-  std::int64_t pixels;  // of an output row; where only lanes are built, columns of these
-  std::uint64_t mask;   // of valid channels
+  std::int64_t pixels;  // of an output row; columns, if the kernel only builds lanes
+  std::uint64_t mask;   // a bit for each valid channel
   std::int64_t last;    // valid channels of the last vector
-  // Of 8-bit results: q = saturate(rint(clamp(sum * scale, low, high)) + zero_point), the latter
-  // also as two int16. The bounds of floats as well. float_bits has 0, 255 and 0.
+  // For 8-bit results: q = saturate(rint(clamp(sum * scale, low, high)) + zero_point). zero_points
+  // has the zero point twice, as int16. Float results have the bounds only. With float_bits, these
+  // are 0 and 255, and the zero point is 0.
   float low, high;
   std::int32_t zero_point, zero_points;
 };
 
 using SlidingFunction = void (*)(const SlidingArgs*);
 
-// Whether there are kernels for a set of features, what those of depthwise bytes read, and whether
-// a key fits the registers.
+// Whether there are kernels for a set of features, what kernels of depthwise convolutions of bytes
+// read there, and whether a key fits the registers.
 bool has_sliding(Features features) noexcept;
 SlidingSource sliding_bytes(Features features) noexcept;
 bool fits_sliding(const SlidingKey& key) noexcept;
-// Vector instructions for an output pixel of a block, a measure of its time.
+// An estimate of the time for an output pixel of a block, in vector instructions.
 double sliding_cost(const SlidingKey& key) noexcept;
 
-// Of the architecture's assembler, as generated_families() is (kernels/table.h): code of a key that
-// fits.
+// The code of a key that fits. The assembler of the architecture defines this function, as it does
+// generated_families() (kernels/table.h).
 std::vector<std::uint8_t> generate_sliding(const SlidingKey& key);
 std::string sliding_name(const SlidingKey& key);
 // Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is

@@ -26,8 +26,8 @@ struct VectorFile {
   int registers;  // how many there are
 };
 
-// What a tile leaves of the vector registers: rows * vectors accumulators, b_registers for each
-// vector of B, a_registers for each row of A and `spare` registers must fit.
+// What limits the size of a tile: rows * vectors accumulators, b_registers for each vector of B,
+// a_registers for each row of A and `spare` registers must fit into the register file.
 struct TileBudget {
   int b_registers;
   int spare;  // broadcasts of A, and temporaries
@@ -44,9 +44,9 @@ enum class Summing : std::uint8_t {
   spilled,           // in int16, added to int32 sums in memory before they can overflow
 };
 
-// What a matrix unit (AMX) does in the place of vector instructions. It computes the raw sums of
-// blocks of k-groups. The rest of k, the stages and the stores are those of the vector kernels of
-// the same accumulator. The default is no matrix unit.
+// What a matrix unit (AMX) does instead of vector instructions: it computes the raw sums of blocks
+// of k-groups. The vector kernels of the same accumulator add the rest of K, run the stages and
+// store the results. The default is that there is no matrix unit.
 struct MatrixUnit {
   int block_groups = 1;         // k-groups that it multiplies at a time
   std::int64_t min_groups = 0;  // of a product that is deep enough for it
@@ -55,7 +55,7 @@ struct MatrixUnit {
 
 struct GemmFamily;
 
-// Position-independent code of the kernel; empty where the family cannot have it.
+// The position-independent code of the kernel; empty if the family has no such kernel.
 using GenerateGemm = std::vector<std::uint8_t> (*)(const GemmFamily& family, const KernelKey& key);
 
 // A row of the table. Either `generate` makes the code of a key, or `compiled` serves every key.

@@ -1,6 +1,6 @@
-// What is done with weights one at a time, for each family: rounding them, reading them from a
-// panel, and the dot products of the portable kernel, which define what all other kernels compute.
-// Layouts are data (PackedFormat in fbg/core/types.h).
+// What each family does with single weights: round them, read them from a panel, and multiply them
+// in the portable kernel, whose results define those of all other kernels. The layout of panels is
+// data (PackedFormat in fbg/core/types.h).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct WeightCodec {
   // Element r of a column in a k-group of a panel.
   void (*read)(const PackedFormat& format, const std::byte* group, std::int64_t column,
                std::int64_t r, void* element) noexcept;
-  // `sum` and the products of row i of A with column j of a tile, in ascending k.
+  // Adds the products of row i of A with column j of a tile to `sum`, in the order of k.
   Value (*dot)(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) noexcept;
 };
 

@@ -2,7 +2,7 @@
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
 //   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 2 for bfloat16, 1
-//              for float. Of int4, the k that share a scale. Those kr values are a k-group
+//              for float; for int4, the k that share a scale. Those kr values are a k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr], or as Int4 says
 //   mr nr      rows and columns of a tile of C, which one call of a microkernel computes
 //   mc         rows of A that are packed at a time
@@ -71,16 +71,16 @@ struct PackedFormat {
   int kr;
   int panel_columns;
   int a_bytes, b_bytes;  // of an element
-  // A is widened before kernels read it: bfloat16 to float, or uint8 to uint16. In uint16, a
-  // k-group is {a0, a2, a1, a3}, so that one multiply-add of pairs takes the even k and another the
-  // odd k.
+  // A is widened before kernels read it: bfloat16 to float, or uint8 to uint16. A k-group of uint16
+  // is {a0, a2, a1, a3}, so that one instruction that multiplies and adds pairs takes the even k,
+  // and another one the odd k.
   bool wide_a = false;
   // B has 4 bits per element, and a k-group of a panel ends with a scale for each column, or with a
   // scale and an offset: see Int4.
   bool nibbles = false;
 
-  // Bytes of one k-group of a row of A and of all columns of a panel, and from one column of a
-  // panel to the next.
+  // The bytes of a k-group of a row of A, from one column of a panel to the next, and of a k-group
+  // of all columns of a panel.
   constexpr std::int64_t a_group() const { return std::int64_t{kr} * a_bytes; }
   constexpr std::int64_t b_column_group() const {
     return nibbles ? kNibbleBytes : std::int64_t{kr} * b_bytes;
@@ -99,7 +99,7 @@ struct PackedFormat {
   static constexpr std::int64_t kNibbleScaleBytes = 2;  // of a float16: a scale or an offset
 };
 
-// What a family is, as data: everything that packs, stores, names or multiplies weights reads this.
+// A family as data: all code that packs, stores, names or multiplies weights reads this.
 struct WeightFormat {
   const char* name;      // of the type of its weights, as fbg.load has it
   const char* operands;  // sums, A and B in the names of kernels

@@ -11,8 +11,8 @@
 // Row offsets, where block.row_offsets is not null, may come from either; where rows can be read in
 // place, from prepare().
 //
-// To add a packer (im2col, another format): a struct that models PackAModel; the driver needs no
-// more. examples/cpp has one of a program outside fbg.
+// To add a packer (im2col, another format), write a struct that models PackAModel; the driver needs
+// nothing else. examples/cpp has a packer of a program outside fbg.
 #pragma once
 
 #include <concepts>
@@ -118,8 +118,8 @@ class PackAToBFloat16 {
   MatrixView<const float> a_;
 };
 
-// Already quantized: uint8, or int8 that is shifted by 128 while it is packed. Scale and zero point
-// are in the terms of the source type; one of each, or one per row.
+// Quantized already: uint8, or int8 that is shifted by 128 while it is packed. Scale and zero point
+// are those of the source type; there is one of each, or one for each row.
 template <class T>
 class PackAWithRowOffset {
  public:

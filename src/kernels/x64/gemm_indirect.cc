@@ -1,7 +1,7 @@
-// The K loop of a kernel whose rows of A lie behind an array of pointers. Each row has a register
-// that points to the end of the piece of k in progress, and one index counts up to zero for all of
-// them, so that a step costs one addition however many rows there are. Up to twelve rows take
-// nearly all registers: arguments and counters lie on the stack meanwhile.
+// The K loop of a kernel that finds the rows of A through an array of pointers. Each row has a
+// register that points to the end of the current piece of k, and one index for all rows counts up
+// to zero, so that a step costs one addition however many rows there are. Up to twelve rows take
+// nearly all registers, so that arguments and counters are on the stack meanwhile.
 #include <cstddef>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace fbg::kernels {
 namespace {
 
-// Of the stack frame.
+// Offsets in the stack frame.
 constexpr int kArgs = 0, kPair = 8, kPairsLeft = 16, kPrefetch = 24, kGroupsLeft = 32, kBegun = 40;
 constexpr int kFrameBytes = 48;
 

@@ -106,8 +106,8 @@ void GemmCode::fetch_nibbles(const Address& to_l1, const Address& to_l2) {
   prefetcht1(to_l2);
 }
 
-// Bytes: k 0 to 3 of the block, then 4 to 7. Words: the even and the odd of k 0 to 3, then of 4 to
-// 7, as A has them (PackedFormat::wide_a).
+// Widens weights to bytes: k 0 to 3 of the block, then 4 to 7. Or to words: the even k of 0 to 3,
+// the odd ones, then the same of 4 to 7, as A has them (PackedFormat::wide_a).
 void GemmCode::load_nibbles(const Vec& to, const Address& from, int part) {
   constexpr int kByteShift[] = {4, 0}, kWordShift[] = {12, 4, 8, 0};
   if (dot_ == Dot::wide_nibbles) {

@@ -1,5 +1,5 @@
-// Operands of a microkernel: where rows of A and vectors of B lie, how they are loaded and
-// multiplied.
+// The operands of a microkernel: where the rows of A and the vectors of B are, and how they are
+// loaded and multiplied.
 #include <bit>
 #include <cstdint>
 
@@ -20,11 +20,11 @@ constexpr SimdAssembler::Table kLowHalvesUp = {order_of(0), order_of(1), order_o
 
 }  // namespace
 
-// The least that A needs: a broadcast, or two halves, or a broadcast and a product where no
-// instruction fuses the addition.
+// The fewest registers that A needs: one for a broadcast; two for its halves, or for a broadcast
+// and a product if no instruction multiplies and adds.
 int GemmCode::a_registers() const { return splits_ || !fuses() ? 2 : 1; }
 
-// Which register holds the broadcast of a row: two in turn where there is room.
+// The register that holds the broadcast of a row. Rows alternate between two if there is room.
 SimdAssembler::Vec GemmCode::a(int row) const {
   if (splits_) return vec(first_a_);
   return vec(first_a_ + (first_a_ + a_registers() + reserved() < num_vectors() ? row % 2 : 0));

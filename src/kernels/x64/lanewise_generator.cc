@@ -1,6 +1,6 @@
 // The lanewise kernel, in reading order: registers by role, sums over sources, output pipeline.
 //
-//   for each source r                             of kernels that spread: row, and channel of it
+//   for each source r                             row and channel, if the kernel spreads
 //     w[kx] = W_r[kx]                             in registers where they fit
 //     for each pixel x under the tile
 //       u = U_r[x]                                one load
@@ -37,8 +37,8 @@ class LanewiseGenerator : public SimdAssembler {
         // Weights stay in registers where two are left: a pixel, and a product to be added.
         keeps_weights_(sums_ + key.taps * vectors_ + 2 <= num_vectors()) {}
 
-  // A tile needs three registers beside the sums: a pixel and two of the pipeline. AVX2 has one for
-  // the mask besides.
+  // In addition to the sums, a tile needs three registers: one for a pixel and two for the
+  // pipeline. AVX2 needs another one for the mask.
   static int max_rows(Isa isa, int taps, int vectors) {
     const bool wide = isa_features(isa) & feature::avx512;
     const int registers = num_vectors(wide ? 16 : 8);
@@ -105,7 +105,7 @@ class LanewiseGenerator : public SimdAssembler {
     L(done);
   }
 
-  // All channels of a row; there is one at least.
+  // Loops over all channels of a row, of which there is at least one.
   void add_channels() {
     Xbyak::Label next;
     L(next);

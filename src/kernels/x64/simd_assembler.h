@@ -1,6 +1,6 @@
-// One vocabulary for AVX2 and AVX-512: a vector register by number, loads and stores with or
-// without a column mask, broadcast constants. Generators above this file do not ask which ISA they
-// emit for, except where an instruction differs.
+// An assembler that hides the differences between AVX2 and AVX-512: vector registers by number,
+// loads and stores with or without a column mask, broadcast constants. The generators ask for the
+// ISA only if they use an instruction that one of the two lacks.
 #pragma once
 
 #include <bit>
@@ -114,7 +114,7 @@ class SimdAssembler : public Xbyak::CodeGenerator {
       vblendvps(x, other, x, vec(mask_vec_));
   }
 
-  // x = valid columns of x, 0 in the rest; of AVX2
+  // x = valid columns of x, 0 in the rest; for AVX2 only
   void keep_valid_bits(const Vec& x) { vandps(x, x, vec(mask_vec_)); }
 
   // Jumps if any lane of v is a NaN.

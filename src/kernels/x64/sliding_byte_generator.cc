@@ -1,10 +1,12 @@
-// The sliding kernel (kernels/sliding.h) of bytes, of AVX-512 with VNNI, in reading order: the
-// lanes of a column, multiply-adds, results. Lanes come from the rows of the image, or from memory,
-// where a kernel that built them has left them for others.
+// The sliding kernel (kernels/sliding.h) of bytes for AVX-512 with VNNI, in reading order: the
+// lanes of a column, multiply-adds, results. Lanes are built from rows of the image, or loaded from
+// memory, where another kernel has stored them.
 //
-// The order of the instructions matters, since results take a chain of slow ones. The sums that a
-// column completes come first, then those that go on; then the next column is read, if registers
-// allow; then results are computed step by step for all vectors together.
+// The order of the instructions matters, because a result needs several slow instructions that wait
+// for each other. The sums that a column completes are computed first, then the others; then the
+// next column is read, if there are registers for it; then each step towards the results is taken
+// for all vectors before the next step. The epilogue of other kernels finishes one vector after the
+// other.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,15 +31,15 @@ class SlidingByteGenerator final : public SlidingLoop {
  private:
   Vec temp(int i) const { return vec(num_sums() + i); }
   Zmm zmm(const Vec& v) const { return Zmm(v.getIdx()); }
-  // The order of words, or of dwords and then of bytes, in lanes of two vectors or of one.
+  // Permutations that build lanes: of words for two vectors; of dwords and then bytes for one.
   Vec words() const { return temp(3); }
   Vec dwords() const { return temp(2); }
   Vec bytes() const { return temp(3); }
-  // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
+  // Constants for 8-bit results: in registers of their own, or loaded when they are needed.
   Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
   Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
   Vec order() const { return keeps_constants_ ? vec(29) : temp(2); }  // of two vectors' results
-  // The scale and the shift of float_bits, which has no such bounds and zero points.
+  // The scale and the shift with float_bits, which needs no bounds and no zero points.
   Vec scale() const { return high(); }
   Vec shift() const { return zero_points(); }
   // What stays in registers if there are enough: the sums to start from, and the first weights.
@@ -249,7 +251,8 @@ class SlidingByteGenerator final : public SlidingLoop {
     }
   }
 
-  // In the order of the channels: the 128 bits of four (or two) vectors transposed.
+  // Stores sums in the order of the channels: the 128-bit parts of two or four vectors are
+  // transposed.
   void store_sums(int place, int line, const Xbyak::RegExp& to) {
     const auto s = [&](int v) { return zmm(sum(place, line, v)); };
     const auto t = [&](int i) { return zmm(temp(i)); };
@@ -268,7 +271,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     }
   }
 
-  // Sums as clamped integers; above only, where packing saturates below.
+  // Converts sums to integers. They are clamped only above if packing saturates below.
   void convert(int place) {
     if (!keeps_constants_) load_result_constants();
     if (key_.float_bits) {
@@ -291,14 +294,14 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   Address masked(const Address& address) const { return key_.tile.masked ? address | k1 : address; }
 
-  // Sums as words that saturate, two vectors in one.
+  // Packs the sums of two vectors into one vector of words, with saturation.
   void pack_words(int place, int line, int v) {
     const Vec words = sum(place, line, v);
     vpackssdw(words, words, sum(place, line, v + 1));
     if (!key_.float_bits) vpaddsw(words, words, zero_points());
   }
 
-  // Of one or four vectors.
+  // Stores the bytes of one or four vectors.
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
     const Vec first = sum(place, line, 0);
     if (key_.vectors() == 1) {
@@ -311,7 +314,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     vmovdqu8(masked(ptr[to]), first);
   }
 
-  // Two vectors of each line: both lines are packed together, and their dwords sorted.
+  // Stores two vectors of each line: both lines are packed together, and their dwords are sorted.
   void store_lines(int place) {
     for (int line = 0; line < key_.lines(); ++line) pack_words(place, line, 0);
     const Zmm bytes = zmm(sum(place, 0, 0));

@@ -1,9 +1,10 @@
 // The sliding kernel (kernels/sliding.h) of float32, in reading order: columns, multiply-adds,
 // results.
 //
-// Depthwise, the rows of a column stay in registers, and each weight is loaded once for all lines.
-// In groups, each row is read on its own, and its channels are spread one after the other: channel
-// i of a group over all lanes of the group, which multiply it by their weights for it.
+// In a depthwise convolution, the rows of a column stay in registers, and each weight is loaded
+// once for all lines. In a convolution with groups, rows are read one after the other, and so are
+// their channels: channel i of a group is spread over all lanes of the group, each of which
+// multiplies it by a weight of its own.
 #include <vector>
 
 #include "kernels/x64/sliding_loop.h"
@@ -115,7 +116,8 @@ class SlidingFloatGenerator final : public SlidingLoop {
         dd(static_cast<std::uint32_t>(lane / key_.inputs * key_.inputs + i));
   }
 
-  // The stages are those of the pipeline, instruction by instruction: a NaN stays.
+  // The same instructions as in the epilogue of other kernels, but each for all vectors before the
+  // next one. A NaN stays.
   void finish(int place) override {
     const Vec bound = vec(weight_);
     for (const StageCode& stage : key_.tile.pipeline()) {

@@ -1,8 +1,8 @@
 // The loop that all sliding kernels share (kernels/sliding.h): columns, segments, output pixels.
 //
-// Sums change places from column to column. Code for as many columns as it takes for every output
-// pixel to be in its first place again stands in a loop; the columns before the first result of a
-// row stand before it.
+// The sums of the output pixels take turns in the registers. The body of the loop is the code for
+// as many columns as it takes until every output pixel uses the registers that it began with; the
+// columns before the first result of a row come before the loop.
 #pragma once
 
 #include <vector>
@@ -43,7 +43,7 @@ class SlidingLoop : public SimdAssembler {
   virtual void add_column(int x) = 0;
   virtual void finish(int place) = 0;
   virtual void emit_tables() {}  // after the code
-  virtual void read_ahead() {}   // what a kernel reads of a column before the one before is done
+  virtual void read_ahead() {}   // reads the next column before this one is finished
   virtual void next_column() { next_pixel(); }
 
   // Registers by role (System V: rdi holds the arguments).
@@ -77,8 +77,8 @@ class SlidingLoop : public SimdAssembler {
     and_(move_, offset_);
   }
 
-  // Keeps the pointers to rows [first, first + count) in registers, of segments that have either no
-  // row of padding or no other (key.inside).
+  // Keeps the pointers to rows [first, first + count) in registers. The rows of a segment must be
+  // all padding, or none of them (key.inside).
   void keep_rows(int first, int count) {
     first_kept_ = first;
     kept_rows_ = count;
@@ -112,7 +112,7 @@ class SlidingLoop : public SimdAssembler {
       vmulps(s, s, ptr[scale_ + 2 * v * vector_bytes()]);
     });
   }
-  // A NaN, of the second source, stays. As an integer it is the least int32.
+  // A NaN stays, because it is the second operand. Converted, it becomes the least int32.
   void bound_sums(int place, const Vec& high) {
     for_each_sum(place, [&](const Vec& s, int, int) { vminps(s, high, s); });
   }

@@ -1,5 +1,5 @@
-// The sliding kernel (kernels/sliding.h) of bytes without VNNI of 512 bits, in reading order:
-// lanes, multiply-adds, results.
+// The sliding kernel (kernels/sliding.h) of bytes for CPUs without VNNI on vectors of 512 bits, in
+// reading order: lanes, multiply-adds, results.
 //
 // Bytes are widened to int16, and a lane holds those of two rows. vpmaddwd adds their two products
 // exactly, whatever the weights are: vpmaddubsw, which multiplies bytes, would saturate.
@@ -95,7 +95,7 @@ class SlidingPairGenerator final : public SlidingLoop {
     for (int line = 0; line < key_.lines(); line += 2) store_lines(place, line);
   }
 
-  // In the order of the channels.
+  // Stores sums in the order of the channels.
   void store_sums(int place, int line) {
     const Vec low = sum(place, line, 0), high = sum(place, line, key_.vectors() - 1);
     const auto to = [&](int i) { return ptr[result(line) + i * vector_bytes()]; };
@@ -113,7 +113,7 @@ class SlidingPairGenerator final : public SlidingLoop {
     }
   }
 
-  // Sums as integers, clamped above only: packing saturates below.
+  // Converts sums to integers, which are clamped only above, because packing saturates below.
   void convert(int place) {
     const Vec constant = temp(0);
     if (key_.float_bits) {
@@ -130,7 +130,8 @@ class SlidingPairGenerator final : public SlidingLoop {
     round_sums(place);
   }
 
-  // Line `line`, and the next one if there is one: packed together, and sorted by lines.
+  // Packs line `line` and the next one, if there is one, together; sorts the bytes by lines, and
+  // stores them.
   void store_lines(int place, int line) {
     const bool both = line + 1 < key_.lines();
     const Vec first = sum(place, line, 0), second = sum(place, both ? line + 1 : line, 0);
@@ -154,7 +155,7 @@ class SlidingPairGenerator final : public SlidingLoop {
     store(first, line, both);
   }
 
-  // Quads of channels of one line and of the other alternate, or pairs of these.
+  // Packed bytes alternate between the two lines, every four channels or every eight.
   void sort_lines(const Vec& bytes) {
     const Vec order = temp(0);
     if (key_.vectors() == 2 && !is_zmm())

@@ -29,7 +29,8 @@ struct StageContext {
   StageOperands operands{};
   Xbyak::Reg64 scratch{Xbyak::Operand::RAX}, scratch2{Xbyak::Operand::RSI},
       scratch3{Xbyak::Operand::RDX};
-  // `scratch` points to the row of the operand of the only stage that has one and uses `scratch`.
+  // Only one stage has an operand and uses `scratch`, which points to the row of that operand
+  // already.
   bool row_is_loaded = false;
   // The first of the vector registers that hold what was folded: offsets of all vectors of a row,
   // then scales. -1: they are in memory.
