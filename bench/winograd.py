@@ -89,7 +89,7 @@ def contestants(layer: Layer, threads: int) -> tuple[list[timing.Contestant], di
     stages = fbg.Bias(np.zeros(layer.outputs, np.float32)) >> fbg.ReLU()
     costs = {a.name: a.cost for a in wc.algorithms(x.shape)}
     entrants, expected = [], None
-    for name in ["taps", *sorted(n for n in costs if n.startswith("winograd"))]:
+    for name in ["implicit_gemm", *sorted(n for n in costs if n.startswith("winograd"))]:
         call = fbg.prepare(wc, stages, shape=x.shape, algorithm=name, num_threads=threads)
         out = call(x)
         expected = out.copy() if expected is None else expected
@@ -105,14 +105,14 @@ def contestants(layer: Layer, threads: int) -> tuple[list[timing.Contestant], di
 def row(
     layer: Layer, chosen: str, results: dict[str, timing.Result], costs: dict[str, float]
 ) -> list[str]:
-    direct = results["taps"]
+    direct = results["implicit_gemm"]
     algorithms = {name: r for name, r in results.items() if name != "peak"}
     best = min(algorithms.values(), key=lambda result: result.median)
     cells = [layer.network, layer.name, f"{direct.median * 1e6:.0f}"]
     for n in range(2, 7):
         result = results.get(f"winograd{n}")
         cells.append("" if result is None else f"{result.speedup_over(direct):.2f}")
-    cells += [chosen, f"{costs['taps'] / costs[chosen]:.2f}"]
+    cells += [chosen, f"{costs['implicit_gemm'] / costs[chosen]:.2f}"]
     cells.append(f"{100 * (1 - results[chosen].speedup_over(best)):.0f} %")
     return [*cells, f"{results[chosen].speedup_over(results['peak']):.2f}"]
 
@@ -147,7 +147,7 @@ def errors() -> str:
         exact = np.einsum("yxiab,oiab->yxo", windows, w.astype(np.float64), optimize=True)
         wc = fbg.PackedConv(w, dtype="float32")
         names = sorted(a.name for a in wc.algorithms(x.shape) if "winograd" in a.name)
-        for name in ["taps", *names]:
+        for name in ["implicit_gemm", *names]:
             error = np.abs(fbg.conv(x, wc, algorithm=name)[0] - exact) / exact.std()
             rms = float(np.sqrt((error**2).mean()))
             rows.append([f"{k}×{k}", str(inputs), name, f"{error.max():.1e}", f"{rms:.1e}"])

@@ -95,7 +95,7 @@ ConvMethod plain_method() {
         return std::make_unique<PlainStep>(p);
       },
       .any_grid = true,
-      .in_kernel_order = false,  // taps fuses multiplication and addition: other bits
+      .in_kernel_order = false,  // implicit GEMM fuses multiplication and addition: other bits
       .serves = only<Accumulator::float32>,
   };
 }

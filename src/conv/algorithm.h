@@ -1,5 +1,5 @@
-// What an algorithm of convolution is to the rest: one file that answers whether it applies, what
-// it costs, and how it is prepared and run. The table of all of them is in algorithms.cc.
+// The interface of an algorithm of convolution. Each algorithm is one file, which tells whether it
+// applies and what it costs, and prepares and runs it. algorithms.cc has the table of all of them.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "conv/padding.h"
-#include "conv/parts.h"
+#include "conv/phase_decomposition.h"
 #include "fbg/conv/conv.h"
 #include "fbg/conv/pack_im2col.h"
 #include "gemm/kernel_table.h"
 
 namespace fbg {
 
-// What is to be computed. A choice never depends on the threads, and the batch only scales costs.
+// What is to be computed. The choice of an algorithm never depends on the number of threads, and
+// the batch only scales costs.
 struct ConvProblem {
   const PackedConv& weights;
   const ConvGeometry& geometry;
@@ -63,8 +64,8 @@ class ConvStep {
   virtual ~ConvStep() = default;
   virtual std::string kernel() const = 0;
   virtual int phases() const noexcept { return 1; }
-  // Whether it reads elements of twice as many bytes as x has: what kernels want widened
-  // (PackedFormat::wide_a).
+  // Whether it reads elements of twice as many bytes as those of x, because its kernels need them
+  // widened (PackedFormat::wide_a).
   virtual bool widens() const noexcept { return false; }
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
@@ -79,17 +80,17 @@ struct ConvMethod {
   double (*cost)(const ConvProblem&);
   std::unique_ptr<ConvStep> (*prepare)(const ConvProblem&);
   bool any_grid = false;  // writes pixels wherever ConvRun::grid has them (pixel_grid.h)
-  // In floating point: the chain has the order of the kernel's positions, and at each position that
-  // of the channels. All exact methods of which this is true give the same bits.
+  // In floating point: products are added in the order of the positions of the kernel and, at each
+  // position, of the channels. All exact methods of which this is true give the same bits.
   bool in_kernel_order = true;
   bool (*serves)(Accumulator) = nullptr;  // families of weights; null: all
 };
 
-// All that compute weights of a family.
+// All methods for weights of a family.
 std::span<const ConvMethod> conv_methods(Accumulator family);
 
-// The problems of all parts of a convolution, to which one method is applied.
-std::vector<ConvProblem> conv_problems(const std::vector<ConvPart>& parts,
+// The problems of all phases of a convolution, which are computed by one method.
+std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
                                        std::span<const Stage> stages, const ConvOptions& options,
                                        Features features);
 
@@ -97,8 +98,14 @@ std::vector<ConvProblem> conv_problems(const std::vector<ConvPart>& parts,
 // options name, if it applies and gives the same bits. Throws std::invalid_argument for an
 // algorithm that does not exist or does not apply, where `geometry` is that of the whole
 // convolution.
-const ConvMethod& choose_method(std::span<const ConvProblem> parts, const ConvGeometry& geometry,
+const ConvMethod& choose_method(std::span<const ConvProblem> problems, const ConvGeometry& geometry,
                                 const ConvOptions& options);
+
+// The geometry of products of any depth: that of a matrix unit, if there is one.
+inline Geometry unit_geometry(const ConvProblem& p) {
+  constexpr std::int64_t kManyGroups = 1 << 20;
+  return choose_geometry(p.family(), p.features, {}, kManyGroups);
+}
 
 // For ConvMethod::serves.
 template <Accumulator kFamily>
@@ -110,18 +117,18 @@ constexpr bool only(Accumulator family) {
 ConvMethod pointwise_method();
 ConvMethod implicit_gemm_method();
 ConvMethod im2col_method();
-ConvMethod lanewise_method();
-ConvMethod strips_method();
+ConvMethod channel_vectorized_method();
+ConvMethod row_blocked_method();
 ConvMethod blocked_im2col_method();
 ConvMethod flattened_rows_method();
-ConvMethod merged_method();
+ConvMethod block_diagonal_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod, 5> winograd_methods();
 // One for each number of levels: strassen1, strassen2.
 std::array<ConvMethod, 2> strassen_methods();
-ConvMethod sliding_method();
+ConvMethod sliding_window_method();
 
-// Makes a stage read its operand `columns` further on: for the next group of channels.
+// Makes a stage read its operand `columns` further on, for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 
 // The key of kernels that run the stages of a problem. All pixels of an image share a scale and a

@@ -20,11 +20,12 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
 
 std::span<const ConvMethod> conv_methods(Accumulator family) {
   using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
-  // Never destroyed: daemon threads may still use it when static objects are.
+  // It is never destroyed, because daemon threads may still use it when static objects are.
   static const auto& methods = *new Methods([] {
-    std::vector<ConvMethod> all{pointwise_method(),      implicit_gemm_method(),  sliding_method(),
-                                lanewise_method(),       strips_method(),         im2col_method(),
-                                blocked_im2col_method(), flattened_rows_method(), merged_method()};
+    std::vector<ConvMethod> all{
+        pointwise_method(),          implicit_gemm_method(),  sliding_window_method(),
+        channel_vectorized_method(), row_blocked_method(),    im2col_method(),
+        blocked_im2col_method(),     flattened_rows_method(), block_diagonal_method()};
     std::ranges::copy(winograd_methods(), std::back_inserter(all));
     std::ranges::copy(strassen_methods(), std::back_inserter(all));
     Methods by_family;
@@ -37,14 +38,14 @@ std::span<const ConvMethod> conv_methods(Accumulator family) {
   return methods[static_cast<std::size_t>(family)];
 }
 
-std::vector<ConvProblem> conv_problems(const std::vector<ConvPart>& parts,
+std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
                                        std::span<const Stage> stages, const ConvOptions& options,
                                        Features features) {
   const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
   std::vector<ConvProblem> problems;
-  for (const ConvPart& part : parts)
+  for (const SubConvolution& phase : phases)
     problems.push_back(
-        {part.weights, part.geometry, part.shape, stages, has_scale, features, options.threads});
+        {phase.weights, phase.geometry, phase.shape, stages, has_scale, features, options.threads});
   return problems;
 }
 
@@ -52,24 +53,38 @@ namespace {
 
 using Problems = std::span<const ConvProblem>;
 
-bool applies_to(const ConvMethod& method, Problems parts) {
-  return (parts.size() == 1 || method.any_grid) && std::ranges::all_of(parts, method.applies);
+bool applies_to(const ConvMethod& method, Problems problems) {
+  return (problems.size() == 1 || method.any_grid) && std::ranges::all_of(problems, method.applies);
 }
 
-double cost_of(const ConvMethod& method, Problems parts) {
+double cost_of(const ConvMethod& method, Problems problems) {
   double sum = 0;
-  for (const ConvProblem& part : parts) sum += method.cost(part);
+  for (const ConvProblem& problem : problems) sum += method.cost(problem);
   return sum;
 }
 
 // Whether two methods give the same bits for every problem to which both apply.
-bool rounds_alike(const ConvMethod& a, const ConvMethod& b, Problems parts) {
+bool rounds_alike(const ConvMethod& a, const ConvMethod& b, Problems problems) {
   const auto in_order = [](const ConvMethod& m) { return m.exact && m.in_kernel_order; };
-  return parts.front().is_integer() || std::string_view(a.name) == b.name ||
+  return problems.front().is_integer() || std::string_view(a.name) == b.name ||
          (in_order(a) && in_order(b));
 }
 
-// "winograd4" is called so, and also by the name of its family.
+// Names that algorithms had before, which programs and tuning files may still contain.
+struct FormerName {
+  std::string_view former, name;
+};
+constexpr FormerName kFormerNames[] = {
+    {"taps", "implicit_gemm"},     {"lines", "flattened_rows"}, {"patches", "blocked_im2col"},
+    {"merged", "block_diagonal"},  {"strips", "row_blocked"},   {"lanewise", "channel_vectorized"},
+    {"sliding", "sliding_window"},
+};
+std::string_view current_name(std::string_view name) {
+  const auto* const found = std::ranges::find(kFormerNames, name, &FormerName::former);
+  return found == std::end(kFormerNames) ? name : found->name;
+}
+
+// "winograd4" has this name and also that of its family.
 bool is_called(const char* name, std::string_view wanted) {
   const std::string_view whole = name;
   return wanted == whole || wanted == whole.substr(0, whole.find_last_not_of("0123456789") + 1);
@@ -77,19 +92,21 @@ bool is_called(const char* name, std::string_view wanted) {
 
 }  // namespace
 
-const ConvMethod& choose_method(Problems parts, const ConvGeometry& geometry,
+const ConvMethod& choose_method(Problems problems, const ConvGeometry& geometry,
                                 const ConvOptions& options) {
-  const std::span<const ConvMethod> methods = conv_methods(parts.front().family());
+  const std::span<const ConvMethod> methods = conv_methods(problems.front().family());
   const ConvMethod* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  const bool direct = options.algorithm == "direct", any = options.algorithm.empty() || direct;
+  const std::string_view wanted = current_name(options.algorithm);
+  const std::string_view measured = current_name(options.measured);
+  const bool direct = wanted == "direct", any = wanted.empty() || direct;
   bool exists = any;
   for (const ConvMethod& method : methods) {
-    if (!any && !is_called(method.name, options.algorithm)) continue;
+    if (!any && !is_called(method.name, wanted)) continue;
     exists = true;
-    if (!applies_to(method, parts)) continue;
+    if (!applies_to(method, problems)) continue;
     if (any && (options.exact || direct) && !method.exact) continue;
-    const double cost = cost_of(method, parts);
+    const double cost = cost_of(method, problems);
     if (cost < least) {
       least = cost;
       best = &method;
@@ -97,8 +114,8 @@ const ConvMethod& choose_method(Problems parts, const ConvGeometry& geometry,
   }
   if (best && any)
     for (const ConvMethod& method : methods)
-      if (method.name == options.measured && applies_to(method, parts) &&
-          rounds_alike(method, *best, parts))
+      if (method.name == measured && applies_to(method, problems) &&
+          rounds_alike(method, *best, problems))
         return method;
   if (best) return *best;  // im2col applies to everything
   const std::string name(options.algorithm);
@@ -116,8 +133,8 @@ const ConvMethod& choose_method(Problems parts, const ConvGeometry& geometry,
 std::vector<ConvAlgorithm> conv_algorithms(const PackedConv& weights, RuntimePipeline pipeline,
                                            const ConvShape& shape, const ConvOptions& options,
                                            Features features) {
-  const std::vector<ConvPart> parts = conv_parts(weights, shape);
-  const std::vector<ConvProblem> problems = conv_problems(parts, pipeline, options, features);
+  const std::vector<SubConvolution> phases = decompose_phases(weights, shape);
+  const std::vector<ConvProblem> problems = conv_problems(phases, pipeline, options, features);
   const ConvMethod& chosen = choose_method(problems, weights.geometry(), options);
   std::vector<ConvAlgorithm> found;
   for (const ConvMethod& method : conv_methods(weights.family()))

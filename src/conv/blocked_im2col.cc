@@ -1,5 +1,5 @@
-// patches: a convolution of bytes by blocked im2col: as one product, whose A is gathered for a
-// block of tiles at a time.
+// blocked_im2col: a convolution of bytes as one product whose A is gathered for a block of tiles at
+// a time.
 //
 // A row of A is the patch of an output pixel: the pixels under each row of the kernel are
 // contiguous in a channels-last image, so that it is made of a few runs of bytes, one after the
@@ -7,10 +7,10 @@
 //
 //   [ row 0 of the kernel: kx, channel | row 1 | ... | zeros ]
 //
-// This is for images of few channels. Their runs are short, and implicit_gemm.cc, which reads them
-// where they lie, would have to pad each of them; here only the end of a patch is padded. Tiles do
-// not end where a line of the output does. All columns of C use the patches of a block while they
-// are in the L1.
+// This serves images of few channels. Their runs are short, and implicit_gemm.cc, which reads them
+// in place, would have to pad each of them; here only the end of a patch is padded. A tile may go
+// on from one line of the output to the next. All columns of C use the patches of a block while
+// they are in the L1.
 #include <algorithm>
 #include <cstring>
 
@@ -18,17 +18,16 @@
 #include "conv/padding.h"
 #include "conv/tile_product.h"
 #include "conv/tiles.h"
+#include "core/memory.h"
 #include "core/policy.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kManyGroups = 1 << 20;
-
 // The tile of a matrix unit, if padding patches to whole blocks of it pays.
 Geometry plain_tile(const ConvProblem& p) {
-  const Geometry unit = choose_geometry(p.family(), p.features, {}, kManyGroups);
+  const Geometry unit = unit_geometry(p);
   const std::int64_t groups = ceil_div(p.geometry.depth(), p.format().kr);
   const double padded = tile_cost(unit, unit.max_rows, round_up(groups, unit.block_groups));
   if (padded <= static_cast<double>(groups * unit.max_rows)) return unit;
@@ -40,10 +39,10 @@ bool pixels_are_patches(const ConvGeometry& g, std::int64_t depth) {
   return is_pointwise(g) && depth == g.in_channels;
 }
 
-class Patches final : public SourceOfA {
+class BlockedIm2Col final : public SourceOfA {
  public:
-  explicit Patches(const ConvProblem& p)
-      : Patches(p, conv_kernels(p, plain_tile(p), 0, volume(p.shape.output))) {}
+  explicit BlockedIm2Col(const ConvProblem& p)
+      : BlockedIm2Col(p, conv_kernels(p, plain_tile(p), 0, volume(p.shape.output))) {}
 
   void find_rows(const ConvRun& run, std::int64_t n, Range indices, const std::byte*,
                  std::byte* scratch, TileRows* rows, Segment* found) const noexcept override {
@@ -64,7 +63,7 @@ class Patches final : public SourceOfA {
   }
 
  private:
-  Patches(const ConvProblem& p, const TileKernels& kernels)
+  BlockedIm2Col(const ConvProblem& p, const TileKernels& kernels)
       : SourceOfA(p, kernels, volume(p.shape.output), p.geometry.depth(),
                   kernels.tile.block_groups),
         features_(p.features),
@@ -72,18 +71,17 @@ class Patches final : public SourceOfA {
     const std::int64_t run = geometry.kernel[2] * geometry.in_channels;
     const std::int64_t steps = run <= simd::kMaxRun ? round_up(run, simd::kRunStep) : run;
     patch_ = round_up(std::max(geometry.depth() - run + steps, depth_), 4);
-    // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
+    // BlockedIm2Col a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
     block_tiles =
-        std::max<std::int64_t>(policy::patches::kBlockBytes / (patch_ * tile.max_rows), 1);
+        std::max<std::int64_t>(policy::blocked_im2col::kBlockBytes / (patch_ * tile.max_rows), 1);
     scratch_bytes = block_tiles * tile.max_rows * patch_;
   }
 
   // A matrix unit takes twice the time to load rows that are not whole cache lines.
   bool may_be_in_place(const std::byte* data) const noexcept {
-    constexpr std::uintptr_t kLine = 64;
     return depth_ == geometry.in_channels &&
-           (tile.block_groups == 1 || reinterpret_cast<std::uintptr_t>(data) % kLine == 0);
+           (tile.block_groups == 1 || reinterpret_cast<std::uintptr_t>(data) % kCacheLine == 0);
   }
 
   const Features features_;
@@ -120,11 +118,11 @@ double cost(const ConvProblem& p) {
 }  // namespace
 
 ConvMethod blocked_im2col_method() {
-  return {.name = "patches",
+  return {.name = "blocked_im2col",
           .exact = true,
           .applies = applies,
           .cost = cost,
-          .prepare = prepare_tile_product<Patches>,
+          .prepare = prepare_tile_product<BlockedIm2Col>,
           .serves = only<Accumulator::int32>};
 }
 

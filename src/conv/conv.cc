@@ -25,8 +25,8 @@ struct Conv::State {
   ConvSource source;
   bool has_scale;
   std::string algorithm;
-  std::vector<ConvPart> parts;
-  std::vector<std::unique_ptr<ConvStep>> steps;  // one for each part, one after the other
+  std::vector<SubConvolution> subconvolutions;
+  std::vector<std::unique_ptr<ConvStep>> steps;  // one for each of them, in their order
   ValueType output;
   const simd::RowKernels& rows;
   int threads;
@@ -43,7 +43,8 @@ struct Conv::State {
   void find_extents(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void convert(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void unshift(OutputView c, int id, int count) const noexcept;
-  // Scale and zero point of every image, from what `count` threads found: thread `id` has its own.
+  // The scale and zero point of every image, from the extents that `count` threads found. Each
+  // thread has its own copy.
   struct Parameters {
     float* scale;
     std::int32_t* zero_point;
@@ -53,7 +54,7 @@ struct Conv::State {
   std::size_t parameter_bytes() const {
     return static_cast<std::size_t>(round_up(shape.batch * 8, 64));
   }
-  // use(line of x, its number): the lines of the batch that one of `count` threads has.
+  // Calls use(line of x, its number) for the lines of the batch that thread `id` of `count` has.
   template <class F>
   void for_each_line(const ConvInput& x, int id, int count, std::int64_t size,
                      F use) const noexcept;
@@ -64,8 +65,9 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
   if (options.source != ConvSource::native && !is_integer(weights.family()))
     throw std::invalid_argument("conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();
-  std::vector<ConvPart> parts = conv_parts(weights, shape);
-  const std::vector<ConvProblem> problems = conv_problems(parts, pipeline, options, features);
+  std::vector<SubConvolution> subconvolutions = decompose_phases(weights, shape);
+  const std::vector<ConvProblem> problems =
+      conv_problems(subconvolutions, pipeline, options, features);
   // Types the stages, and checks that operands have what they ask for.
   const KernelKey key =
       conv_kernel_key(problems.front(), choose_geometry(weights.family(), features));
@@ -80,8 +82,8 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
   std::vector<std::unique_ptr<ConvStep>> steps;
   for (const ConvProblem& problem : problems) steps.push_back(method.prepare(problem));
   state_ = std::make_unique<State>(State{weights, geometry, shape, options.source,
-                                         problems.front().has_scale, method.name, std::move(parts),
-                                         std::move(steps), key.output(),
+                                         problems.front().has_scale, method.name,
+                                         std::move(subconvolutions), std::move(steps), key.output(),
                                          simd::kernels(features).rows, options.threads});
   State& s = *state_;
   s.widens = s.steps.front()->widens();
@@ -182,7 +184,7 @@ void Conv::State::convert(const ConvInput& x, std::byte* workspace, int id,
                           int count) const noexcept {
   auto* const image = workspace + image_at;
   if (!is_integer()) {
-    // bfloat16, the only float whose kernels want it wider.
+    // bfloat16 is the only type of floats that kernels read in a wider form.
     for_each_line(x, id, count, weights.format().packed.a_bytes,
                   [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t) {
                     rows.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(from),
@@ -215,17 +217,17 @@ void Conv::State::convert(const ConvInput& x, std::byte* workspace, int id,
                 });
 }
 
-// Raw sums of what was shifted: sum (x + s) w - s sum w, modulo 2^32.
+// Corrects the raw sums of a shifted x: sum (x + s) w - s sum w, modulo 2^32.
 void Conv::State::unshift(OutputView c, int id, int count) const noexcept {
-  for (const ConvPart& part : parts) {
-    const Extent3& out = part.shape.output;
-    const std::int64_t pixels = part.shape.out_pixels();
+  for (const SubConvolution& sub : subconvolutions) {
+    const Extent3& out = sub.shape.output;
+    const std::int64_t pixels = sub.shape.out_pixels();
     for (std::int64_t i = pixels * id / count; i < pixels * (id + 1) / count; ++i) {
-      const std::int64_t at = part.grid.row(i / volume(out), i / (out[1] * out[2]) % out[0],
-                                            i / out[2] % out[1], i % out[2]);
+      const std::int64_t at = sub.grid.row(i / volume(out), i / (out[1] * out[2]) % out[0],
+                                           i / out[2] % out[1], i % out[2]);
       auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + at * c.ld);
       for (std::int64_t o = 0; o < geometry.out_channels; ++o)
-        row[o] -= 128u * static_cast<std::uint32_t>(part.weights.col_offsets()[o]);
+        row[o] -= 128u * static_cast<std::uint32_t>(sub.weights.col_offsets()[o]);
     }
   }
 }
@@ -238,17 +240,16 @@ void Conv::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::
   if (phase < s.quantizing_phases()) return s.find_extents(x, workspace, thread_id, num_threads);
   if (phase < s.first_step_phase()) return s.convert(x, workspace, thread_id, num_threads);
   phase -= s.first_step_phase();
-  std::size_t part = 0;
-  for (; part < s.steps.size() && phase >= s.steps[part]->phases(); ++part)
-    phase -= s.steps[part]->phases();
-  if (part == s.steps.size()) return s.unshift(c, thread_id, num_threads);
-  if (s.parts[part].shape.out_pixels() == 0) return;
+  std::size_t i = 0;
+  for (; i < s.steps.size() && phase >= s.steps[i]->phases(); ++i) phase -= s.steps[i]->phases();
+  if (i == s.steps.size()) return s.unshift(c, thread_id, num_threads);
+  if (s.subconvolutions[i].shape.out_pixels() == 0) return;
 
   const std::int64_t channels = s.geometry.in_channels * s.element;
   ConvRun run{};
   run.stages = pipeline;
   run.c = c;
-  run.grid = s.parts[part].grid;
+  run.grid = s.subconvolutions[i].grid;
   if (s.converts()) {
     const std::int64_t line = s.shape.input[2] * channels, plane = s.shape.input[1] * line;
     run.x = workspace + s.image_at;
@@ -267,7 +268,7 @@ void Conv::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::
     run.scale = s.has_scale ? found.scale : nullptr;
     run.zero_point = found.zero_point;
   }
-  s.steps[part]->run(run, workspace + s.step_at, phase, thread_id, num_threads);
+  s.steps[i]->run(run, workspace + s.step_at, phase, thread_id, num_threads);
 }
 
 }  // namespace fbg

@@ -1,11 +1,12 @@
-// What the pieces of a convolution cost, for the cost models of the algorithms.
+// The costs of the parts of a convolution, for the cost models of the algorithms.
 //
-// The unit is the time of one multiply-add of vectors, of which two ports of a core do two in a
-// cycle: about 0.15 ns. All constants were measured: those of transfers with measure_read() of
+// The unit is the time of one multiply-add of vectors, about 0.15 ns: the two ports of a core do
+// two of them in a cycle. All constants were measured: those of transfers with measure_read() of
 // kernels/peak.h, the others fitted to the times of whole convolutions (bench/conv.py --algorithms
 // shows how well they predict the fastest algorithm). They are constants, and not measured by each
 // process, because the choice of an algorithm decides about the rounding of floats: a result must
-// not depend on what else the machine was doing. fbg.tune measures where that is harmless.
+// not depend on what else the machine was doing. fbg.tune measures where this has no effect on
+// bits.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +18,10 @@
 
 namespace fbg {
 
-// The time in which a core reads `bytes` over and over that lie among `total` bytes: all of these
-// are read before the same ones again, so that they come from the cache that holds the total. The
-// L1 is part of what multiply-adds cost. Up to about 2.5 times the L2, prefetching hides most of
-// the way to the L3.
+// The time in which a core reads `bytes` again and again, if it reads `total` bytes, these
+// included, before it comes back to the same ones: they then come from the cache that holds the
+// total. Reading from the L1 is included in the cost of multiply-adds. Up to about 2.5 times the
+// size of the L2, prefetching hides most of the latency of the L3.
 inline double read_cost(double bytes, double total) {
   constexpr double kL2 = 0.08, kNearL3 = 0.1, kL3 = 0.25;  // a byte
   if (total <= static_cast<double>(cpu_info().l1d_bytes) * 2 / 3) return 0;
@@ -32,9 +33,10 @@ inline double read_cost(double bytes, double total) {
 // Computing and reading overlap, but not perfectly.
 inline double overlapped(double compute, double read) { return std::hypot(compute, read); }
 
-// A tile of `rows` rows and one vector of columns: `runs` runs of `groups` k-groups each. For
-// vector kernels these are multiply-adds, or the loads of B where those are more; B comes from the
-// L1 if a panel of all runs fits, and else from where the panel lies.
+// The cost of a tile of `rows` rows and one vector of columns, with `runs` runs of `groups`
+// k-groups each. With vector kernels, it is that of the multiply-adds, or of the loads of B if
+// those take longer. B comes from the L1 if a panel of all runs fits it, and otherwise from the
+// cache that holds the panel.
 inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t groups,
                         std::int64_t runs = 1) {
   const double height = static_cast<double>(rows), count = static_cast<double>(runs);
@@ -46,8 +48,9 @@ inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t gr
                       read_cost(static_cast<double>(depth * tile.lanes),
                                 static_cast<double>(depth * kPanelColumns)));
   }
-  // A matrix unit multiplies tiles of up to 16 rows by blocks of k-groups, and reads B beside that.
-  // What is left of each run goes to vector kernels, which add to sums in memory.
+  // A matrix unit multiplies tiles of up to 16 rows by blocks of k-groups, and reads B meanwhile.
+  // The k-groups of each run that do not fill a block go to vector kernels, which add to sums in
+  // memory.
   const bool two_tiles = rows > 16;
   constexpr double kRun = 25, kBlock = 11, kTile = 27, kRow = 2.5;
   const double rest_latency = two_tiles ? 400 : 160;

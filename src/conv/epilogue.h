@@ -1,5 +1,5 @@
-// The stages of a pipeline on float32 sums that are in memory: a microkernel that multiplies
-// nothing, for algorithms that sum up in their own way.
+// Runs the stages of a pipeline on float32 sums in memory, by a microkernel that multiplies
+// nothing, for algorithms with kernels of their own for the sums.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class SumsEpilogue {
 
   std::string kernel() const { return kernel_name(key_); }
 
-  // Columns `columns` of `rows` rows of C, the first of which is row `first`. The next ones are as
-  // far apart as `place` says in C, and their sums `ld` floats.
+  // Writes columns `columns` of `rows` rows of C, the first of which is row `first`. In C, the rows
+  // are as far apart as `place` says; their sums are `ld` floats apart.
   void run(const float* sums, std::int64_t ld, std::int64_t rows, std::int64_t first, Range columns,
            TilePlace& place) const noexcept {
     const BalancedSplit tiles = BalancedSplit::split(rows, tile_.max_rows);

@@ -1,23 +1,23 @@
-// lines: a dense convolution of bytes on a matrix unit, by implicit GEMM over flattened padded
-// rows: tiles go on from one line of the output to the next.
+// flattened_rows: implicit GEMM over flattened padded rows, for dense convolutions of bytes on a
+// matrix unit. Tiles go on from one line of the output to the next.
 //
-// As in implicit_gemm.cc, A is read where the pixels lie, one run of k for each row of the kernel.
-// But the lines of the image are copied first, one below the other with the padding between them.
-// Output pixels of all lines, and a few positions between the lines, are then rows of one matrix:
+// As in implicit_gemm.cc, A is read in place, one run of k for each row of the kernel. But the
+// lines of the image are copied first, one below the other, with the padding between them. Output
+// pixels of all lines, and a few positions between the lines, are then rows of one matrix:
 //
 //   position p = y * pitch + x     sums[p] = sum over ky of  copy[p * stride, line ky ...] * w[ky]
 //
-// The unit multiplies whole blocks of k: weights of zero belong to the pixels that follow a run in
-// its last block. A tile has as many rows as the unit multiplies, wherever lines end. The kernel
-// leaves out the rows that belong to no pixel (TileArgs::picked), because x is beyond the width of
-// the output.
+// The unit multiplies whole blocks of k, and the pixels that follow a run in its last block are
+// multiplied by weights of zero. A tile has as many rows as the unit multiplies, wherever lines
+// end. The kernel leaves out the rows that are no pixels (TileArgs::picked), because their x is
+// beyond the width of the output.
 //
-// K may be cut into parts (line_layout.h). Then all pipelined tiles are multiplied by one part of
-// the weights, before the next part adds to their sums.
+// K may be divided into parts (line_layout.h). All pipelined tiles are then multiplied by one part
+// of the weights before the next part adds to their sums.
 //
 // With a stride along the height, lines with the same remainder modulo the stride are together: the
 // lines that one row of the kernel reads follow each other. The padding after a line is the padding
-// before the next one. Images without padding that lie in memory in this way are read in place.
+// before the next one. Images without padding that have this layout in memory are read in place.
 #include <algorithm>
 #include <vector>
 
@@ -100,8 +100,8 @@ class FlattenedRows final : public SourceOfA {
     list_picked_rows();
   }
 
-  // picked_[x] is the list of those rows of the tallest tile that belong to pixels, if its first
-  // row is position x of a line; lower tiles have the beginning of the list.
+  // picked_[x] lists the rows of the tallest tile that are pixels if its first row is position x of
+  // a line. The list of a shorter tile is the beginning of it.
   void list_picked_rows() {
     picked_.resize(static_cast<std::size_t>(layout_.line_positions));
     for (std::int64_t x = 0; x < layout_.line_positions; ++x)
@@ -110,7 +110,7 @@ class FlattenedRows final : public SourceOfA {
           picked_[static_cast<std::size_t>(x)].push_back(static_cast<std::uint8_t>(row));
   }
 
-  // The lines of image n that output lines `lines` read.
+  // Copies the lines of image n that output lines `output` read.
   void copy_lines(const ConvRun& run, std::int64_t n, Range output,
                   std::byte* copies) const noexcept {
     const ConvGeometry& g = geometry;
@@ -136,11 +136,11 @@ class FlattenedRows final : public SourceOfA {
     }
   }
 
-  // A tile is loaded in twice the time where its rows are not whole cache lines.
+  // Loading a tile takes twice as long if its rows are not whole cache lines.
   bool is_in_place(const ConvRun& run, const std::byte* image) const {
     return layout_.reads_in_place() && run.strides[2] == pixel_ &&
            run.strides[1] == layout_.pitch * pixel_ &&
-           reinterpret_cast<std::uintptr_t>(image) % kLineBytes == 0;
+           reinterpret_cast<std::uintptr_t>(image) % kCacheLine == 0;
   }
 
   const LineLayout layout_;
@@ -175,8 +175,8 @@ double cost(const ConvProblem& p) {
   const double copies =
       l.reads_in_place() ? 0
                          : lines * (kLine + kCopied * static_cast<double>(l.pitch * g.in_channels));
-  // Measured for kernels of several rows with stride 1: of equal modelled costs, these take 0.83 to
-  // 0.95 times as long as implicit GEMM.
+  // Measured for kernels of several rows with stride 1: at the same modelled cost, this algorithm
+  // takes 0.83 to 0.95 times as long as implicit GEMM.
   const bool several_rows = g.kernel[1] > 1 && g.stride[1] == 1 && g.stride[2] == 1;
   const double faster = several_rows ? 0.95 : 1.0;
   return static_cast<double>(p.shape.batch) *
@@ -186,7 +186,7 @@ double cost(const ConvProblem& p) {
 }  // namespace
 
 ConvMethod flattened_rows_method() {
-  return {.name = "lines",
+  return {.name = "flattened_rows",
           .exact = true,
           .applies = applies,
           .cost = cost,

@@ -18,7 +18,7 @@ std::string axis_text(const char* member, int axis) {
   return std::string(member) + " of the " + kAxis[axis] + " must be ";
 }
 
-// a * b for sizes, which must stay countable in bytes.
+// The product of sizes, whose bytes must be countable.
 std::int64_t checked_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max() / 16;
   if (b != 0 && a > kLimit / b)
@@ -36,7 +36,7 @@ std::string extent_text(const Extent3& e) {
   return text;
 }
 
-// One number where all padded axes have it on both sides, else "before+after" of each.
+// One number if all padded axes have it on both sides, otherwise "before+after" of each axis.
 std::string padding_text(const ConvGeometry& g) {
   std::int64_t common = -1;
   bool even = true;

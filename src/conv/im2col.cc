@@ -1,8 +1,8 @@
 // im2col and pointwise: a convolution as one product per group, by the driver of gemm.h.
 //
-// im2col applies to every convolution: any stride, padding, dilation and number of groups, weights
-// with zero points, sums in int16 with outliers. A pointwise convolution is the same product with A
-// read in place.
+// im2col applies to every convolution, whatever its stride, padding, dilation and groups, also with
+// weights that have zero points and with int16 sums and outliers. A pointwise convolution is the
+// same product with A read in place.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -78,11 +78,12 @@ void PatchRows::pack(Range rows, ABlock& block) const noexcept {
   }
 }
 
-// Gathers the patches of output pixels `xs` of a line, which is counted over the batch: for each
-// row of the kernel, the run of (kx, channel) of one pixel after the other. Runs that are
-// contiguous in the image are copied at once, and short ones by whole steps: what those write
-// beyond a run, the next row of the kernel overwrites. All that the loops need of members is in
-// registers, because the bytes that are written could be theirs.
+// Gathers the patches of output pixels `xs` of a line, which is counted over the batch. For each
+// row of the kernel, it writes the run of (kx, channel) of one pixel after the other. Runs that are
+// contiguous in the image are copied at once, and short ones in whole steps. The bytes that such a
+// step writes beyond its run are overwritten by the next row of the kernel. The loops use copies of
+// members, which can stay in registers: for all the compiler knows, the bytes that are written
+// could be members.
 void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte* to,
                        std::int64_t ld) const noexcept {
   const simd::LaneKernels& kernels = simd::kernels(features).lanes;
@@ -97,7 +98,7 @@ void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte
       is_run && x_.end && run <= simd::kMaxRun && g_.depth() * element_ - run + whole <= ld;
   const std::byte* const end = x_.end;
   const Padding padding{x_.zero_point ? x_.zero_point[n] : 0, element_};
-  // Pixels all of whose positions are inside the line.
+  // The pixels whose taps are all inside the line.
   Range inside{xs.begin, xs.begin};
   if (const std::int64_t last = width + before - (taps - 1) * dilation - 1; last >= 0) {
     inside.begin = std::clamp(ceil_div(before, step), xs.begin, xs.end);
@@ -154,7 +155,7 @@ class Im2ColStep final : public ConvStep {
     const std::int64_t rows = std::max<std::int64_t>(p.shape.out_pixels(), 1);
     for (std::int64_t i = 0; i < p.geometry.groups; ++i)
       weights_.push_back(&p.weights.panels(i, p.geometry.depth()));
-    // Groups are alike: one product serves them all.
+    // All groups have the same shape, so that one product serves all of them.
     const std::int64_t groups = weights_.front()->groups();
     const Geometry plain = choose_geometry(p.family(), p.features, {}, groups);
     const Geometry tile = conv_tile(p, plain, groups, rows);
@@ -173,7 +174,7 @@ class Im2ColStep final : public ConvStep {
       run_rows(run, {0, shape_.out_pixels()}, 0, workspace, thread_id, num_threads);
       return;
     }
-    // Rows of C are the same distance apart within a line only: each thread has lines of its own.
+    // Rows of C are equally far apart only within a line. Each thread has lines of its own.
     const std::int64_t depth = shape_.output[0], height = shape_.output[1];
     const std::int64_t width = shape_.output[2], lines = shape_.batch * depth * height;
     workspace += static_cast<std::size_t>(thread_id) * product_->workspace_bytes(1);
@@ -185,7 +186,7 @@ class Im2ColStep final : public ConvStep {
   }
 
  private:
-  // Output pixels `pixels`, the first of which is row `first` of C.
+  // Computes output pixels `pixels`, the first of which is row `first` of C.
   void run_rows(const ConvRun& run, Range pixels, std::int64_t first, std::byte* workspace,
                 int thread_id, int num_threads) const noexcept {
     const std::int64_t columns = geometry_.group_outputs(), step = run.grid.step[2];
@@ -231,8 +232,8 @@ double product_cost(const ConvProblem& p) {
          1.04;
 }
 
-// Gathering costs a pass over A: a call per run, and its bytes twice, which floats displace from
-// the L1.
+// Gathering is a pass over A: a call for each run, whose bytes are read and written. Floats
+// displace them from the L1.
 double im2col_cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const double rows = static_cast<double>(p.shape.out_pixels() * g.groups);

@@ -1,4 +1,4 @@
-// taps: a dense convolution by implicit GEMM, whose A is read where it lies.
+// implicit_gemm: a dense convolution as a product whose A is the image, read in place.
 //
 // In a channels-last image the pixels under one row of the kernel are contiguous: (kx, channel) is
 // one run of k. A tile of C is a run of output pixels of one output row, so that row i of A begins
@@ -6,10 +6,10 @@
 //
 //   C[ox .. ox + mr) = sum over (kz, ky) of  x[oz * s + kz, oy * s + ky, ox * s ...] * w[kz, ky]
 //
-// With dilation along the width, or in groups, a run is the channels of one tap. Rows that lie
-// outside the image are one buffer of padding, read with lda = 0. Segments that cross its left or
-// right border (or whose last k-group would read beyond the tensor) are copied once per tile, with
-// the padding, and serve all columns of C. Nothing else is copied.
+// With dilation along the width, or with groups, a run is the channels of one tap. Rows outside the
+// image are one buffer of padding, which is read with lda = 0. Segments that cross the left or
+// right border of the image, or whose last k-group would read beyond the tensor, are copied once
+// for each tile, together with the padding, and serve all columns of C. Nothing else is copied.
 #include <algorithm>
 #include <cstring>
 
@@ -24,13 +24,14 @@ namespace {
 
 bool reads_whole_rows(const ConvGeometry& g) { return g.groups == 1 && g.dilation[2] == 1; }
 
-// Elements of k in a run.
+// The number of elements of k in a run.
 std::int64_t run_size(const ConvGeometry& g) {
   return reads_whole_rows(g) ? g.kernel[2] * g.in_channels : g.group_inputs();
 }
 
-// A matrix unit multiplies whole blocks of each run, so for integers runs must be long enough.
-// Floats use it where the other algorithms do, which see one run of the whole depth.
+// A matrix unit multiplies whole blocks of each run, so that the runs of integers must be long
+// enough. Floats use the unit for the same convolutions as other algorithms, for which the whole
+// depth is one run.
 std::int64_t groups_at_a_time(const ConvProblem& p) {
   return ceil_div(p.is_integer() ? run_size(p.geometry) : p.geometry.depth(), p.format().kr);
 }
@@ -55,8 +56,9 @@ class ImagePixels final : public SourceOfA {
     padding_bytes = round_up(reach_ * pixel_ + slack_, 64);
     const std::int64_t last = std::max<std::int64_t>(tiles.largest - 1, 0) * g.stride[2];
     segment_bytes_ = round_up((last + reach_) * pixel_ + slack_, 64);
-    block_tiles = std::clamp<std::int64_t>(policy::taps::kBlockBytes / (segment_bytes_ * segments),
-                                           1, policy::taps::kBlockTiles);
+    block_tiles =
+        std::clamp<std::int64_t>(policy::implicit_gemm::kBlockBytes / (segment_bytes_ * segments),
+                                 1, policy::implicit_gemm::kBlockTiles);
     scratch_bytes = block_tiles * segments * segment_bytes_;
   }
 
@@ -101,14 +103,14 @@ class ImagePixels final : public SourceOfA {
 
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
+  // Int16 sums need the outliers of each pair, and zero points of weights the row offsets of A.
   if (p.family() == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
   const Geometry tile = plain_tile(p);
   if (p.is_integer())
     return !tile.format.wide_a || (g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0);
-  // What a k-group reads beyond its run meets weights of 0, which is harmless for integers only.
-  // And blocks of a matrix unit must be those of an undivided depth, for the sums to have the same
-  // bits.
+  // What a k-group reads beyond its run is multiplied by weights of 0, which is harmless for
+  // integers only. And the blocks of a matrix unit must be those of an undivided depth, so that the
+  // sums have the same bits.
   return run_size(g) % (tile.block_groups * p.format().kr) == 0;
 }
 
@@ -142,7 +144,7 @@ double cost(const ConvProblem& p) {
 }  // namespace
 
 ConvMethod implicit_gemm_method() {
-  return {.name = "taps",
+  return {.name = "implicit_gemm",
           .exact = true,
           .applies = applies,
           .cost = cost,

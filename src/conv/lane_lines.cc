@@ -1,8 +1,8 @@
-// The lines of U: how the image is laid out for lanewise kernels.
+// The lines of U: how an image is laid out for channel-vectorized kernels.
 #include <algorithm>
 #include <cstring>
 
-#include "conv/lanewise.h"
+#include "conv/channel_vectorized.h"
 #include "conv/padding.h"
 #include "simd/kernels.h"
 
@@ -12,12 +12,12 @@ namespace {
 constexpr std::int64_t kWord = 4;  // bytes of a lane
 constexpr int kMaxShare = 4;
 
-using Kind = LanewiseLayout::Kind;
+using Kind = LaneLayout::Kind;
 
 }  // namespace
 
-LanewiseLayout LanewiseLayout::of(const ConvGeometry& g, int depth) {
-  LanewiseLayout u{Kind::channels, depth, 1, depth, 0, 1, 1};
+LaneLayout LaneLayout::of(const ConvGeometry& g, int depth) {
+  LaneLayout u{Kind::channels, depth, 1, depth, 0, 1, 1};
   const std::int64_t inputs = g.group_inputs();
   if (depth == 1 && inputs == 1 && g.group_outputs() == 1) {
     u.kind = Kind::in_place;
@@ -40,8 +40,8 @@ LanewiseLayout LanewiseLayout::of(const ConvGeometry& g, int depth) {
   return u;
 }
 
-LaneLines::LaneLines(const ConvGeometry& geometry, const ConvShape& shape,
-                     const LanewiseLayout& layout, int lanes, Features features, bool integer)
+LaneLines::LaneLines(const ConvGeometry& geometry, const ConvShape& shape, const LaneLayout& layout,
+                     int lanes, Features features, bool integer)
     : geometry_(geometry),
       shape_(shape),
       layout_(layout),
@@ -89,14 +89,14 @@ const std::byte* LaneLines::find(const ConvRun& run, const LaneBlock& b, std::in
     return padding;
   }
   const std::int64_t x = b.x.begin * g.stride[2] - g.pad_before[2];
-  // Whole vectors are read: of the last channels more than there are.
+  // Whole vectors are read, so that reading the last channels goes beyond the pixel.
   const std::int64_t slack = (padded_ - g.out_channels) * kWord;
   if (x >= 0 && x + pixels <= shape_.input[2] &&
       row + (x + pixels - 1) * run.strides[2] + pixel_ + slack <= run.end) {
     *lda = run.strides[2];
     return row + x * run.strides[2];
   }
-  // The channels of the block alone; the result is where channel 0 would be.
+  // Only the channels of the block are copied. The result is where channel 0 would be.
   const std::int64_t first = b.lanes.begin * kWord;
   *lda = std::min(b.lanes.end, g.out_channels) * kWord - first;
   copy_padded(row + first, run.strides[2], shape_.input[2], x, pixels, *lda,
@@ -145,7 +145,7 @@ std::uint32_t LaneLines::padding_word(std::int32_t zero_point) const noexcept {
   return static_cast<std::uint32_t>(zero_point) * (layout_.depth == 4 ? 0x01010101u : 0x00010001u);
 }
 
-// Lanes of `pixels` pixels inside the image.
+// Fills the lanes of `pixels` pixels inside the image.
 void LaneLines::fill(const ConvRun& run, Range lanes, const std::byte* const* from,
                      const std::int64_t* strides, int rows, std::int64_t quad, std::int64_t pixels,
                      std::uint32_t* to) const noexcept {
@@ -161,7 +161,7 @@ void LaneLines::fill(const ConvRun& run, Range lanes, const std::byte* const* fr
     if (std::all_of(vectors, vectors + count, [](const auto& spread) { return spread.fits; })) {
       const std::int64_t offset = quad * kWord;
       const auto spread = integer_ ? kernels_.spread_bytes : kernels_.spread_floats;
-      // Padding, which lies elsewhere, has room for whole vectors.
+      // The buffer of padding has room for whole vectors.
       spread(from[0] + offset, strides[0], static_cast<std::size_t>(pixels),
              strides[0] ? run.end : nullptr, vectors, static_cast<std::size_t>(count), to);
       return;
@@ -170,8 +170,8 @@ void LaneLines::fill(const ConvRun& run, Range lanes, const std::byte* const* fr
   fill_one_by_one({lanes.begin, lanes.begin + real}, from, strides, quad, pixels, to);
 }
 
-// Of a depthwise convolution, whose input channels each have group_outputs() lanes: a few pixels of
-// input channels are interleaved and then repeated.
+// Fills the lanes of a depthwise convolution, each of whose input channels has group_outputs()
+// lanes: a few pixels of the input channels are interleaved and then repeated.
 void LaneLines::fill_rows(Range lanes, std::int64_t stride, const std::byte* const* from,
                           const std::int64_t* strides, int rows, std::int64_t pixels,
                           std::uint32_t* to) const noexcept {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/memory.h"
 #include "core/policy.h"
 #include "fbg/conv/geometry.h"
 #include "fbg/core/types.h"
 
 namespace fbg {
 
-inline constexpr std::int64_t kLineBytes = 64;   // of the cache
 inline constexpr std::int64_t kBlockBytes = 64;  // of k that a matrix unit multiplies at a time
 inline constexpr std::int64_t kBlockGroups = kBlockBytes / 4;
 
@@ -52,7 +52,7 @@ struct LineLayout {
   bool reads_in_place() const {
     return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 &&
            g.stride[1] == 1 && needed <= shape.input[2] && pitch == shape.input[2] &&
-           g.in_channels % kLineBytes == 0 && padded == run;
+           g.in_channels % static_cast<std::int64_t>(kCacheLine) == 0 && padded == run;
   }
 
   // The copied lines of one remainder modulo the stride under a block of so many positions.
@@ -66,7 +66,7 @@ struct LineLayout {
   std::int64_t remainder_bytes(std::int64_t block) const {
     return round_up(
         lines(block) * pitch * g.in_channels + line_bytes() + reach * g.in_channels + kBlockBytes,
-        kLineBytes);
+        std::int64_t{kCacheLine});
   }
   std::int64_t copied_bytes(std::int64_t block) const {
     return g.stride[1] * remainder_bytes(block);
@@ -74,8 +74,8 @@ struct LineLayout {
   // The tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
   std::int64_t most_tiles(const BalancedSplit& tiles) const {
     std::int64_t block = 0;
-    while (block < std::min(policy::lines::kBlockTiles, tiles.count) &&
-           copied_bytes((block + 1) * tiles.largest) <= policy::lines::kBlockBytes)
+    while (block < std::min(policy::flattened_rows::kBlockTiles, tiles.count) &&
+           copied_bytes((block + 1) * tiles.largest) <= policy::flattened_rows::kBlockBytes)
       ++block;
     return block;
   }
@@ -85,11 +85,12 @@ struct LineLayout {
   // share the weights. Elsewhere, keeping sums costs more than it gains. A tile whose lines are far
   // apart has no pixels in common with the next one, which takes as much of the L1 again.
   std::int64_t depth_parts(const BalancedSplit& tiles, std::int64_t columns) const {
-    if (tiles.count < policy::lines::kFewTiles) return 1;
+    if (tiles.count < policy::flattened_rows::kFewTiles) return 1;
     const std::int64_t window =
         g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + reach) * g.group_inputs();
     const bool apart = g.dilation[1] * line_positions >= tiles.largest;
-    return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, policy::lines::kPartBytes);
+    return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window,
+                    policy::flattened_rows::kPartBytes);
   }
 };
 

@@ -153,7 +153,7 @@ const PackedMatrix& PackedConv::panels(std::int64_t group, std::int64_t run,
   const PackedFormat& packed = format().packed;
   const std::int64_t depth = g.depth(), columns = g.group_outputs(), first = group * columns;
   const std::int64_t padded = round_up(run, unit ? unit : packed.kr), runs = depth / run;
-  // Without padding, or with that of every product, the matrix is the same for all runs.
+  // Without padding, or with the padding that every product has, all runs make the same matrix.
   const bool plain = padded == run || (runs == 1 && (unit == 0 || unit == packed.kr));
   const std::string name =
       "panels " + std::to_string(group) +
@@ -161,7 +161,7 @@ const PackedMatrix& PackedConv::panels(std::int64_t group, std::int64_t run,
   return form_of(name, [&] {
     const std::byte* const w = s.weights.data() + first * depth * packed.b_bytes;
     WeightQuant quant = this->quant();
-    quant.stores_zeros = true;  // as other groups may have to
+    quant.stores_zeros = true;  // because other groups may need them
     const auto part = [&](auto& values) {
       if (!values.empty())
         values = values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(columns));

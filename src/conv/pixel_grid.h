@@ -1,4 +1,4 @@
-// Where the pixels of a part of a convolution lie among all pixels of its output.
+// Where the pixels of a phase of a convolution are among all pixels of its output.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,9 @@ struct PixelGrid {
   }
 };
 
-// Gives kernels the place of a tile in C, for itself and for the operands of its stages. The rows
-// of a tile are pixels of one line, grid.step[2] rows of C apart.
+// Tells kernels where a tile is in C, and in the operands of stages that have a distance between
+// rows (residuals, extents of rows). The rows of a tile are pixels of one line, which are
+// grid.step[2] rows of C apart.
 class TilePlace {
  public:
   TilePlace() = default;

@@ -1,4 +1,4 @@
-// The memory of a thread, cut into arrays.
+// The memory of a thread, divided into arrays.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace fbg {
 
 // Each array begins at a multiple of 64 bytes. A step lays out the memory of its threads in one
-// function, which also says how much they need: given null, it only counts the bytes.
+// function, which also tells how much they need: if it is given null, the bytes are only counted.
 class Scratchpad {
  public:
   explicit Scratchpad(std::byte* begin) : begin_(begin) {}

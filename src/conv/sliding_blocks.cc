@@ -1,7 +1,7 @@
 // The blocks of channels of sliding convolutions, and the order of their weights.
-#include <algorithm>
+#include "conv/sliding_blocks.h"
 
-#include "conv/sliding.h"
+#include <algorithm>
 
 namespace fbg {
 namespace {
@@ -20,7 +20,7 @@ std::uint8_t byte(std::int64_t n) {
   return static_cast<std::uint8_t>(std::min<std::int64_t>(n, 255));
 }
 
-// All lines of a window have their sums in registers.
+// The sums of all lines of a window are in registers.
 Choice plain(const ConvGeometry& g, const SlidingKey& kind, int vectors, std::int64_t lines) {
   Choice c{kind, {}};
   SlidingKey& key = c.key;
@@ -43,8 +43,8 @@ Choice plain(const ConvGeometry& g, const SlidingKey& kind, int vectors, std::in
   return c;
 }
 
-// Depthwise, bytes: as many lines as the rows of whole lanes reach, one after the other. Planes
-// have lanes of their own, which are those of the next plane of the output, too.
+// For depthwise convolutions of bytes: as many lines as the rows in whole lanes suffice for, one
+// after the other. Planes have lanes of their own, which also serve the next plane of the output.
 Choice by_planes(const ConvGeometry& g, const SlidingKey& kind, int vectors) {
   const std::int64_t sources = ceil_div(g.kernel[1], std::int64_t{4});
   const std::int64_t spare = 4 * sources - g.kernel[1];
@@ -57,7 +57,7 @@ Choice by_planes(const ConvGeometry& g, const SlidingKey& kind, int vectors) {
   return c;
 }
 
-// Of an output pixel of a block.
+// The cost of an output pixel of a block.
 double block_cost(const SlidingKey& key, const SlidingForm& form) {
   const double cost = kernels::sliding_cost(key);
   if (key.mode != SlidingMode::loads) return cost;
@@ -67,7 +67,7 @@ double block_cost(const SlidingKey& key, const SlidingForm& form) {
                     static_cast<double>(form.lines);
 }
 
-// Reading the image counts besides for floats, in the choice among kernels: the more rows share a
+// In the choice among kernels for floats, reading the image counts as well: the more rows share a
 // window, the less often each is read.
 double cost_per_vector(const Choice& c) {
   const SlidingKey& key = c.key;
@@ -75,7 +75,8 @@ double cost_per_vector(const Choice& c) {
   return key.is_float() ? cost + static_cast<double>(key.rows * key.step) / key.lines() : cost;
 }
 
-// The widest block that fits the registers at the least cost of a channel; none: vectors is 0.
+// The widest block that fits the registers, at the lowest cost per channel. If there is none, its
+// number of vectors is 0.
 Choice best_choice(const ConvGeometry& g, const SlidingKey& kind) {
   Choice best;
   const auto consider = [&](Choice c) {
@@ -131,7 +132,7 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
   for (std::int64_t channel = 0; channel < g.out_channels;) {
     SlidingBlock block{channel, 0, 0, wide, weights, vectors_};
     const std::int64_t rest = g.out_channels - channel;
-    // A rest of a few channels takes fewer vectors, of bytes each loaded on its own.
+    // A few remaining channels need fewer vectors; in bytes, each vector is loaded on its own.
     const bool pairs = wide.source == SlidingSource::pairs;
     std::uint8_t& vectors = block.key.tile.vectors;
     if (wide.is_float()) vectors = byte(std::min<std::int64_t>(vectors, ceil_div(rest, lanes)));
@@ -170,7 +171,8 @@ std::int64_t SlidingBlocks::weights_of(const SlidingBlock& block) const {
   return block.key.products() * (block.key.is_float() ? 1 : form_.lines);
 }
 
-// Which of the weights of an output channel element i of a lane meets; -1: none.
+// The index of the weight, among those of an output channel, that element i of a lane is multiplied
+// by, or -1 if there is none.
 std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& key,
                                       std::int64_t line, std::int64_t source, std::int64_t tap,
                                       int i) const {

@@ -1,7 +1,7 @@
 // The stages that sliding kernels run themselves.
 #include <algorithm>
 
-#include "conv/sliding.h"
+#include "conv/sliding_blocks.h"
 
 namespace fbg {
 namespace {
@@ -16,7 +16,7 @@ bool writes_bytes(const KernelKey& key) {
          scales_sums(stages.back()) && gives_bytes(stages.back());
 }
 
-// The same of floats: a value for each column is added, then bounds are applied.
+// The same for floats: a value for each column is added, then bounds are applied.
 bool writes_floats(const KernelKey& key) {
   auto stages = key.pipeline();
   if (!stages.empty() && adds_columns(stage_row(stages.front().kind))) stages = stages.subspan(1);

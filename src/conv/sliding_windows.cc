@@ -23,19 +23,19 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
-  goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * policy::sliding::kLeastPixels >
-                                       policy::sliding::kLanesBytes;
+  goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * policy::sliding_window::kLeastPixels >
+                                       policy::sliding_window::kLanesBytes;
   const bool all = form_.shared > 0 && !goes_down_;
   const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors();
   const std::int64_t repeated =
       g.is_depthwise() && g.group_outputs() > 1 ? wide_.rows * wide_.step * g.out_channels : 0;
-  std::int64_t most = policy::sliding::kMaxPixels;
+  std::int64_t most = policy::sliding_window::kMaxPixels;
   if (pixel > 0)
-    most = std::clamp(policy::sliding::kLanesBytes / (pixel * vectors),
-                      policy::sliding::kLeastPixels, most);
+    most = std::clamp(policy::sliding_window::kLanesBytes / (pixel * vectors),
+                      policy::sliding_window::kLeastPixels, most);
   if (repeated > 0)
-    most =
-        std::clamp(policy::sliding::kRepeatedBytes / repeated, policy::sliding::kLeastPixels, most);
+    most = std::clamp(policy::sliding_window::kRepeatedBytes / repeated,
+                      policy::sliding_window::kLeastPixels, most);
   parts_ = BalancedSplit::split(shape.output[2], most);
   const std::int64_t columns = this->columns(std::max<std::int64_t>(parts_.largest, 1));
   lanes_bytes_ = loads ? vectors * kVectorBytes * wide_.sources() * columns : 0;
@@ -115,7 +115,8 @@ bool SlidingWindows::find_inside(const ConvRun& run, const SlidingWindow& w, std
   return inside;
 }
 
-// Each channel as often as it has outputs, so that output channels have pixels of their own.
+// Repeats each channel once for each of its outputs, so that every output channel has input of its
+// own.
 void SlidingWindows::repeat_channels(std::byte* to,
                                      kernels::SlidingSegment& segment) const noexcept {
   for (int row = 0; row < wide_.rows; ++row) {

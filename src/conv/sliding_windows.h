@@ -1,15 +1,15 @@
-// The windows of sliding convolutions: where the rows of the image under a window lie, and which
-// part of the memory for lanes has those of its sources.
+// The windows of sliding-window convolutions: where the rows of the image under a window are, and
+// which part of the memory for lanes holds those of its sources.
 #pragma once
 
 #include <cstdint>
 
-#include "conv/sliding.h"
+#include "conv/sliding_blocks.h"
 #include "simd/lanes.h"
 
 namespace fbg {
 
-// Output pixels x of `lines` rows, from row y on; x is the part of that number of a row.
+// Output pixels x of `lines` rows, the first of which is row y. x is part number `part` of a row.
 struct SlidingWindow {
   std::int64_t image, z, y, lines, part;
   Range x;
@@ -28,9 +28,9 @@ class SlidingWindows {
   // follow each other, and the image is read in the order of its memory.
   bool goes_down() const { return goes_down_; }
 
-  // The rows of the image under a window, cut where they leave the image on the left and right.
+  // Finds the rows of the image under a window, divided where they cross its left or right border.
   // Channels with several outputs are repeated in `repeated`. Returns whether none of the rows is
-  // outside of the image, above or below.
+  // above or below the image.
   bool find_rows(const ConvRun& run, const SlidingWindow& w, std::byte* padding,
                  std::byte* repeated, kernels::SlidingSegment* segments) const noexcept;
 
@@ -43,7 +43,7 @@ class SlidingWindows {
                   kernels::SlidingArgs& args) const noexcept;
   std::int64_t columns(std::int64_t pixels) const;  // under so many output pixels
 
-  // A number of a window and a block. Lanes are shared with the number before, except in the first
+  // The number of a window and a block. It shares lanes with the number before, except in the first
   // plane.
   std::int64_t number(const SlidingWindow& w, std::int64_t index) const noexcept;
 

@@ -8,8 +8,8 @@
 //     the stages                                 a microkernel that multiplies nothing
 //
 // Blocks of A and C are parts of a chunk of pixels, so that sums stay in the L2 and cost little
-// against the products. Chunks begin with each image and depend on its size alone: a result depends
-// neither on the batch nor on the number of threads.
+// compared to the products. A chunk belongs to one image, and the division into chunks depends only
+// on its size, so that a result depends neither on the batch nor on the number of threads.
 #include "gemm/strassen.h"
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 #include "conv/algorithm.h"
 #include "conv/cost.h"
 #include "conv/epilogue.h"
+#include "core/memory.h"
 #include "core/policy.h"
 #include "fbg/conv/pack_im2col.h"
 #include "fbg/gemm/pack_a.h"
@@ -82,10 +83,9 @@ class StrassenStep final : public ConvStep {
         threads_(p.threads) {
     const std::string name = "strassen " + std::to_string(levels);
     weights_ = &p.weights.form_of(name, [&] { return make_weights(p.weights, levels); });
-    // Rows a multiple of 4096 bytes apart would displace each other from the L1.
     const auto row = [](std::int64_t channels) {
-      const std::int64_t floats = round_up(channels, 16);
-      return floats % 1024 == 0 ? floats + 16 : floats;
+      constexpr std::int64_t size = sizeof(float);
+      return row_distance(channels * size) / size;
     };
     s_row_ = row(depth_);
     m_row_ = row(columns_);
@@ -127,7 +127,7 @@ class StrassenStep final : public ConvStep {
  private:
   using Product = Gemm<PackA<float>, Float32>;
 
-  // A thread's: a sum of blocks of A, a product, the sums of a chunk; for the Gemm.
+  // The memory of a thread: a sum of blocks of A, a product, the sums of a chunk, and that of Gemm.
   struct Scratch {
     float *s, *m, *c;
     std::byte* product;
@@ -140,7 +140,7 @@ class StrassenStep final : public ConvStep {
                                           y * run.strides[1] + x * run.strides[2]);
   }
 
-  // c = A B, for the pixels of a chunk; their last block of rows may be shorter.
+  // Computes c = A B for the pixels of a chunk. The last block of rows may be shorter.
   void multiply(const ConvRun& run, std::int64_t image, Range pixels,
                 const Scratch& t) const noexcept {
     const std::int64_t rows = ceil_div(pixels.size(), side_);
@@ -219,8 +219,8 @@ bool applies(const ConvProblem& p, int levels) {
          g.out_channels % (side * 16) == 0;
 }
 
-// Multiply-adds as in a product, reading the sums of blocks of B for every chunk of pixels, and
-// what the other sums cost.
+// The cost consists of multiply-adds as in a product, of reading the sums of blocks of B for every
+// chunk of pixels, and of the other sums.
 double cost(const ConvProblem& p, int levels) {
   constexpr double kSum = 5;      // a vector of a row
   constexpr double kError = 1.1;  // what the larger error must be worth

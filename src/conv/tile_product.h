@@ -1,5 +1,5 @@
 // The product of convolutions that multiply tiles of output pixels by panels of weights. They
-// differ in their source of A, which says where the rows of a tile lie, or packs them:
+// differ in their source of A, which tells where the rows of a tile are, or packs them:
 //
 //   implicit_gemm.cc    in the image, one run of K for each row of the kernel
 //   flattened_rows.cc   in rows of the image copied one below the other with their padding
@@ -10,7 +10,7 @@
 //       for each tile                            pipelined for a matrix unit
 //         microkernel
 //
-// The driver of gemm.h packs any A by rows instead; im2col.cc uses it for what none of these does.
+// The driver of gemm.h packs any A by rows instead. im2col.cc uses it for all other convolutions.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 // The tiles of convolutions that multiply rows of pixels by panels of weights.
 //
-// A core that multiplies vectors of 512 bits all the time lowers its clock, and more so if it loads
-// operands beside that. A tile of r rows and v vectors loads r + v vectors for r * v multiply-adds,
-// so that 6 x 4 vectors, with 10 loads for 24, run at a higher clock than 12 x 2, with 14
-// (docs/engineering-log.md). Sums of floats and of integers have the same bits in every tile.
+// A core that multiplies vectors of 512 bits without pause lowers its clock, and more so if it
+// loads operands at the same time. A tile of r rows and v vectors loads r + v vectors for r * v
+// multiply-adds, so that 6 x 4 vectors, with 10 loads for 24, run at a higher clock than 12 x 2,
+// with 14 (docs/engineering-log.md). Sums of floats and of integers have the same bits in every
+// tile.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace fbg {
 
-// The height of the tiles that load least for a multiply-add.
+// The height of the tiles with the fewest loads per multiply-add.
 inline int rows_of_fewest_loads(const Geometry& geometry) {
   const auto loads = [&](int rows) {
     return 1.0 / rows + 1.0 / geometry.max_vectors[static_cast<std::size_t>(rows - 1)];
@@ -46,8 +47,9 @@ inline Geometry conv_tile(const ConvProblem& p, const Geometry& plain, std::int6
   return tallest < kLeastRows ? plain : wide;
 }
 
-// What integer products in these tiles cost, relative to those in tiles of the plain geometry. The
-// costs of floats are all those of plain tiles: which algorithm they choose decides about rounding.
+// The cost of integer products in these tiles, relative to tiles of the plain geometry. The costs
+// of floats are always those of plain tiles, because the choice of their algorithm affects
+// rounding.
 inline double relative_cost(const ConvProblem& p, const Geometry& plain, std::int64_t rows) {
   constexpr double kWide = 0.96;
   if (!p.is_integer()) return 1;

@@ -1,13 +1,15 @@
-// winograd: fewer multiplications for kernels of 2 to 7 with stride 1, in float32, dilated or not.
+// winograd: fewer multiplications in float32 for kernels of size 2 to 7 with stride 1 and any
+// dilation.
 //
 //   for each block of tiles                               as many as the L2 holds transformed
 //     V[p] = (B^T d B)[p]           for every point p     winograd_transforms.cc
 //     M[p] = V[p] * U[p]            one product a point   the microkernels of gemm.h
 //     y = A^T M A, then the stages  for every tile        a microkernel that multiplies nothing
 //
-// U = G w G^T is made once for all tiles. Of few tiles, all of which are one block, threads share
-// each of the three steps; else each has blocks of its own. An element of M is one chain over the
-// input channels, so that neither blocks nor threads change a bit of the result.
+// U = G w G^T is computed once for all tiles. If there are so few tiles that all of them are one
+// block, the threads share each of the three steps; otherwise each thread has blocks of its own. An
+// element of M is the sum over the input channels in one chain, so that neither blocks nor threads
+// change a bit of the result.
 #include "conv/winograd.h"
 
 #include <algorithm>
@@ -69,7 +71,7 @@ class WinogradStep final : public ConvStep {
     const std::int64_t tiles = tiling_.tiles(), mr = tile_.max_rows;
     const std::int64_t row_bytes =
         tiling_.points() * (geometry_.in_channels + geometry_.out_channels) * kFloat;
-    // Threads share the tiles of one block where those of a thread would not fill a tile of the
+    // Threads share the tiles of one block if those of a single thread would not fill a tile of the
     // microkernel. Each then reads only a part of the weights, but also tiles that other threads
     // have transformed.
     shared_ =
@@ -143,7 +145,7 @@ class WinogradStep final : public ConvStep {
     int thread, threads;
   };
 
-  // use(run of tiles, its first row, channels) for the thread's part of a block.
+  // Calls use(run of tiles, its first row, channels) for the part of a block that a thread has.
   template <class Use>
   void for_each_run(const Work& work, std::int64_t most, std::int64_t channels, Use use) const {
     const std::int64_t columns = tiling_.x.tiles(), rows = tiling_.y.tiles();
@@ -167,7 +169,7 @@ class WinogradStep final : public ConvStep {
                  });
   }
 
-  // M[p] = V[p] U[p], a group of columns at a time.
+  // Computes M[p] = V[p] U[p], a group of columns at a time.
   void multiply(const Work& work) const noexcept {
     const BalancedSplit tiles = BalancedSplit::split(work.tiles.size(), tile_.max_rows);
     const Range columns{0, geometry_.out_channels};
@@ -246,15 +248,15 @@ bool applies_to(const ConvProblem& p, int n) {
   return std::max(g.kernel[1], g.kernel[2]) + n - 1 <= winograd::kMaxTile;
 }
 
-// The products, reading U, which is too large for the L2 if there are many channels, and both
-// transforms, which are limited by the transfers between the L1 and the L2. The constants were
-// fitted to times measured over channels and sizes of images (bench/winograd.py).
+// The cost consists of the products, of reading U, which is too large for the L2 if there are many
+// channels, and of both transforms, which are limited by transfers between the L1 and the L2. The
+// constants were fitted to times measured over channels and sizes of images (bench/winograd.py).
 double cost_of(const ConvProblem& p, int n) {
   constexpr double kTilePoint = 30;  // of a tile, whatever its channels
   constexpr double kPoint = 20;      // of a vector of channels
   constexpr double kTerm = 1.5;      // a point, for each point along an axis
   constexpr double kError = 0.015;   // what a larger error must be worth, for each n
-  // Weights of that size do not stay in the L3 beside those of the other layers of a network.
+  // Weights of this size do not stay in the L3 beside those of the other layers of a network.
   constexpr double kManyBytes = 8 << 20, kFar = 0.55;  // a byte
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);

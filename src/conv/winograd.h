@@ -1,4 +1,4 @@
-// How Winograd's algorithm cuts an image into tiles, and the two transforms of a block of tiles.
+// How Winograd's algorithm divides an image into tiles, and the two transforms of a block of tiles.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ struct TileRun {
 };
 
 // A matrix of tiles x channels for each point of a tile, in the workspace. Its rows begin at
-// multiples of 64 bytes; neither rows nor points lie a multiple of 4096 bytes apart, where they
-// would displace each other from the L1.
+// multiples of 64 bytes. Neither rows nor points are a multiple of 4096 bytes apart, because they
+// would then displace each other from the L1.
 struct PointMatrices {
   float* data;
   std::int64_t row, point;  // distances in floats
@@ -61,24 +61,24 @@ struct PointMatrices {
   std::int64_t bytes(std::int64_t points) const { return points * point * 4; }
 };
 
-// Both transforms run along columns of the image first and along its rows then, a few tiles and
-// channels at a time, so that what lies between stays in the L1.
+// Both transforms first run along the columns of the image and then along its rows, for a few tiles
+// and channels at a time, so that the intermediate values stay in the L1.
 class WinogradTransforms {
  public:
   WinogradTransforms(const WinogradTiling& tiling, Features features);
 
   std::int64_t scratch_bytes() const;  // of each thread
-  // Tiles of a run at most, and channels of the matrices' columns at most.
+  // The most tiles of a run, and the most channels of the columns of the matrices.
   std::int64_t source_tiles() const { return source_tiles_; }
   std::int64_t output_tiles() const { return output_tiles_; }
   static constexpr std::int64_t kChannels = policy::winograd::kChannels;
 
-  // B^T d B of a run of tiles into rows [row, row + count) of v, for some of the input channels.
+  // Writes B^T d B of a run of tiles to rows [row, row + count) of v, for some input channels.
   void transform_source(const ConvRun& run, const TileRun& tiles, Range channels,
                         const PointMatrices& v, std::int64_t row, float* scratch) const noexcept;
 
-  // Rows [row, row + count) of m, columns `channels` of them, as A^T m A: lines of output pixels.
-  // use(line, pixels) is called for each line of the dense plane that the run has, with pixels
+  // Transforms columns `channels` of rows [row, row + count) of m to A^T m A, which are lines of
+  // output pixels. Calls use(line, pixels) for each line of the dense plane in the run, with pixels
   // `kChannels` floats apart.
   template <class Use>
   void transform_output(const PointMatrices& m, std::int64_t row, const TileRun& tiles,

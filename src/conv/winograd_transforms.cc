@@ -1,7 +1,8 @@
-// The transforms of Winograd's algorithm over runs of tiles; along one axis: simd/winograd.h.
+// The transforms of Winograd's algorithm for runs of tiles. simd/winograd.h has those of one axis.
 #include <algorithm>
 
 #include "conv/winograd.h"
+#include "core/memory.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -33,11 +34,8 @@ WinogradTiling::WinogradTiling(const ConvGeometry& g, const ConvShape& shape, in
       planes(shape.batch * depth * y.remainders() * x.remainders()) {}
 
 PointMatrices PointMatrices::lay_out(std::int64_t rows, std::int64_t channels) {
-  constexpr std::int64_t kLine = 64 / kFloat, kAlias = 4096 / kFloat;
-  const auto apart = [](std::int64_t distance) {
-    return distance % kAlias == 0 ? distance + kLine : distance;
-  };
-  const std::int64_t row = apart(round_up(channels, kLine));
+  constexpr std::int64_t kLine = kCacheLine / kFloat;
+  const std::int64_t row = row_distance(channels * kFloat) / kFloat;
   return {nullptr, row, (rows * row / kLine | 1) * kLine};
 }
 
@@ -109,7 +107,8 @@ void WinogradTransforms::transform_source(const ConvRun& run, const TileRun& til
   }
 }
 
-// Columns first: scratch[output line][tile][point along the row][channel]. Returns what follows it.
+// Columns first: scratch[output line][tile][point along the row][channel]. Returns the memory after
+// it.
 float* WinogradTransforms::begin_output(const PointMatrices& m, std::int64_t row,
                                         std::int64_t count, Range channels,
                                         float* scratch) const noexcept {

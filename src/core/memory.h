@@ -6,9 +6,19 @@
 #include <memory>
 #include <utility>
 
+#include "fbg/core/types.h"
+
 namespace fbg {
 
 inline constexpr std::size_t kCacheLine = 64;
+
+// The distance in bytes between rows that have `bytes` bytes each: whole cache lines, but no
+// multiple of 4 KiB, since such rows share the same sets of the L1 and displace each other.
+constexpr std::int64_t row_distance(std::int64_t bytes) {
+  constexpr std::int64_t line = kCacheLine;
+  const std::int64_t distance = round_up(bytes, line);
+  return distance % 4096 == 0 ? distance + line : distance;
+}
 
 // count * element_bytes; throws std::length_error where that does not fit in memory's index range.
 std::size_t checked_bytes(std::size_t count, std::size_t element_bytes);

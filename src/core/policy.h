@@ -60,47 +60,47 @@ inline constexpr int kFewNibbleRows = 4;  // a product of so many is bound by me
 
 }  // namespace prefetch
 
-namespace taps {
+namespace implicit_gemm {
 
 inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // segments copied for a block of tiles
 inline constexpr std::int64_t kBlockTiles = 32;
 
-}  // namespace taps
+}  // namespace implicit_gemm
 
-namespace lines {
+namespace flattened_rows {
 
 inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // lines copied for a block of tiles
 inline constexpr std::int64_t kBlockTiles = 128;
 // K is cut into parts of so many bytes where there are at least so many tiles.
 inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
 
-}  // namespace lines
+}  // namespace flattened_rows
 
-namespace patches {
+namespace blocked_im2col {
 
 inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // a block's patches, beside B in the L1
 
-}  // namespace patches
+}  // namespace blocked_im2col
 
-namespace strips {
+namespace row_blocked {
 
 inline constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the same weights serve all
 
-}  // namespace strips
+}  // namespace row_blocked
 
-namespace lanewise {
+namespace channel_vectorized {
 
 inline constexpr std::int64_t kBlockBytes = 40 * kKiB;  // interleaved rows of the image
 
-}  // namespace lanewise
+}  // namespace channel_vectorized
 
-namespace sliding {
+namespace sliding_window {
 
 inline constexpr std::int64_t kLanesBytes = 24 * kKiB;  // beside the image in the L1
 inline constexpr std::int64_t kRepeatedBytes = 32 * kKiB;
 inline constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // one step of an output row
 
-}  // namespace sliding
+}  // namespace sliding_window
 
 namespace winograd {
 

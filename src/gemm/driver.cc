@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "core/memory.h"
 #include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
@@ -36,12 +37,6 @@ std::int64_t geometry_groups(Accumulator accumulator, std::int64_t k, std::int64
   const bool waits = accumulator == Accumulator::int32 && max_m <= policy::gemm::kFewRows &&
                      k * n > policy::gemm::kManyWeights;
   return waits ? 0 : ceil_div(k, packed_format(accumulator).kr);
-}
-
-// Bytes between packed rows of `bytes`.
-std::int64_t packed_ld(std::int64_t bytes) {
-  const std::int64_t ld = round_up(bytes, 64);
-  return ld % 4096 == 0 ? ld + 64 : ld;
 }
 
 // Bytes between rows of a gated C of so many columns.
@@ -94,7 +89,7 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
       geometry_(choose_geometry(accumulator_, features,
                                 tile_limits(blocking, ceil_div(n_, kPanelColumns) * panel_bytes_),
                                 geometry_groups(accumulator_, k_, n_, max_m))),
-      ld_(packed_ld(groups_ * format_.a_group())),
+      ld_(row_distance(groups_ * format_.a_group())),
       a_group_bytes_(geometry_.format.a_group()),
       functors_(pipeline.finish != nullptr),
       gates_(pipeline.gate != nullptr),
@@ -236,9 +231,8 @@ void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineVi
   std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);
   TileArgs args;
   args.stages = stage_args.data();
-  constexpr std::int64_t kLine = 64;
-  const bool streams = streams_ && c.ld % kLine == 0 &&
-                       reinterpret_cast<std::uintptr_t>(c.data) % kLine == 0 &&
+  const bool streams = streams_ && c.ld % static_cast<std::int64_t>(kCacheLine) == 0 &&
+                       reinterpret_cast<std::uintptr_t>(c.data) % kCacheLine == 0 &&
                        a.rows * n_ * 4 >= policy::gemm::kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.

@@ -5,11 +5,11 @@
 // where r counts sources and kx taps.
 //
 // Each element of U and W is 32 bits of one lane: a float, four bytes or two int16 that belong to
-// output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output
-// pixels by `vectors` vectors of channels, so that an element of U that is loaded once serves up to
-// `taps` sums. Arguments and pipeline are those of the products (kernels/microkernel.h): a
-// BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
-// taps of W.
+// output channel o (src/conv/channel_vectorized.cc lays them out). A tile is `rows` neighbouring
+// output pixels by `vectors` vectors of channels, so that an element of U that is loaded once
+// serves up to `taps` sums. Arguments and pipeline are those of the products
+// (kernels/microkernel.h): a BlockPair is one source, with lda the bytes between pixels of U and
+// b_panel_stride those between taps of W.
 //
 // A kernel that `spreads` computes groups in float32 that fill at least half a vector of output
 // channels: all lanes multiply the same element. A BlockPair is then one row of the image, `groups`
@@ -35,6 +35,8 @@ struct LanewiseKey {
   std::uint8_t left = 0, right = 0;  // pixels of the window that lie outside the image
   friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
 };
+
+inline constexpr std::int64_t kLanewiseMaxTaps = 7;  // of a kernel row
 
 // Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
 int lanewise_depth(Accumulator accumulator, Features features) noexcept;

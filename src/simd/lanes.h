@@ -1,5 +1,5 @@
 // Kernels that lay images out for convolution: the data of one output channel in 32 bits of a
-// lane, for depthwise and groupwise ones (src/conv/lanewise.h), short runs of patches
+// lane, for depthwise and groupwise ones (src/conv/channel_vectorized.h), short runs of patches
 // (src/conv/im2col.cc), and channels repeated for their outputs
 // (src/conv/sliding_windows.cc).
 #pragma once

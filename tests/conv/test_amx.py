@@ -19,7 +19,7 @@ def test_groups_of_a_transposed_convolution_are_merged_whatever_its_padding() ->
     w = rng.integers(-128, 128, (64, 9, 1, 1), np.int8)
     padding = ((0, 1), (1, 0))
     wc = fbg.PackedConv(w, (1, 3), padding, groups=8, transposed=True, output_padding=(0, 1))
-    plain, merged = (fbg.conv(x, wc, algorithm=name) for name in ("im2col", "merged"))
+    plain, merged = (fbg.conv(x, wc, algorithm=name) for name in ("im2col", "block_diagonal"))
     np.testing.assert_array_equal(merged, plain)
 
 
@@ -65,7 +65,7 @@ def test_dense_layers_run_on_amx_with_the_bits_of_vnni(
                 x_dtype=np.uint8,
                 scale=0.5,
                 zero_point=7,
-                algorithm="taps" if size > 7 else "im2col",
+                algorithm="implicit_gemm" if size > 7 else "im2col",
             )
             results.append(call(x))
             if isa == "avx512_amx":

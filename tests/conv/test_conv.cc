@@ -376,7 +376,8 @@ TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
 INSTANTIATE_TEST_SUITE_P(Isas, ConvTest, testing::ValuesIn(supported_isas()),
                          [](const auto& isa) { return std::string(isa_name(isa.param)); });
 
-// Without a matrix unit, too: what `lines` says that it covers is where its positions lead.
+// Without a matrix unit, too: what `flattened_rows` says that it covers is where its positions
+// lead.
 TEST(LineLayout, EveryTapOfWhatItCoversReadsACopiedLineOfTheOnlyPlane) {
   std::mt19937 random(5);
   int covered = 0;

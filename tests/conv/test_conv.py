@@ -185,3 +185,27 @@ def test_prepared_calls_do_not_take_uint16_for_bfloat16() -> None:
         with pytest.raises(TypeError, match="out must be bfloat16, got uint16"):
             call(x, np.zeros(expected.shape, np.uint16))
         assert (call(x, np.zeros_like(expected)) == expected).all()
+
+
+FORMER_NAMES = {
+    "taps": "implicit_gemm", "lines": "flattened_rows", "patches": "blocked_im2col",
+    "merged": "block_diagonal", "strips": "row_blocked", "lanewise": "channel_vectorized",
+    "sliding": "sliding_window",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("groups", [1, 4, 64])
+def test_former_names_of_algorithms_choose_the_same_ones(isa: str, dtype: str, groups: int) -> None:
+    rng = np.random.default_rng(groups)
+    w = rng.standard_normal((64, 64 // groups, 3, 3), np.float32)
+    wc = fbg.PackedConv(w, padding=1, groups=groups, dtype=dtype)
+    shape = (1, 20, 20, 64)
+    names = {algorithm.name for algorithm in wc.algorithms(shape)}
+    assert not names & set(FORMER_NAMES)
+    for former, name in FORMER_NAMES.items():
+        if name in names:
+            assert fbg.prepare(wc, shape=shape, algorithm=former).algorithm == name
+        else:
+            with pytest.raises(ValueError, match=f"algorithm.*{former}"):
+                fbg.prepare(wc, shape=shape, algorithm=former)

@@ -48,12 +48,12 @@ def test_wide_outputs_are_computed_in_tiles_that_load_least(
                     x_dtype=np.uint8,
                     scale=0.5,
                     zero_point=7,
-                    algorithm="taps",
+                    algorithm="implicit_gemm",
                 )
                 results.append(call(x))
             else:
                 floats = fbg.PackedConv(w / np.float32(128), dtype="float32", padding=1)
-                call = fbg.prepare(floats, shape=x.shape, algorithm="taps")
+                call = fbg.prepare(floats, shape=x.shape, algorithm="implicit_gemm")
                 results.append(call(x / np.float32(255)))
             if isa == isa_limit:
                 assert f"_{tile}_{isa}" in call.kernel

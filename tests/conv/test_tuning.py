@@ -73,8 +73,15 @@ def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
     call, x = prepared(number, dtype)
     wanted, key = call(x), call.trial().key
     same = {name for name, _, alike in call.trial().algorithms if alike}
-    for name in ("taps", "im2col", "pointwise", "lanewise", "sliding", "winograd2", "nonsense"):
-        store.add({key: Measured(name, 1e-6, 2e-6)})
+    direct = {
+        "taps": "implicit_gemm",
+        "lanewise": "channel_vectorized",
+        "sliding": "sliding_window",
+    }
+    names = {name: name for name in ("im2col", "pointwise", "winograd2", "nonsense")}
+    # Files of former versions have the former names.
+    for stored, name in (names | {name: name for name in direct.values()} | direct).items():
+        store.add({key: Measured(stored, 1e-6, 2e-6)})
         again, _ = prepared(number, dtype)
         assert np.array_equal(again(x), wanted), name
         assert again.algorithm == (name if name in same else call.algorithm)
@@ -155,12 +162,12 @@ def test_the_fastest_of_the_same_bits_wins(monkeypatch: pytest.MonkeyPatch) -> N
     trial = call.trial()
     default = trial.algorithms[0][0]
     assert default.startswith("winograd")
-    times = {name: 2e-6 for name, _, _ in trial.algorithms} | {"taps": 1e-6}
+    times = {name: 2e-6 for name, _, _ in trial.algorithms} | {"implicit_gemm": 1e-6}
     monkeypatch.setattr(trials.ConvTrial, "race", lambda _, names: {n: times[n] for n in names})
     report = fbg.tune(call, show_progress_bar=False)
     result = report.results[0]
-    assert (result.winner, result.faster) == (default, "taps")
-    assert "taps: 1.0 us, other rounding" in str(report)
+    assert (result.winner, result.faster) == (default, "implicit_gemm")
+    assert "implicit_gemm: 1.0 us, other rounding" in str(report)
 
     direct, _ = prepared(0, "bfloat16")
     monkeypatch.setattr(trials, "HOPELESS", 1e9)
@@ -241,10 +248,10 @@ def test_the_batch_scales_all_costs_alike(isa: str, number: int, dtype: str) -> 
 
 
 def test_short_lines_of_a_matrix_unit_are_not_left_to_vectors() -> None:
-    """Lines of 7 and 8 pixels are shorter than the tiles of AMX, where `taps` cannot use it."""
+    """Lines of 7 and 8 pixels are too short for `implicit_gemm` to use AMX."""
     for inputs, size, kernel in ((512, 7, (3, 3)), (384, 8, (1, 3)), (960, 7, (1, 1))):
         w = np.ones((256, inputs, *kernel), np.int8)
         padding = tuple(k // 2 for k in kernel)
         wc = fbg.PackedConv(w, scale=1.0, padding=padding)
         (best, *_) = wc.algorithms((1, size, size, inputs))
-        assert best.name != "taps" or fbg.isa.active() != "avx512_amx"
+        assert best.name != "implicit_gemm" or fbg.isa.active() != "avx512_amx"

@@ -9,18 +9,18 @@ import fbg
 from differential.kinds.conv import applicable, draw
 
 EVERYWHERE = {
-    "im2col", "pointwise", "taps", "strassen1", "strassen2",
+    "im2col", "pointwise", "implicit_gemm", "strassen1", "strassen2",
     "winograd2", "winograd3", "winograd4", "winograd5", "winograd6",
 }  # fmt: skip
-VECTORS = EVERYWHERE | {"lanewise", "sliding", "strips"}
+VECTORS = EVERYWHERE | {"channel_vectorized", "sliding_window", "row_blocked"}
 ALGORITHMS = {
-    "generic": EVERYWHERE | {"patches"},
+    "generic": EVERYWHERE | {"blocked_im2col"},
     "avx2": VECTORS,
-    "avx2_vnni": VECTORS | {"patches"},
+    "avx2_vnni": VECTORS | {"blocked_im2col"},
     "avx512": VECTORS,
-    "avx512_vnni": VECTORS | {"patches"},
-    "avx512_bf16": VECTORS | {"patches"},
-    "avx512_amx": VECTORS | {"patches", "lines", "merged"},
+    "avx512_vnni": VECTORS | {"blocked_im2col"},
+    "avx512_bf16": VECTORS | {"blocked_im2col"},
+    "avx512_amx": VECTORS | {"blocked_im2col", "flattened_rows", "block_diagonal"},
 }
 
 

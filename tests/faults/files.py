@@ -90,7 +90,7 @@ def uses(checkpoint: Path) -> dict[str, Use]:
     def tune(name: str) -> Callable[[Path], None]:
         def write(folder: Path) -> None:
             os.environ["FBG_TUNING_CACHE"] = str(folder / "tuning.json")
-            tuning_file.merge({name: {"algorithm": "taps", "seconds": 1e-5, "default": 2e-5}})
+            tuning_file.merge({name: {"algorithm": "im2col", "seconds": 1e-5, "default": 2e-5}})
 
         return write
 

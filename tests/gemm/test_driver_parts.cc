@@ -115,7 +115,7 @@ TEST_P(PanelProductOf, FloatsInPlaceIsTheirMatrixProduct) {
 INSTANTIATE_TEST_SUITE_P(Isas, PanelProductOf, testing::ValuesIn(all_supported()),
                          [](const auto& param) { return std::string(isa_name(param.param)); });
 
-// A product by taps has a block pair for each row of the kernel.
+// An implicit GEMM has a block pair for each row of the kernel.
 TEST(Outliers, AreFoundInAnyNumberOfBlockPairs) {
   const std::vector<std::int64_t> indptr{0, 3, 3, 5};
   const std::vector<std::int32_t> rows{0, 9, 23, 7, 8};

@@ -80,7 +80,7 @@ class SlidingSubject final : public Subject {
     for (float& s : b_scale_) s = 0.01f + static_cast<float>(small(8)) * 0.001f;
     choose_stages(choices);
     if (kInteger) quant_.scale = b_scale_;
-    options_.algorithm = "sliding";
+    options_.algorithm = "sliding_window";
     options_.has_scale = kInteger && !stages_.empty();
     options_.exact = true;
     for (int tries = 0; tries < 60 && images_.size() < kImages; ++tries) add_image(choices);

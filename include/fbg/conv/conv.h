@@ -1,7 +1,7 @@
 // y = pipeline(x * w), a convolution prepared for one shape: start reading here.
 //
 //   convert    x into what kernels read: a no-op, a shift of int8, or quantization per image
-//   algorithm  one of those in src/conv, chosen by cost: pointwise, taps, lanewise, im2col, ...
+//   algorithm  one of those in src/conv, chosen by cost: pointwise, implicit_gemm, im2col, ...
 //   pipeline   in the kernels, while a tile of (output pixels x output channels) is in registers
 //
 // The constructor makes all decisions and allocations. run() computes one phase: all threads of a

@@ -4,7 +4,7 @@
         "avx512_vnni 2 int8 768 2304 8":
             {"blocking": [6, 2, 0, 0], "seconds": 1e-5, "default": 2e-5},
         "conv avx512_vnni ConvInt8 native 1x56x56 0-0 3x3 64->64 pad 1":
-            {"algorithm": "taps", "seconds": 1e-5, "default": 2e-5}
+            {"algorithm": "implicit_gemm", "seconds": 1e-5, "default": 2e-5}
     }}}
 
 Entries are those of products or of convolutions; fbg.tuning.store checks every value of theirs.

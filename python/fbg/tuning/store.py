@@ -28,7 +28,7 @@ SPECIALIZATIONS = ("unit", "centered", "bounded")
 CONV = "conv "
 # How names of convolutions spell the types of weights.
 WEIGHTS = {"int8": "Int8", "float32": "Float32", "float16": "Float16", "bfloat16": "BFloat16"}
-ALGORITHM = re.compile("[a-z0-9]{1,32}")
+ALGORITHM = re.compile("[a-z0-9_]{1,32}")
 PRODUCT = re.compile(r"[^ ]* N [^ ]* N N N".replace("N", "[1-9][0-9]{0,8}"))
 
 

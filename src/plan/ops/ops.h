@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory.h"
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "fbg/core/types.h"
@@ -110,11 +111,9 @@ class ProductOp : public Op {
   virtual std::shared_ptr<ProductOp> clone() const = 0;
 };
 
-// Bytes between rows of a buffer in the arena: whole cache lines. Rows a multiple of 4 KiB apart
-// would share cache sets.
+// Bytes between rows of a buffer in the arena.
 inline std::int64_t arena_row_bytes(std::int64_t cols, ValueType type) {
-  const std::int64_t bytes = round_up(cols * value_size(type), 64);
-  return bytes % 4096 == 0 ? bytes + 64 : bytes;
+  return row_distance(cols * value_size(type));
 }
 
 // Appends an op to a graph: the methods of Graph call it after checking shapes.

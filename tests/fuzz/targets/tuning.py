@@ -21,7 +21,7 @@ def _seeds() -> list[bytes]:
         for n in (1, 8)
     }
     key = "conv avx512_vnni ConvInt8 native 1x56x56 0-0 3x3 64->64 pad 1"
-    Store().add({**found, key: Measured("taps", 1e-5, 2e-5)})
+    Store().add({**found, key: Measured("implicit_gemm", 1e-5, 2e-5)})
     return [path.read_bytes(), json.dumps({"format": 1, "machines": {}}).encode()]
 
 

@@ -28,7 +28,7 @@ def test_lines_of_images_with_gaps_between_pixels_and_lines() -> None:
     w = rng.integers(-128, 128, (40, 64, 3, 3), np.int8)
     wc = fbg.PackedConv(w, padding=1)
     expected = fbg.conv(np.ascontiguousarray(x), wc, algorithm="im2col")
-    np.testing.assert_array_equal(fbg.conv(x, wc, algorithm="lines"), expected)
+    np.testing.assert_array_equal(fbg.conv(x, wc, algorithm="flattened_rows"), expected)
 
 
 @pytest.mark.parametrize("size", [(40, 1024), (4, 1500), (150, 256)])
@@ -38,7 +38,7 @@ def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
     wc = fbg.PackedConv(rng.integers(-128, 128, (33, 64, 3, 3), np.int8), padding=1)
     expected = fbg.conv(x, wc, zero_point=9, algorithm="im2col")
     for threads in (1, 2):
-        y = fbg.conv(x, wc, zero_point=9, algorithm="lines", num_threads=threads)
+        y = fbg.conv(x, wc, zero_point=9, algorithm="flattened_rows", num_threads=threads)
         np.testing.assert_array_equal(y, expected)
 
 
@@ -55,14 +55,17 @@ def test_results_do_not_depend_on_the_parts_of_the_depth(
     x = rng.integers(0, 256, (2, 25, 23, channels), np.uint8)
     w = rng.integers(-128, 128, (outputs, channels, 3, 3), np.int8)
     wc = fbg.PackedConv(w, scale=np.float32(0.01), **geometry)
-    assert "loadc" in fbg.prepare(wc, shape=x.shape, x_dtype=np.uint8, algorithm="lines").kernel
+    assert (
+        "_last"
+        in fbg.prepare(wc, shape=x.shape, x_dtype=np.uint8, algorithm="flattened_rows").kernel
+    )
     expected = definition(x, w, 7, geometry)
     bias = rng.integers(-1000, 1000, outputs, np.int32)
     stages = fbg.CorrectZeroPoints() >> fbg.Bias(bias) >> fbg.Requantize(20.0, 9)
     with fbg.isa.limit("avx512_vnni"):
         quantized = fbg.conv(x, wc, stages, scale=0.5, zero_point=7)
     for threads in (1, 2):
-        options = {"zero_point": 7, "algorithm": "lines", "num_threads": threads}
+        options = {"zero_point": 7, "algorithm": "flattened_rows", "num_threads": threads}
         np.testing.assert_array_equal(fbg.conv(x, wc, **options), expected)
         np.testing.assert_array_equal(fbg.conv(x, wc, stages, scale=0.5, **options), quantized)
 
@@ -72,12 +75,12 @@ def test_lines_that_do_not_stay_near_are_left_to_other_algorithms(shape: tuple[i
     channels = shape[-1]
     wc = fbg.PackedConv(np.ones((channels, channels, 3, 3), np.int8), padding=1)
     found = {algorithm.name: algorithm.cost for algorithm in wc.algorithms(shape)}
-    assert found.get("lines", np.inf) > found["taps"]
+    assert found.get("flattened_rows", np.inf) > found["implicit_gemm"]
 
 
 def test_a_long_line_is_not_copied_for_every_tile() -> None:
     wc = fbg.PackedConv(np.ones((64, 64, 3), np.int8), padding=1)
-    assert "lines" not in [algorithm.name for algorithm in wc.algorithms((1, 16000, 64))]
+    assert "flattened_rows" not in [algorithm.name for algorithm in wc.algorithms((1, 16000, 64))]
 
 
 @pytest.mark.parametrize(
@@ -91,4 +94,4 @@ def test_wide_images_run_lines(size: tuple[int, int], channels: int) -> None:
     stages = fbg.CorrectZeroPoints() >> fbg.Requantize(1.0, 0)
     shape = (1, *size, channels)
     call = fbg.prepare(wc, stages, shape=shape, x_dtype=np.uint8, scale=1.0)
-    assert call.algorithm == "lines"
+    assert call.algorithm == "flattened_rows"

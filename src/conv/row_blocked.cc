@@ -1,5 +1,6 @@
-// strips: floats with few input channels for each output, of groups or of the whole image, by
-// strips of output pixels whose sums stay in registers.
+// row_blocked: direct convolution of floats, blocked along rows of the output, for few input
+// channels, in groups or in the whole image. The sums of a block, which is called a strip, stay in
+// registers.
 //
 //   for each block of output rows, for each vector of output channels    weights stay in the L1
 //     for each strip of a row                                            kernels/lanewise.h
@@ -7,11 +8,11 @@
 //         w[kx] = the weights of the channel                             in registers
 //         for each pixel: one broadcast, and a multiply-add for each tap
 //
-// Depthwise, each lane has an input channel of its own, and a load takes the place of a broadcast.
-// One load serves up to as many multiply-adds as the kernel is wide, where a product
-// (implicit_gemm.cc) has a load for every one or two. The image is read in place, and nothing is
-// multiplied or copied beyond its borders: rows outside are left out, and strips that cross the
-// left or right border have kernels of their own.
+// In a depthwise convolution, each lane has an input channel of its own, and a load takes the place
+// of the broadcast. One load serves up to as many multiply-adds as the kernel is wide; in a product
+// (implicit_gemm.cc), it serves one or two. The image is read in place, and nothing is multiplied
+// or copied beyond its borders: rows outside it are left out, and strips that cross the left or
+// right border have kernels of their own.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-constexpr std::int64_t kMaxTaps = 7, kMaxStep = 4, kMaxDilation = 16;  // along a row
+constexpr std::int64_t kMaxStep = 4, kMaxDilation = 16;  // along a row
 
 constexpr bool has_strips(Accumulator a) {
   return a == Accumulator::float32 || a == Accumulator::float32_f16 ||
@@ -86,9 +87,9 @@ AlignedBuffer make_weights(const PackedConv& weights, std::span<const StripVecto
   return buffer;
 }
 
-class StripsStep final : public ConvStep {
+class RowBlockedStep final : public ConvStep {
  public:
-  explicit StripsStep(const ConvProblem& p)
+  explicit RowBlockedStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         tile_(strip_geometry(p.features)),
@@ -97,12 +98,12 @@ class StripsStep final : public ConvStep {
         vectors_(strip_vectors(p.geometry, tile_.lanes)),
         strips_(split_row(p.geometry, p.shape, tile_)),
         threads_(p.threads) {
-    const std::string name = "strips lanes " + std::to_string(tile_.lanes);
+    const std::string name = "row blocked lanes " + std::to_string(tile_.lanes);
     weights_ =
         p.weights.form_of(name, [&] { return make_weights(p.weights, vectors_, tile_.lanes); })
             .data();
     const std::int64_t lines =
-        strips_.count ? ceil_div(policy::strips::kBlockStrips, strips_.count) : 1;
+        strips_.count ? ceil_div(policy::row_blocked::kBlockStrips, strips_.count) : 1;
     blocks_ = BalancedSplit::split(shape_.output[1], lines);
     pairs_bytes_ = round_up(
         geometry_.kernel[0] * geometry_.kernel[1] * static_cast<std::int64_t>(sizeof(BlockPair)),
@@ -229,11 +230,11 @@ bool applies(const ConvProblem& p) {
   const bool fills = is_plain_depthwise(g) ? g.out_channels % tile.lanes == 0
                                            : 2 * g.group_outputs() >= tile.lanes;
   return has_strips(p.family()) && !g.transposed && kernels::has_lanewise(tile.isa) && fills &&
-         g.kernel[2] > 1 && g.kernel[2] <= kMaxTaps && g.stride[2] <= kMaxStep &&
+         g.kernel[2] > 1 && g.kernel[2] <= kernels::kLanewiseMaxTaps && g.stride[2] <= kMaxStep &&
          g.dilation[2] <= kMaxDilation;
 }
 
-// Pairs of an output and a tap of the kernel along an axis that meet inside the image.
+// The number of pairs of an output and a tap along an axis whose pixel is inside the image.
 double pairs_inside(const ConvGeometry& g, const ConvShape& shape, std::size_t axis) {
   std::int64_t count = 0;
   for (std::int64_t k = 0; k < g.kernel[axis]; ++k) {
@@ -247,7 +248,7 @@ double pairs_inside(const ConvGeometry& g, const ConvShape& shape, std::size_t a
 }
 
 double cost(const ConvProblem& p) {
-  constexpr double kSource = 6, kStrip = 60, kPixel = 3;  // beside the multiply-adds
+  constexpr double kSource = 6, kStrip = 60, kPixel = 3;  // besides the multiply-adds
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
   const BalancedSplit strips = split_row(g, p.shape, tile);
@@ -257,20 +258,25 @@ double cost(const ConvProblem& p) {
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
   const double sources = static_cast<double>(p.shape.batch * g.group_inputs()) *
                          pairs_inside(g, p.shape, 0) * pairs_inside(g, p.shape, 1);
-  // Of a source, for a line: multiply-adds, or loads where those are more.
+  // The cost of a source, for a line: its multiply-adds, or its loads if those are more.
   const double loads = pixels * static_cast<double>(g.stride[2]) +
                        count * static_cast<double>((g.kernel[2] - 1) * g.dilation[2] + g.kernel[2]);
   const double source = std::max(pairs_inside(g, p.shape, 2), loads) + count * kSource;
   const auto weights = static_cast<double>(g.depth() * tile.lanes * kFloat);
-  // Broadcasts take the place of loads that would otherwise hide those of weights from the L2.
+  // Broadcasts take the place of loads that would otherwise hide the latency of weights from the
+  // L2.
   return vectors * (sources * source + lines * count * read_cost(weights, weights) +
                     lines * (count * kStrip + kPixel * pixels));
 }
 
-std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<StripsStep>(p); }
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
+  return std::make_unique<RowBlockedStep>(p);
+}
 
 }  // namespace
 
-ConvMethod strips_method() { return {"strips", true, applies, cost, prepare, true, false}; }
+ConvMethod row_blocked_method() {
+  return {"row_blocked", true, applies, cost, prepare, true, false};
+}
 
 }  // namespace fbg

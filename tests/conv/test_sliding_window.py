@@ -24,7 +24,7 @@ def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
     stages = fbg.CorrectZeroPoints() >> fbg.Bias(bias) >> fbg.Requantize(100.0, 0)
     results = [
         fbg.conv(x, wc, stages, algorithm=name, scale=scale, zero_point=3)
-        for name in ("sliding", "im2col")
+        for name in ("sliding_window", "im2col")
         if name in [algorithm.name for algorithm in wc.algorithms(x.shape)]
     ]
     np.testing.assert_array_equal(results[0], results[-1])
@@ -56,7 +56,7 @@ def test_lanes_in_memory_are_those_of_the_rows_under_each_line(
     for stages in (None, fbg.Requantize(20.0, 0), fbg.Requantize(20.0, 9, dtype="int8")):
         quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
         expected = fbg.conv(x, wc, stages, algorithm="im2col", **quantization)
-        for name in {"sliding", "lanewise"} & set(names):
+        for name in {"sliding_window", "channel_vectorized"} & set(names):
             for threads in (1, 2):
                 y = fbg.conv(x, wc, stages, algorithm=name, num_threads=threads, **quantization)
                 np.testing.assert_array_equal(y, expected, err_msg=name)
@@ -95,7 +95,7 @@ def test_channels_with_several_outputs(isa: str, times: int, channels: int) -> N
         )
         for x in (wide[..., 2:-3], np.ascontiguousarray(wide[..., 2:-3])):
             names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
-            assert channels == 3 or ("sliding" in names) == isa.startswith("avx")
+            assert channels == 3 or ("sliding_window" in names) == isa.startswith("avx")
             for stages in (None, fbg.Requantize(20.0, 9)):
                 quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
                 expected = fbg.conv(x, wc, stages, algorithm="im2col", **quantization)
@@ -169,7 +169,7 @@ def test_floats_with_a_bias_and_bounds(
     wc = fbg.PackedConv(w, dtype="float32", **geometry)
     names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
     fits = isa.startswith("avx512") or (isa != "generic" and inputs < 32)  # in registers
-    assert ("sliding" in names) == fits
+    assert ("sliding_window" in names) == fits
     bias = rng.standard_normal(channels, np.float32)
     for stages in (
         [fbg.Bias(bias)],
@@ -193,7 +193,7 @@ def test_rows_of_floats_are_the_same_whatever_shares_their_window(
     wc = fbg.PackedConv(
         w, dtype="float32", stride=stride, padding=[0, kernel // 2], groups=channels
     )
-    algorithm = "im2col" if isa == "generic" else "sliding"  # which needs vectors
+    algorithm = "im2col" if isa == "generic" else "sliding_window"  # which needs vectors
     expected = fbg.conv(x, wc, algorithm=algorithm)
     for rows in range(1, 9):
         part = x[:, : (rows - 1) * stride + kernel]

@@ -11,11 +11,11 @@
 
 namespace fbg {
 
-// Whether kernels can run the stages of a pipeline and write its results; the kind of kernels that
-// do, or that write sums.
+// Whether kernels can run the stages of a pipeline and write its results, and the kind of the
+// kernels that do so, or that write sums.
 bool sliding_writes(const KernelKey& key);
 kernels::SlidingKey sliding_kind(const KernelKey& tile);
-// What these kernels read of the stages.
+// Sets the arguments of these kernels that come from the stages.
 void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args);
 
 // A window: the rows of the image under `lines` rows of the output. Kernels that load lanes from
@@ -28,8 +28,8 @@ struct SlidingForm {
   std::int64_t shared = 0;
 };
 
-// Blocks of channels: all are equal, except that the last may be narrower, or, of kernels without
-// masks, begin with channels of the one before.
+// A block of channels. All blocks are equal, except that the last one may be narrower. With kernels
+// that have no masks, it begins with channels of the block before instead.
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many, in the vectors of `key`
   std::int64_t skip;               // channels that the block before has computed
@@ -39,7 +39,7 @@ struct SlidingBlock {
 
 class SlidingBlocks {
  public:
-  // `kind`: what sliding_kind() says. The rest of the keys follows from the geometry.
+  // `kind` comes from sliding_kind(). The other members of the keys follow from the geometry.
   SlidingBlocks(const ConvGeometry& g, const kernels::SlidingKey& kind);
 
   // Whether there are kernels for a geometry.

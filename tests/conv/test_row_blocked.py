@@ -1,4 +1,4 @@
-"""Convolutions by strips: few input channels for each output channel, in floating point."""
+"""Row-blocked convolutions: few input channels for each output channel, in floating point."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def test_stems_wide_groups_and_wide_kernels_choose_them() -> None:
             ((384, 1, 7, 7), (1, 14, 14, 384), {"padding": 3, "groups": 384}),
         ):
             wc = fbg.PackedConv(np.ones(w_shape, np.float32), dtype="float32", **geometry)
-            assert fbg.prepare(wc, shape=x_shape).algorithm == "strips"
+            assert fbg.prepare(wc, shape=x_shape).algorithm == "row_blocked"

@@ -1,4 +1,5 @@
-// How lanewise kernels see a convolution: which input channels and kernel rows share a 32-bit lane.
+// How channel-vectorized kernels (kernels/lanewise.h) see a convolution: which input channels and
+// kernel rows share a lane of 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +12,19 @@
 
 namespace fbg {
 
-// A source is a line of U: for every input pixel and output channel o, 32 bits of what o reads
-// there. Lanes of `depth` elements are filled in one of three ways:
+// A source is a line of U: for every input pixel and every output channel, 32 bits of what that
+// channel reads there. Lanes of `depth` elements are filled in one of three ways:
 //
-//   in_place  depth 1, one input channel a group, no multiplier: the image itself
-//   rows      few channels a group: `rows` kernel rows side by side, `channels` elements of each
-//             (depthwise bytes: the four rows above each other)
-//   channels  many channels a group: `depth` neighbouring channels of one kernel row
+//   in_place  for depth 1, if a group has one input and one output channel: U is the image itself
+//   rows      for few channels in a group: `rows` kernel rows side by side, with `channels`
+//   elements
+//             of each (in a depthwise convolution of bytes, four rows of the image)
+//   channels  for many channels in a group: `depth` neighbouring channels of one kernel row
 //
-// Of rows, a window of all sources may hold more input rows than the kernel has: it serves `share`
-// output rows, each with its own copy of the weights in which unused rows are zero.
-struct LanewiseLayout {
+// With `rows`, the sources of a window may hold more rows of the image than the kernel has. The
+// window then serves `share` output rows. Each of these has its own copy of the weights, in which
+// unused rows are zero.
+struct LaneLayout {
   enum class Kind : std::uint8_t { in_place, rows, channels };
   Kind kind;
   int depth;             // elements of a lane
@@ -30,9 +33,10 @@ struct LanewiseLayout {
   std::int64_t quads;    // sources that hold the channels of one kernel row
   std::int64_t share;    // output rows that one window serves
 
-  static LanewiseLayout of(const ConvGeometry& g, int depth);
+  static LaneLayout of(const ConvGeometry& g, int depth);
 
-  // Element s of source r: kernel row (counted from the window's first) and channel of the group.
+  // The kernel row of element s of source r, counted from the first of the window, and its channel
+  // in the group.
   std::int64_t row(std::int64_t r, int s) const {
     return kind == Kind::rows ? r * rows + s / channels : r / quads;
   }
@@ -41,7 +45,8 @@ struct LanewiseLayout {
   }
 };
 
-// Output rows y, columns x (whole tiles) and channels `lanes` of plane z of an image.
+// A block of the output in plane z of an image: rows y, columns x, which are whole tiles, and
+// channels `lanes`.
 struct LaneBlock {
   std::int64_t image, z;
   Range y, x, tiles, lanes;
@@ -50,24 +55,25 @@ struct LaneBlock {
 // Builds the lines of U that a block of the output reads, or finds them in the image.
 class LaneLines {
  public:
-  LaneLines(const ConvGeometry& geometry, const ConvShape& shape, const LanewiseLayout& layout,
+  LaneLines(const ConvGeometry& geometry, const ConvShape& shape, const LaneLayout& layout,
             int lanes, Features features, bool integer);
 
-  // Lines of one plane of the kernel for so many output rows, and pixels of a line. Of `rows` there
-  // is a window for each `share` output rows, of the others a line for each input row and quad.
+  // The number of lines of one plane of the kernel for so many output rows, and of pixels in a
+  // line. With `rows`, there is a window for every `share` output rows; otherwise there is a line
+  // for each row of the image and quad.
   std::int64_t lines_of(std::int64_t rows) const;
   std::int64_t pixels_of(std::int64_t columns) const;
 
-  // A line of the image for one kernel row: where it lies, or copied with its padding.
+  // Returns a line of the image for one kernel row, in place or copied with its padding.
   const std::byte* find(const ConvRun& run, const LaneBlock& b, std::int64_t kz, std::int64_t y,
                         std::int64_t ky, std::int64_t pixels, const std::byte* padding,
                         std::int64_t* lda, std::byte* copy) const noexcept;
-  // `to`: [pixel][lane of the block].
+  // Writes a line to `to`: [pixel][lane of the block].
   void build(const ConvRun& run, const LaneBlock& b, std::int64_t kz, std::int64_t line,
              std::int64_t pixels, const std::byte* padding, std::uint32_t* to) const noexcept;
 
  private:
-  // The row of the image that a line holds, or null outside of it.
+  // The row of the image that a line holds, or null outside the image.
   const std::byte* image_row(const ConvRun& run, const LaneBlock& b, std::int64_t kz,
                              std::int64_t y) const noexcept;
   void fill(const ConvRun& run, Range lanes, const std::byte* const* from,
@@ -82,7 +88,7 @@ class LaneLines {
 
   const ConvGeometry geometry_;
   const ConvShape shape_;
-  const LanewiseLayout layout_;
+  const LaneLayout layout_;
   const simd::LaneKernels& kernels_;
   const bool integer_;
   const std::int64_t vector_, element_, pixel_, padded_;  // lanes; bytes; channels in whole vectors

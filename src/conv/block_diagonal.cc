@@ -1,11 +1,12 @@
-// merged: groups of few channels side by side as one wider group, for a matrix unit.
+// block_diagonal: groups of few channels side by side as one wider group, for a matrix unit. The
+// weights of the wider group are a block-diagonal matrix.
 //
-//   groups  [w0]      merged  [w0  0 ]
-//           [w1]              [ 0 w1 ]
+//   groups  [w0]      one group  [w0  0 ]
+//           [w1]                 [ 0 w1 ]
 //
-// A matrix unit multiplies 64 bytes of k at a time however many of them are zeros, so that four
-// groups of 16 channels cost it no more than one of 64. The weights are those of a convolution with
-// fewer groups, which `taps` computes.
+// A matrix unit multiplies 64 bytes of k at a time, however many of them are zeros, so that four
+// groups of 16 channels cost it no more than one of 64. What remains is a convolution with fewer
+// groups, which implicit_gemm.cc computes.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -16,28 +17,28 @@
 namespace fbg {
 namespace {
 
-// Groups that become one: as many as fill a block of the matrix unit, or 1 where there is none.
-std::int64_t merged_groups(const ConvProblem& p) {
+// The number of groups that become one: as many as fill a block of the matrix unit, or 1 if there
+// is no such unit.
+std::int64_t groups_of_block(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  constexpr std::int64_t kManyGroups = 1 << 20;
-  const Geometry unit = choose_geometry(p.family(), p.features, {}, kManyGroups);
+  const Geometry unit = unit_geometry(p);
   const std::int64_t block = unit.block_groups * p.format().kr;
   if (unit.block_groups == 1 || block % g.group_inputs() != 0) return 1;
   const std::int64_t count = block / g.group_inputs();
   return g.groups % count == 0 ? count : 1;
 }
 
-ConvGeometry merge(ConvGeometry g, std::int64_t count) {
+ConvGeometry with_wide_groups(ConvGeometry g, std::int64_t count) {
   g.groups /= count;
   return g;
 }
 
-// The weights with zeros between the groups that were merged. Their geometry is that of the
-// weights: a part of a transposed convolution may have less than no padding.
-const PackedConv& merged_weights(const ConvProblem& p) {
-  const std::int64_t count = merged_groups(p);
-  return p.weights.form_of("merged " + std::to_string(count), [&] {
-    const ConvGeometry &g = p.weights.geometry(), wide = merge(g, count);
+// The weights, with zeros between the groups of a block. They are packed for the geometry of the
+// weights, since a phase of a transposed convolution may have negative padding.
+const PackedConv& block_diagonal_weights(const ConvProblem& p) {
+  const std::int64_t count = groups_of_block(p);
+  return p.weights.form_of("block diagonal " + std::to_string(count), [&] {
+    const ConvGeometry &g = p.weights.geometry(), wide = with_wide_groups(g, count);
     const auto* const w = p.weights.weights<std::int8_t>();
     const std::int64_t inputs = g.group_inputs(), taps = g.taps();
     std::vector<std::int8_t> spaced(static_cast<std::size_t>(g.out_channels * wide.depth()));
@@ -57,28 +58,28 @@ ConvProblem with(const ConvProblem& p, const PackedConv& weights, const ConvGeom
 }
 
 bool applies(const ConvProblem& p) {
-  const std::int64_t count = merged_groups(p);
+  const std::int64_t count = groups_of_block(p);
   if (count == 1 || p.geometry.is_depthwise()) return false;
-  const ConvGeometry wide = merge(p.geometry, count);
+  const ConvGeometry wide = with_wide_groups(p.geometry, count);
   return implicit_gemm_method().applies(with(p, p.weights, wide));
 }
 
-// All of a run is whole blocks here, which are computed faster than those of a run with a rest.
+// All runs consist of whole blocks here, which are computed faster than a run with a remainder.
 double cost(const ConvProblem& p) {
   constexpr double kWholeBlocks = 0.55;  // measured
-  const ConvGeometry wide = merge(p.geometry, merged_groups(p));
+  const ConvGeometry wide = with_wide_groups(p.geometry, groups_of_block(p));
   return kWholeBlocks * implicit_gemm_method().cost(with(p, p.weights, wide));
 }
 
 std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
-  const ConvGeometry wide = merge(p.geometry, merged_groups(p));
-  return implicit_gemm_method().prepare(with(p, merged_weights(p), wide));
+  const ConvGeometry wide = with_wide_groups(p.geometry, groups_of_block(p));
+  return implicit_gemm_method().prepare(with(p, block_diagonal_weights(p), wide));
 }
 
 }  // namespace
 
-ConvMethod merged_method() {
-  return {"merged", true, applies, cost, prepare, true, true, only<Accumulator::int32>};
+ConvMethod block_diagonal_method() {
+  return {"block_diagonal", true, applies, cost, prepare, true, true, only<Accumulator::int32>};
 }
 
 }  // namespace fbg

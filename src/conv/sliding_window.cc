@@ -1,14 +1,14 @@
-// sliding: depthwise and groupwise convolutions, whose kernels read each pixel once.
+// sliding_window: depthwise and groupwise convolutions by kernels that slide along a row of the
+// image and read each pixel once.
 //
 //   for each row of the output, or several that share a window     (or blocks first: goes_down)
 //     find the rows of the image under the kernel
-//     for each block of channels        one call of a kernel; where lanes are in memory, one a row
+//     for each block of channels        one call of a kernel, or one for each row if lanes are in
+//                                       memory
 //
-// Where the pipeline only requantizes, or of floats adds a bias and bounds, kernels write results.
-// Otherwise they write sums to a buffer, and the output pipeline of the products (a microkernel
-// without a product) does the rest.
-#include "conv/sliding.h"
-
+// Kernels write the results themselves if the pipeline only requantizes, or adds a bias to floats
+// and bounds them. Otherwise they write sums to a buffer, and the output pipeline of the products
+// (a microkernel without a product) does the rest.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "conv/padding.h"
+#include "conv/sliding_blocks.h"
 #include "conv/sliding_windows.h"
 #include "gemm/tile_loop.h"
 
@@ -38,9 +39,9 @@ constexpr Accumulator sum_of(Accumulator a) {
   return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
 }
 
-class SlidingStep final : public ConvStep {
+class SlidingWindowStep final : public ConvStep {
  public:
-  explicit SlidingStep(const ConvProblem& p)
+  explicit SlidingWindowStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         integer_(p.is_integer()),
@@ -128,7 +129,7 @@ class SlidingStep final : public ConvStep {
     std::array<StageArgs, kMaxStages> stage_args;
     std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
     t.stages = stage_args.data();
-    // What is divided among the threads, from the innermost loop to the outermost.
+    // The loops whose iterations are divided among the threads, the innermost first.
     Loop channels{blocks}, rows{windows}, columns{parts.count}, planes{out[0]},
         images{shape_.batch};
     std::array<Loop*, 5> loops{&rows, &columns, &planes, &channels, &images};
@@ -174,8 +175,8 @@ class SlidingStep final : public ConvStep {
     const StageArgs* stages;
     kernels::SlidingArgs args;  // what all blocks have in common
   };
-  // The kernels of a block: for all lines that have their sums in registers, and for those of the
-  // last window; and to build the lanes of each source, where they are in memory.
+  // The kernels of a block: one for all lines whose sums are in registers, one for the lines of the
+  // last window, and, if lanes are in memory, those that build the lanes of each source.
   struct Kernels {
     kernels::SlidingFunction all, last;
     std::array<kernels::SlidingFunction, kernels::kMaxSlidingSources> builders;
@@ -185,8 +186,7 @@ class SlidingStep final : public ConvStep {
     return blocks_.blocks().front().key.source == kernels::SlidingSource::pairs;
   }
 
-  // Columns of sums that a tile of the pipeline takes. Blocks of bytes may be narrower than a
-  // panel.
+  // The columns of sums in a tile of the pipeline. Blocks of bytes may be narrower than a panel.
   std::int64_t width_of_tiles() const {
     const SlidingKey& wide = blocks_.blocks().front().key;
     if (!integer_ || is_paired()) return tile_.lanes;
@@ -229,7 +229,7 @@ class SlidingStep final : public ConvStep {
     return found;
   }
 
-  // Whether kernels may take the sums of an image for the bits of floats (SlidingArgs::scale).
+  // Whether kernels may use the sums of an image as the bits of floats (SlidingArgs::scale).
   bool fits_float_bits(const Thread& t) const noexcept {
     if (!may_be_floats_) return false;
     const StageArgs& last = t.stages[key_.num_stages - 1];
@@ -310,7 +310,7 @@ class SlidingStep final : public ConvStep {
       finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);
   }
 
-  // The lines of a window one after the other, with lanes that are in memory.
+  // Computes the lines of a window one after the other, with lanes in memory.
   void run_lines(const SlidingWindow& w, std::int64_t index, const Kernels& kernels,
                  kernels::SlidingArgs args, const Thread& t) const noexcept {
     const SlidingKey& key = blocks_.blocks()[static_cast<std::size_t>(index)].key;
@@ -329,7 +329,7 @@ class SlidingStep final : public ConvStep {
     }
   }
 
-  // The pipeline on the sums of a line of a block.
+  // Runs the pipeline on the sums of a line of a block.
   void finish_line(const ConvRun& run, const SlidingBlock& block, const SlidingWindow& w,
                    std::int64_t pixel, std::byte* sums, const Thread& t) const noexcept {
     const std::int64_t lanes = tile_.lanes, sums_pixel = block.key.vectors() * lanes * 4;
@@ -370,7 +370,7 @@ class SlidingStep final : public ConvStep {
   const float* const scale_;
   const std::int32_t* const col_offsets_;
   const int threads_;
-  // The pipeline on `width_` columns of sums, and on what is left of the channels.
+  // The kernels of the pipeline for `width_` columns of sums, and for the remaining channels.
   const std::int64_t width_;
   std::optional<KernelTable> whole_, rest_;
   const bool may_be_floats_;            // results are of the type that kernels of float_bits write
@@ -380,7 +380,7 @@ class SlidingStep final : public ConvStep {
   std::int64_t sums_bytes_, ready_bytes_, thread_bytes_;
 };
 
-// The kind of kernels of a problem, for what does not depend on its stages.
+// The kind of kernels for a problem, as far as it does not depend on the stages.
 SlidingKey any_kind(const ConvProblem& p) {
   KernelKey tile{};
   tile.accumulator = sum_of(p.family());
@@ -395,8 +395,8 @@ bool applies(const ConvProblem& p) {
 
 double cost(const ConvProblem& p) {
   const SlidingBlocks blocks(p.geometry, any_kind(p));
-  // Columns at the ends of a row belong to few output pixels: they take lanes, but few products,
-  // which of pairs take the most time.
+  // Columns at the ends of a row belong to few output pixels: they need lanes, but few products,
+  // which take most of the time in kernels of pairs.
   const bool paired = blocks.blocks().front().key.source == kernels::SlidingSource::pairs;
   const double width = static_cast<double>(p.shape.output[2] * p.geometry.stride[2]);
   const double reach = static_cast<double>(p.geometry.kernel[2] - 1) * (paired ? 0.5 : 1);
@@ -404,10 +404,14 @@ double cost(const ConvProblem& p) {
          (width > 0 ? (width + reach) / width : 1);
 }
 
-std::unique_ptr<ConvStep> prepare(const ConvProblem& p) { return std::make_unique<SlidingStep>(p); }
+std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
+  return std::make_unique<SlidingWindowStep>(p);
+}
 
 }  // namespace
 
-ConvMethod sliding_method() { return {"sliding", true, applies, cost, prepare, false, false}; }
+ConvMethod sliding_window_method() {
+  return {"sliding_window", true, applies, cost, prepare, false, false};
+}
 
 }  // namespace fbg

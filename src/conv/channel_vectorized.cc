@@ -1,12 +1,13 @@
-// lanewise: depthwise and groupwise convolutions, each output channel in a lane of its own.
+// channel_vectorized: direct convolution with channels as vectors, for depthwise and groupwise
+// convolutions. Each output channel has a lane of its own, and U is the image as the lanes read it.
 //
 //   for each block of output rows x columns x channels       small enough that U stays in the L1
-//     build U                                                 one line per source (lanewise.h)
+//     build U                                                 a line for each source (.h)
 //     for each output row of the block
 //       for each tile of pixels x vectors of channels         kernels/lanewise.h
 //
-// Where U is the image itself nothing is built, and only tiles that touch a border are copied.
-#include "conv/lanewise.h"
+// If U is the image itself, nothing is built, and only tiles that touch a border are copied.
+#include "conv/channel_vectorized.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,10 +23,9 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kWord = 4;     // bytes of a lane
-constexpr std::int64_t kMaxTaps = 7;  // of a kernel row
+constexpr std::int64_t kWord = 4;  // bytes of a lane
 
-using Kind = LanewiseLayout::Kind;
+using Kind = LaneLayout::Kind;
 
 // The families whose weights become lanes: 16-bit floats are widened.
 constexpr bool has_lanes(Accumulator a) {
@@ -40,14 +40,13 @@ Geometry lane_geometry(const ConvProblem& p) {
   return choose_geometry(lane_accumulator(p.family()), p.features);
 }
 
-LanewiseLayout layout_of(const ConvProblem& p) {
-  return LanewiseLayout::of(p.geometry,
-                            kernels::lanewise_depth(lane_accumulator(p.family()), p.features));
+LaneLayout layout_of(const ConvProblem& p) {
+  return LaneLayout::of(p.geometry,
+                        kernels::lanewise_depth(lane_accumulator(p.family()), p.features));
 }
 
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
-AlignedBuffer make_weights(const PackedConv& weights, const LanewiseLayout& u,
-                           std::int64_t padded) {
+AlignedBuffer make_weights(const PackedConv& weights, const LaneLayout& u, std::int64_t padded) {
   const ConvGeometry& g = weights.geometry();
   const std::int64_t taps = g.kernel[2], planes = g.kernel[0];
   const int bits = 32 / u.depth;
@@ -79,9 +78,9 @@ AlignedBuffer make_weights(const PackedConv& weights, const LanewiseLayout& u,
   return buffer;
 }
 
-class LanewiseStep final : public ConvStep {
+class ChannelVectorizedStep final : public ConvStep {
  public:
-  explicit LanewiseStep(const ConvProblem& p)
+  explicit ChannelVectorizedStep(const ConvProblem& p)
       : geometry_(p.geometry),
         shape_(p.shape),
         u_(layout_of(p)),
@@ -96,7 +95,7 @@ class LanewiseStep final : public ConvStep {
     const std::int64_t lanes = tile_.lanes, padded = round_up(g.out_channels, lanes);
     padded_ = padded;
     const std::string name =
-        "lanewise depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
+        "channel vectorized depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
     weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights, u_, padded); })
                    .as<std::uint32_t>();
     scale_ = p.weights.scale();
@@ -137,7 +136,8 @@ class LanewiseStep final : public ConvStep {
     std::int64_t image = -1;
     for (std::int64_t i = count * thread_id / num_threads;
          i < count * (thread_id + 1) / num_threads; ++i) {
-      // Channels outermost within an image row: neighbouring blocks read the same lines.
+      // Within an image row, channels are the outer loop, so that neighbouring blocks read the same
+      // lines.
       std::int64_t rest = i;
       const auto next = [&rest](std::int64_t n) {
         const std::int64_t index = rest % n;
@@ -188,13 +188,14 @@ class LanewiseStep final : public ConvStep {
     if (u_.kind == Kind::in_place) {
       block_rows_ = 1;
     } else {
-      // Wider first, since lines of neighbouring tiles overlap; then taller, which saves lines.
+      // Blocks grow in width first, since lines of neighbouring tiles overlap, and then in height,
+      // which saves lines.
       while (block_tiles_ < tiles_.count &&
-             bytes(block_rows_, block_tiles_ + 1) <= policy::lanewise::kBlockBytes)
+             bytes(block_rows_, block_tiles_ + 1) <= policy::channel_vectorized::kBlockBytes)
         ++block_tiles_;
       if (u_.kind == Kind::channels)
         while (block_rows_ < shape_.output[1] && block_rows_ < 8 &&
-               bytes(block_rows_ + 1, block_tiles_) <= 2 * policy::lanewise::kBlockBytes)
+               bytes(block_rows_ + 1, block_tiles_) <= 2 * policy::channel_vectorized::kBlockBytes)
           ++block_rows_;
     }
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);
@@ -265,8 +266,8 @@ class LanewiseStep final : public ConvStep {
     }
   }
 
-  // All tiles of one output row of a block. Sources hold the first pixel and lane of the block, and
-  // weights of channel 0.
+  // Computes all tiles of one output row of a block. Sources point to the first pixel and lane of
+  // the block, and to the weights of channel 0.
   void run_row(const ConvRun& run, const LaneBlock& b, std::int64_t y, Thread& t) const noexcept {
     TileArgs& args = t.args;
     const std::int64_t end = std::min(b.lanes.end, geometry_.out_channels);
@@ -278,7 +279,7 @@ class LanewiseStep final : public ConvStep {
       }
       const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
       const bool masked = args.columns % tile_.lanes != 0;
-      // Lines of a block begin at its own first lane, the image at channel 0.
+      // Lines of a block begin at its first lane, those of an image at channel 0.
       const std::int64_t lane = (u_.kind == Kind::in_place ? o : o - b.lanes.begin) * kWord;
       for (std::int64_t i = b.tiles.begin; i < b.tiles.end; ++i) {
         const Range x = tiles_[i];
@@ -304,7 +305,7 @@ class LanewiseStep final : public ConvStep {
 
   const ConvGeometry geometry_;
   const ConvShape shape_;
-  const LanewiseLayout u_;
+  const LaneLayout u_;
   const Geometry tile_;
   const KernelKey key_;
   const LaneLines lines_;
@@ -326,22 +327,22 @@ class LanewiseStep final : public ConvStep {
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   if (!has_lanes(p.family()) || g.transposed || g.groups == 1 || p.b_has_zero_point()) return false;
-  return kernels::has_lanewise(lane_geometry(p).isa) && g.kernel[2] <= kMaxTaps &&
+  return kernels::has_lanewise(lane_geometry(p).isa) && g.kernel[2] <= kernels::kLanewiseMaxTaps &&
          g.stride[2] <= 8 && g.dilation[2] <= 64;
 }
 
-// Cycles for the multiply-adds of a vector of channels, plus those that build U.
+// The multiply-adds of a vector of channels, and the cycles that build U.
 double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = lane_geometry(p);
-  const LanewiseLayout u = layout_of(p);
+  const LaneLayout u = layout_of(p);
   const double pixels = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double sources = static_cast<double>(g.kernel[0] * u.sources);
   const double sums =
       sources * static_cast<double>(g.kernel[2]) * (p.is_integer() && u.depth == 2 ? 2 : 1);
-  // Lanes are filled by vectors, or, where no such function fits, one by one. U outgrows the L1 if
-  // groups have many channels.
+  // Lanes are filled by vectors, or one by one if no such function fits. U exceeds the L1 if groups
+  // have many channels.
   constexpr double kLane = 10;
   const bool by_rows = u.kind == Kind::rows;
   const bool by_vectors = by_rows ? g.is_depthwise() : u.depth == 4 && g.group_inputs() % 4 == 0;
@@ -353,7 +354,7 @@ double cost(const ConvProblem& p) {
   else if (u.kind == Kind::channels)
     build = sources * 2.0 / static_cast<double>(g.kernel[1]) + sources * sources * 0.4;
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
-  // Reading pixels, and the pipeline.
+  // The cost of reading pixels, and of the pipeline.
   constexpr double kRest = 11;
   // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
   const double copies = p.is_integer() ? 1 : u.kind == Kind::in_place ? 1.7 : 3;
@@ -361,11 +362,13 @@ double cost(const ConvProblem& p) {
 }
 
 std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
-  return std::make_unique<LanewiseStep>(p);
+  return std::make_unique<ChannelVectorizedStep>(p);
 }
 
 }  // namespace
 
-ConvMethod lanewise_method() { return {"lanewise", true, applies, cost, prepare, true, false}; }
+ConvMethod channel_vectorized_method() {
+  return {"channel_vectorized", true, applies, cost, prepare, true, false};
+}
 
 }  // namespace fbg
