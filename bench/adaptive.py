@@ -110,9 +110,9 @@ class Shape:
         self.weights = [first] + [PACK[dtype](w) for _ in range(min(copies, 256))]
         self.graph = _fbg.Graph()
         table, bias = np.ones((1, k), np.float32), np.zeros(n, np.float32)
-        x = self.graph.embedding(table, table)
+        x = self.graph.append("embedding", table, table)
         for weight in self.weights:
-            last = self.graph.linear(x, weight, bias)
+            last = self.graph.append("linear", x, weight, bias)
         self.graph.output(last)
         self.threads, self.tuner = threads, _fbg.Tuner(self.graph, self.kind, threads)
 

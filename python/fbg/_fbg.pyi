@@ -5,8 +5,6 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from fbg._fbg_tensors import *  # noqa: F403 - a part of the same module
-
 _Floats = npt.NDArray[np.float32]
 _Indices = npt.NDArray[np.int32]
 
@@ -37,64 +35,18 @@ def rest_team() -> None: ...
 def gives_way() -> bool: ...
 def set_gives_way(gives_way: bool) -> None: ...
 
-# bind_plan.cc: buffers of a graph are numbered; arrays are C-contiguous.
-class AttentionShape:
-    def __init__(
-        self,
-        q_heads: int,
-        kv_heads: int,
-        head_dim: int,
-        causal: bool = False,
-        window: int | None = None,
-    ) -> None: ...
-
+# bind_graph.cc, bind_plan.cc: buffers of a graph are numbered; arrays are C-contiguous.
 class Graph:
     def __init__(self) -> None: ...
-    def input(
-        self,
-        cols: int,
-        rows: str = "token",
-        dtype: str = "float32",
-    ) -> int: ...
-    def embedding(
-        self, word: _Floats, position: _Floats | None = None, type: _Floats | None = None
-    ) -> int: ...
-    def layer_norm(self, x: int, gamma: _Floats, beta: _Floats | None, eps: float) -> int: ...
-    def rms_norm(self, x: int, gamma: _Floats, eps: float) -> int: ...
-    def norm_heads(
-        self, qkv: int, shape: AttentionShape, q_gamma: _Floats, k_gamma: _Floats, eps: float
-    ) -> int: ...
-    def add(self, a: int, b: int) -> int: ...
-    def linear(
-        self,
-        x: int,
-        w: PackedB,
-        bias: _Floats | None = None,
-        activation: str = "none",
-        residual: int | None = None,
-        channel_scale: _Floats | None = None,
-        gate: str | None = None,
-    ) -> int: ...
-    def rotate(self, qkv: int, shape: AttentionShape, cos_sin: _Floats) -> int: ...
-    def attention(
-        self,
-        qkv: int,
-        shape: AttentionShape,
-        allow_bfloat16: bool = False,
-        distance_bias: _Floats | None = None,
-        scale: float | None = None,
-        softcap: float | None = None,
-        relative_keys: _Floats | None = None,
-        relative_queries: _Floats | None = None,
-        relative_rows: _Indices | None = None,
-    ) -> int: ...
-    def gated(self, x: int, gate: str) -> int: ...
-    def unfold(self, x: int, width: int) -> int: ...
-    def first_token(self, x: int) -> int: ...
-    def pool(self, x: int, pooling: str, skipped: int = 0) -> int: ...
-    def tanh(self, x: int) -> int: ...
-    def normalize(self, x: int) -> int: ...
+    # The kinds of ops and their fields: src/plan/row_kinds.cc, tensor_kinds.cc. Fields are given in
+    # their order, by name, or both; nested ones are tuples in their order.
+    def append(self, kind: str, /, *fields: object, **named: object) -> int: ...
     def output(self, x: int) -> None: ...
+    def columns(self, x: int) -> int: ...  # of a tensor: its bytes
+    @property
+    def records(self) -> list[tuple[str, dict[str, Any]]]: ...  # each op as `append` takes it
+    @property
+    def outputs(self) -> list[int]: ...
     @property
     def products(self) -> list[_Kind]: ...
 
@@ -144,6 +96,14 @@ class Plan:
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
     @property
     def nbytes(self) -> int: ...  # of one arena and what else the plan has to itself
+
+def run_tensors(
+    plan: Plan,
+    inputs: Sequence[npt.NDArray[Any]],
+    outputs: Sequence[npt.NDArray[Any]],
+    num_threads: int,
+    seconds: npt.NDArray[np.float64] | None = None,
+) -> None: ...
 
 # bind_pack.cc
 class PackedB:
@@ -264,6 +224,7 @@ def stage(
     operand: npt.NDArray[Any] | None = None,
     type: str = "float32",
 ) -> Stage: ...
+def stage_add_buffer(type: str = "float32", scale: float = 1.0, zero_point: int = 0) -> Stage: ...
 def stage_requantize(
     scale: float, zero_point: int, type: str, constant: bool = False, bounded: bool = False
 ) -> Stage: ...

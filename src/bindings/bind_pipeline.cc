@@ -47,6 +47,15 @@ void set_operand(PyStage& made, const StageRow& row, py::array array) {
   made.owner = array;
 }
 
+// An Add whose matrix is a buffer of a graph.
+PyStage buffer_add(const std::string& type, float scale, std::int32_t zero_point) {
+  const Stage stage{StageKind::add,
+                    type_named(type),
+                    {nullptr, 0, scale, static_cast<float>(zero_point)},
+                    {.centered = zero_point == 0}};
+  return {stage, py::none()};
+}
+
 // The row whose name, or whose function, is called so.
 const StageRow& row_called(const char* StageRow::*name, std::string_view wanted) {
   const auto found = std::ranges::find_if(
@@ -146,6 +155,8 @@ void bind_pipeline(py::module_& m) {
       },
       py::arg("name"), py::arg("constants") = py::tuple(), py::arg("operand") = py::none(),
       py::arg("type") = "float32");
+  m.def("stage_add_buffer", &buffer_add, py::arg("type") = "float32", py::arg("scale") = 1.0f,
+        py::arg("zero_point") = 0);
   // Requantize. `constant`: its scale and zero point are part of the kernel, as far as they are 1
   // and 0. bounded: the rounded value is known to be within int32.
   m.def(

@@ -151,6 +151,41 @@ void run_plan(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices&
   pool.run([&](Plan& own) noexcept { own.run(args, num_threads, times, phase_times); });
 }
 
+// The same of graphs whose inputs and outputs are tensors.
+void check_tensor(const py::array& array, const BufferShape& shape, const std::string& what) {
+  require((array.flags() & py::array::c_style) != 0 && array.nbytes() == shape.cols,
+          "run: " + what + " must be contiguous and have " + std::to_string(shape.cols) +
+              " bytes, got " + std::to_string(array.nbytes()));
+}
+
+void run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
+                 std::vector<py::array> outputs, int num_threads,
+                 std::optional<py::array_t<double, py::array::c_style>> seconds) {
+  const Plan& plan = pool.plan();
+  const Graph& graph = plan.graph();
+  require(inputs.size() == graph.inputs().size() && outputs.size() == graph.outputs().size(),
+          "run: wanted " + counted(graph.inputs().size(), "input") + " and " +
+              counted(graph.outputs().size(), "output") + ", got " + std::to_string(inputs.size()) +
+              " and " + std::to_string(outputs.size()));
+  std::vector<const void*> given;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    check_tensor(inputs[i], graph.shape(graph.inputs()[i]), "input " + std::to_string(i));
+    given.push_back(inputs[i].data());
+  }
+  std::vector<void*> results;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    check_tensor(outputs[i], graph.shape(graph.outputs()[i]), "output " + std::to_string(i));
+    results.push_back(outputs[i].mutable_data());
+  }
+  require(!seconds || seconds->size() == static_cast<py::ssize_t>(plan.num_ops()),
+          "run: seconds must have one element per op");
+  double* const times = seconds ? seconds->mutable_data() : nullptr;
+  RunArgs args;
+  args.inputs = given;
+  args.outputs = results;
+  pool.run([&](Plan& own) noexcept { own.run(args, num_threads, times); });
+}
+
 using PyTuned = std::tuple<PyKind, std::int64_t, std::int64_t, PyBlocking>;
 
 std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
@@ -163,6 +198,8 @@ std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
 }  // namespace
 
 void bind_plan(py::module_& m) {
+  m.def("run_tensors", &run_tensors, py::arg("plan"), py::arg("inputs"), py::arg("outputs"),
+        py::arg("num_threads"), py::arg("seconds").noconvert() = py::none());
   bound_class<PlanPool>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned,

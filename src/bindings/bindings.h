@@ -9,19 +9,17 @@
 
 namespace fbg::bindings {
 
-void bind_isa(pybind11::module_& m);             // ISA, CPU, threads, version
-void bind_pack(pybind11::module_& m);            // PackedB
-void bind_weights(pybind11::module_& m);         // weights of linear layers before they are packed
-void bind_pipeline(pybind11::module_& m);        // output stages
-void bind_gemm(pybind11::module_& m);            // packers of A, gemm, linear, kernels
-void bind_prepare(pybind11::module_& m);         // prepared calls
-void bind_conv(pybind11::module_& m);            // PackedConv, prepared convolutions
-void bind_graph(pybind11::module_& m);           // graphs
-void bind_plan(pybind11::module_& m);            // plans of graphs
-void bind_tensor(pybind11::module_& m);          // ops of tensors, and their runs
-void bind_tensor_product(pybind11::module_& m);  // products of tensors that vary, attention
-void bind_search(pybind11::module_& m);          // scores of embeddings, and the best ones
-void bind_tuner(pybind11::module_& m);           // the tuner of blockings
+void bind_isa(pybind11::module_& m);       // ISA, CPU, threads, version
+void bind_pack(pybind11::module_& m);      // PackedB
+void bind_weights(pybind11::module_& m);   // weights of linear layers before they are packed
+void bind_pipeline(pybind11::module_& m);  // output stages
+void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
+void bind_prepare(pybind11::module_& m);   // prepared calls
+void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
+void bind_graph(pybind11::module_& m);     // graphs
+void bind_plan(pybind11::module_& m);      // plans of graphs
+void bind_search(pybind11::module_& m);    // scores of embeddings, and the best ones
+void bind_tuner(pybind11::module_& m);     // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.
 inline void require(bool condition, const std::string& message) {

@@ -29,8 +29,6 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_conv(m);
   fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
-  fbg::bindings::bind_tensor(m);
-  fbg::bindings::bind_tensor_product(m);
   fbg::bindings::bind_search(m);
   fbg::bindings::bind_tuner(m);
 }

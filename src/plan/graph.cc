@@ -57,11 +57,17 @@ BufferShape Graph::shape(Buffer x) const {
   return shapes_[static_cast<std::size_t>(x)];
 }
 
+std::shared_ptr<const Record> Graph::record(Buffer x) const {
+  shape(x);
+  return records_[static_cast<std::size_t>(x)];
+}
+
 Buffer Graph::append(std::shared_ptr<Op> op, const BufferShape& shape) {
   const Buffer output = static_cast<Buffer>(ops_.size());
   op->output = output;
   ops_.push_back(std::move(op));
   shapes_.push_back(shape);
+  records_.emplace_back();
   return output;
 }
 

@@ -235,11 +235,10 @@ def exempt_pybind11(faults: Faults) -> list[object]:
     with faults.exempting():
         objects: list[object] = [_fbg.Checksum() for _ in range(20_000)]
         graphs = [_fbg.Graph() for _ in range(2)]
-        shapes = [_fbg.AttentionShape(1, 1, 8) for _ in range(2)]
-    graphs[0].output(graphs[0].tanh(graphs[0].input(4, "token", "float32")))
+    graphs[0].output(graphs[0].append("tanh", graphs[0].append("input", 4, "token", "float32")))
     with faults.exempting(TABLE_ENTRY):
         _fbg.Plan(graphs[0], 1, 1, 1, 1)
-    return [objects, shapes]
+    return [objects]
 
 
 def in_child_bytes(use: Use) -> bytes:

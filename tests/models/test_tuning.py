@@ -59,15 +59,15 @@ def test_one_profiling_for_each_shape_of_weights_and_none_at_inference(
 def test_projections_that_are_not_fused_make_three_shapes() -> None:
     graph = _fbg.Graph()
     table = np.ones((4, 64), np.float32)
-    x = graph.embedding(table, table)
+    x = graph.append("embedding", table, table)
     square, up, down = (
         _fbg.pack_b_convert(np.ones(shape, np.float32), "float32")
         for shape in ((64, 64), (64, 256), (256, 64))
     )
     for _ in range(12):
         for _ in range(4):  # query, key, value, output
-            x = graph.linear(x, square)
-        x = graph.linear(graph.linear(x, up), down)
+            x = graph.append("linear", x, square)
+        x = graph.append("linear", graph.append("linear", x, up), down)
     assert graph.products == [("float32", 64, 64), ("float32", 64, 256), ("float32", 256, 64)]
 
 

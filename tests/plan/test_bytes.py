@@ -22,7 +22,7 @@ def gate(x, factors, constants, *, swapped, threads):
     scale, point, output_scale, output_point = constants
     matrices, rows, cols = x.shape
     graph = _fbg.Graph()
-    bx, bf = _fbg.tensor_input(graph, x.nbytes), _fbg.tensor_input(graph, factors.nbytes)
+    bx, bf = graph.append("tensor_input", x.nbytes), graph.append("tensor_input", factors.nbytes)
     operands = [(bx, str(x.dtype), [rows * cols, cols, 1]), (bf, "float32", [cols, 0, 1])]
     at = int(swapped)
     steps = [
@@ -33,7 +33,7 @@ def gate(x, factors, constants, *, swapped, threads):
     extents = [matrices, rows, cols]
     if swapped:
         operands.reverse()
-    y = _fbg.tensor_elementwise(graph, extents, operands, steps, str(x.dtype))
+    y = graph.append("elementwise", extents, operands, steps, str(x.dtype))
     return run(graph, y, [x, factors], x.shape, x.dtype, threads)
 
 
@@ -85,10 +85,10 @@ def test_floats_are_quantized_as_numpy_does(n, dtype, scale, threads, isa, seed)
     x[special] = rng.choice([np.inf, -np.inf, np.nan, 0.0, 3e38], special.sum())
     point = float(rng.integers(info.min, info.max + 1))
     graph = _fbg.Graph()
-    operand = (_fbg.tensor_input(graph, x.nbytes), "float32", [1])
+    operand = (graph.append("tensor_input", x.nbytes), "float32", [1])
     steps = [("quantize", 0, 0, scale, point)]
     with fbg.isa.limit(isa):
-        y = _fbg.tensor_elementwise(graph, [n], [operand], steps, np.dtype(dtype).name)
+        y = graph.append("elementwise", [n], [operand], steps, np.dtype(dtype).name)
         result, names = run(graph, y, [x], n, dtype, threads)
     assert names == ["input", "quantize"]
     with np.errstate(all="ignore"):
@@ -105,13 +105,13 @@ def test_other_layouts_are_no_gates(strides, factors):
     x = np.arange(16, dtype=np.uint8)
     f = np.arange(16, dtype=np.float32)
     graph = _fbg.Graph()
-    bx, bf = _fbg.tensor_input(graph, x.nbytes), _fbg.tensor_input(graph, f.nbytes)
+    bx, bf = graph.append("tensor_input", x.nbytes), graph.append("tensor_input", f.nbytes)
     operands = [(bx, "uint8", strides), (bf, "float32", factors)]
     if strides[-1] != 1:
         with pytest.raises(ValueError, match="last stride"):
-            _fbg.tensor_elementwise(graph, [4, 4], operands, STEPS, "uint8")
+            graph.append("elementwise", [4, 4], operands, STEPS, "uint8")
         return
-    y = _fbg.tensor_elementwise(graph, [4, 4], operands, STEPS, "uint8")
+    y = graph.append("elementwise", [4, 4], operands, STEPS, "uint8")
     result, names = run(graph, y, [x, f], (4, 4), np.uint8, 1)
     assert names[-1].startswith("elementwise dequantize multiply quantize")
     spread = np.lib.stride_tricks.as_strided(f, (4, 4), [4 * s for s in factors])
@@ -128,6 +128,6 @@ def test_a_table_maps_every_byte_at_every_length(isa):
         x = rng.integers(0, 256, n, dtype=np.uint8)
         x[: min(n, 256)] = rng.permutation(256)[: min(n, 256)]
         graph = _fbg.Graph()
-        y = _fbg.tensor_look_up(graph, _fbg.tensor_input(graph, n), table)
+        y = graph.append("look_up", graph.append("tensor_input", n), table)
         result, _ = run(graph, y, [x], n, np.uint8, 2)
         np.testing.assert_array_equal(result, table[x])

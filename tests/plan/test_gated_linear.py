@@ -57,18 +57,20 @@ def test_gating_a_block_of_columns_at_a_time_changes_no_bit(
     if dtype.startswith("int") and seed % 2:
         options["channel_scale"] = np.exp(draw(seed + 3, depth))
     apart = _fbg.Graph()
-    y = apart.gated(apart.linear(apart.input(depth), packed, **options), gate)
+    y = apart.append(
+        "gated", apart.append("linear", apart.append("input", depth), packed, **options), gate
+    )
     wanted = compute(apart, x, y, half, 1)
     for threads in (1, 2, 3):
         graph = _fbg.Graph()
-        y = graph.linear(graph.input(depth), packed, gate=gate, **options)
+        y = graph.append("linear", graph.append("input", depth), packed, gate=gate, **options)
         np.testing.assert_array_equal(compute(graph, x, y, half, threads), wanted)
 
 
 def test_runs_of_few_rows_of_a_large_plan_have_the_same_bits() -> None:
     x, packed = draw(1, 400, 48), _fbg.pack_b_quantize(draw(2, 48, 1088), True, True)
     graph = _fbg.Graph()
-    graph.output(graph.linear(graph.input(48), packed, gate="gelu"))
+    graph.output(graph.append("linear", graph.append("input", 48), packed, gate="gelu"))
     plan = plan_of(graph, 400, 2)
     results = [run_rows(plan, x[:rows], 544, 2) for rows in (400, 1, 13)]
     for part in results[1:]:
@@ -78,7 +80,7 @@ def test_runs_of_few_rows_of_a_large_plan_have_the_same_bits() -> None:
 def test_tuned_blockings_and_copies_of_weights_change_no_bit() -> None:
     x, packed = draw(1, 100, 40), _fbg.pack_b_convert(draw(2, 40, 256), "float32")
     graph = _fbg.Graph()
-    graph.output(graph.linear(graph.input(40), packed, gate="silu"))
+    graph.output(graph.append("linear", graph.append("input", 40), packed, gate="silu"))
     kind = ("float32", 40, 256)
     tuner = _fbg.Tuner(graph, kind, 2)
     candidates = tuner.candidates(100)
@@ -99,10 +101,11 @@ def test_what_a_product_of_bfloat16_reads_is_rounded_when_it_is_gated(rows: int)
     results = []
     for fused in (True, False):
         graph = _fbg.Graph()
-        a = graph.rms_norm(graph.input(48), gamma, 1e-6)  # which writes bfloat16, too
-        y = graph.linear(a, first, gate="silu") if fused else None
-        y = graph.gated(graph.linear(a, first), "silu") if y is None else y
-        out = graph.linear(y, second)
+        source = graph.append("input", 48)
+        a = graph.append("rms_norm", source, gamma, 1e-6)  # which writes bfloat16, too
+        y = graph.append("linear", a, first, gate="silu") if fused else None
+        y = graph.append("gated", graph.append("linear", a, first), "silu") if y is None else y
+        out = graph.append("linear", y, second)
         results.append(compute(graph, x, out, 40, 2))
         plan = _fbg.Plan(graph, tokens=9, sequences=1, length=9, threads=1)
         assert plan.ops[y][0].endswith("-> bfloat16")
@@ -121,6 +124,6 @@ def test_what_a_product_of_bfloat16_reads_is_rounded_when_it_is_gated(rows: int)
 )
 def test_what_does_not_fit_is_refused(columns: int, options: dict[str, Any], message: str) -> None:
     graph = _fbg.Graph()
-    x = graph.input(16)
+    x = graph.append("input", 16)
     with pytest.raises(ValueError, match=message):
-        graph.linear(x, _fbg.pack_b_convert(draw(1, 16, columns), "float32"), **options)
+        graph.append("linear", x, _fbg.pack_b_convert(draw(1, 16, columns), "float32"), **options)

@@ -1,5 +1,6 @@
 """What the native graphs and plans check before they compute: no caller gets them out of bounds."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,16 @@ import pytest
 from fbg import _fbg
 
 WIDTH, LENGTH = 24, 10
-HEADS = _fbg.AttentionShape(2, 2, 4)
-NEAR = _fbg.AttentionShape(2, 2, 4, window=3)
 
 
-shape = _fbg.AttentionShape
+def shape(
+    q_heads: int, kv_heads: int, head_dim: int, causal: bool = False, window: int | None = None
+) -> tuple[int, int, int, bool, int | None]:
+    return q_heads, kv_heads, head_dim, causal, window
+
+
+HEADS = shape(2, 2, 4)
+NEAR = shape(2, 2, 4, window=3)
 ONES = np.ones(4, np.float32)
 
 
@@ -22,12 +28,6 @@ def packed(rows: int) -> _fbg.PackedB:
 
 def quantized() -> _fbg.PackedB:
     return _fbg.pack_b_quantize(floats(WIDTH, 2), True, True)
-
-
-def halved(graph: _fbg.Graph, x: int, times: int) -> int:
-    for _ in range(times):
-        x = graph.gated(x, "gelu")
-    return x
 
 
 def floats(*shape: int) -> np.ndarray:
@@ -40,8 +40,10 @@ def indices(*values: int) -> np.ndarray:
 
 def local_graph() -> _fbg.Graph:
     graph = _fbg.Graph()
-    turned = graph.rotate(graph.embedding(floats(9, WIDTH)), HEADS, floats(LENGTH, 4))
-    graph.output(graph.attention(turned, NEAR))
+    turned = graph.append(
+        "rotate", graph.append("embedding", floats(9, WIDTH)), HEADS, floats(LENGTH, 4)
+    )
+    graph.output(graph.append("attention", turned, NEAR))
     return graph
 
 
@@ -70,7 +72,7 @@ def test_positions_that_no_table_has_are_refused(positions: list[int], message: 
 
 def test_only_distances_count_and_only_near_keys() -> None:
     plain = _fbg.Graph()
-    plain.output(plain.attention(plain.embedding(floats(9, WIDTH)), NEAR))
+    plain.output(plain.append("attention", plain.append("embedding", floats(9, WIDTH)), NEAR))
     near = run(plain, indices(0, 1, 2, 0))
     np.testing.assert_array_equal(run(plain, indices(4, 5, 6, 9)), near)
     far = run(plain, indices(0, 10, 20, 30))
@@ -79,59 +81,95 @@ def test_only_distances_count_and_only_near_keys() -> None:
     assert not np.allclose(near[:3], far[:3])
 
 
+def append(kind: str, *fields: object, **named: object) -> Callable[[_fbg.Graph], object]:
+    return lambda graph: graph.append(kind, *fields, **named)
+
+
+def output(*buffers: int) -> Callable[[_fbg.Graph], object]:
+    return lambda graph: [graph.output(buffer) for buffer in buffers]
+
+
+X, HALF, _, NARROW, BYTES, SEQUENCES, POOLED = range(7)  # buffers of the graph below
+
+
 @pytest.mark.parametrize(
     ("op", "message"),
     [
-        (lambda g, x: g.attention(x, shape(2, 2, 4, window=-1)), "window must be within"),
-        (lambda g, x: g.attention(x, shape(2, 2, 4, window=2**40)), "window must be within"),
-        (lambda g, x: g.attention(x, HEADS, False, floats(3, 5)), "distance_bias must have a row"),
-        (lambda g, x: g.attention(x, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
-        (lambda g, x: g.attention(x, shape(5, 5, 1)), r"\(q_heads \+ 2 \* kv_heads\) \* head_dim"),
-        (lambda g, x: g.attention(x, shape(0, 1, 4)), "must be at least 1"),
-        (lambda g, x: g.attention(x, shape(2, 2, 0)), "must be at least 1, got 2, 2, 0"),
-        (lambda g, x: g.rotate(x, shape(0, 0, 0), floats(5, 4)), "must be at least 1, got 0, 0, 0"),
-        (lambda g, x: g.attention(x, shape(3, 2, 4)), "kv_heads must divide q_heads"),
-        (lambda g, x: g.attention(x, shape(2, 4, 3)), "kv_heads must divide q_heads, got 4 and 2"),
+        (append("attention", X, shape(2, 2, 4, window=-1)), "window must be within"),
+        (append("attention", X, shape(2, 2, 4, window=2**40)), "window must be within"),
+        (append("attention", X, HEADS, False, floats(3, 5)), "distance_bias must have a row"),
+        (append("attention", X, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
+        (append("attention", X, shape(5, 5, 1)), r"\(q_heads \+ 2 \* kv_heads\) \* head_dim"),
+        (append("attention", X, shape(0, 1, 4)), "must be at least 1"),
+        (append("attention", X, shape(2, 2, 0)), "must be at least 1, got 2, 2, 0"),
+        (append("rotate", X, shape(0, 0, 0), floats(5, 4)), "must be at least 1, got 0, 0, 0"),
+        (append("attention", X, shape(3, 2, 4)), "kv_heads must divide q_heads"),
+        (append("attention", X, shape(2, 4, 3)), "kv_heads must divide q_heads, got 4 and 2"),
         # q_heads + 2 * kv_heads is 2**63 + 4.
-        (lambda g, x: g.attention(x, shape(2**62 + 2, 2**61 + 1, 4)), "qkv must have"),
-        (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "an even number of columns"),
-        (lambda g, x: g.rotate(x, shape(8, 8, 1), floats(5, 1)), "an even number"),
-        (lambda g, x: g.rotate(x, HEADS, floats(5, 6)), "at most head_dim, here 4"),
-        (lambda g, x: g.rotate(g.gated(x, "gelu"), HEADS, floats(5, 4)), "qkv must have"),
-        (lambda g, x: g.gated(halved(g, x, 3), "silu"), "even number of columns, got 3"),
-        (lambda g, x: g.gated(x, "swish"), "gate must be gelu, gelu_tanh, silu or relu, got swish"),
-        (lambda g, x: g.rms_norm(x, floats(1, 5), 0), "gamma must be 1-D"),
-        (lambda g, x: g.rms_norm(x, np.ones(5, np.float32), 0), r"gamma must have shape \(1, 24"),
-        (lambda g, x: g.norm_heads(x, HEADS, ONES, np.ones(3, np.float32), 0), "k_gamma must have"),
-        (lambda g, x: g.norm_heads(x, shape(3, 2, 4), ONES, ONES, 0), "kv_heads must divide"),
-        (lambda g, x: g.add(x, g.gated(x, "relu")), "a and b must have the same shape"),
-        (lambda g, x: g.attention(x, HEADS, scale=0.0), "scale must be positive"),
-        (lambda g, x: g.attention(x, HEADS, softcap=-1.0), "softcap must be positive"),
-        (lambda g, x: g.attention(x, HEADS, softcap=np.inf), "softcap must be positive"),
-        (lambda g, x: g.layer_norm(x, ONES[:1], ONES[:1], 1.0), r"gamma must have shape \(1, 24\)"),
-        (lambda g, x: g.tanh(5), "graph: no buffer 5"),
-        (lambda g, x: g.tanh(-1), "graph: no buffer -1"),
-        (lambda g, x: g.tanh(g.input(4, "token", "uint8")), "x must hold float32, got uint8"),
-        (lambda g, x: g.linear(x, packed(31)), "x has 24 columns, w has 31 rows"),
-        (lambda g, x: g.linear(x, packed(WIDTH), channel_scale=floats(WIDTH)), "channel_scale"),
-        (lambda g, x: g.linear(x, quantized(), channel_scale=floats(WIDTH - 1)), "channel_scale"),
-        (lambda g, x: g.pool(g.pool(x, "cls"), "cls"), "x must have one row per"),
-        (lambda g, x: g.pool(g.input(4, "sequence"), "cls"), "x must have one row per"),
-        (lambda g, x: [g.output(x), g.output(x)], "buffer 0 is an output already"),
-        (lambda g, x: g.output(g.input(4, "token", "uint8")), "buffer 1 is an input of the graph"),
+        (append("attention", X, shape(2**62 + 2, 2**61 + 1, 4)), "qkv must have"),
+        (append("rotate", X, HEADS, floats(5, 3)), "an even number of columns"),
+        (append("rotate", X, shape(8, 8, 1), floats(5, 1)), "an even number"),
+        (append("rotate", X, HEADS, floats(5, 6)), "at most head_dim, here 4"),
+        (append("rotate", HALF, HEADS, floats(5, 4)), "qkv must have"),
+        (append("gated", NARROW, "silu"), "even number of columns, got 3"),
+        (append("gated", X, "swish"), "gate must be gelu, gelu_tanh, silu or relu, got swish"),
+        (append("rms_norm", X, floats(1, 5), 0), "gamma must be 1-D"),
+        (append("rms_norm", X, np.ones(5, np.float32), 0), r"gamma must have shape \(1, 24"),
+        (append("norm_heads", X, HEADS, ONES, np.ones(3, np.float32), 0), "k_gamma must have"),
+        (append("norm_heads", X, shape(3, 2, 4), ONES, ONES, 0), "kv_heads must divide"),
+        (append("add", X, HALF), "a and b must have the same shape"),
+        (append("attention", X, HEADS, scale=0.0), "scale must be positive"),
+        (append("attention", X, HEADS, softcap=-1.0), "softcap must be positive"),
+        (append("attention", X, HEADS, softcap=np.inf), "softcap must be positive"),
+        (append("layer_norm", X, ONES[:1], ONES[:1], 1.0), r"gamma must have shape \(1, 24\)"),
+        (append("tanh", 7), "graph: no buffer 7"),
+        (append("tanh", -1), "graph: no buffer -1"),
+        (append("tanh", BYTES), "x must hold float32, got uint8"),
+        (append("linear", X, packed(31)), "x has 24 columns, w has 31 rows"),
+        (append("linear", X, packed(WIDTH), channel_scale=floats(WIDTH)), "channel_scale"),
+        (append("linear", X, quantized(), channel_scale=floats(WIDTH - 1)), "channel_scale"),
+        (append("pool", POOLED, "cls"), "x must have one row per"),
+        (append("pool", SEQUENCES, "cls"), "x must have one row per"),
+        (output(X, X), "buffer 0 is an output already"),
+        (output(BYTES), "buffer 4 is an input of the graph"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(op: Any, message: str) -> None:
     graph = _fbg.Graph()
-    x = graph.embedding(floats(9, WIDTH))
+    x = graph.append("embedding", floats(9, WIDTH))
+    for _ in range(3):
+        x = graph.append("gated", x, "gelu")
+    graph.append("input", 4, "token", "uint8")
+    graph.append("input", 4, "sequence")
+    graph.append("pool", X, "cls")
     with pytest.raises(ValueError, match=message):
-        op(graph, x)
+        op(graph)
+
+
+def test_fields_that_a_kind_does_not_have_are_refused() -> None:
+    graph = _fbg.Graph()
+    x = graph.append("input", WIDTH)
+    for fields, named, message in (
+        (("swish", x), {}, "graph: there is no op swish"),
+        (("tanh",), {}, "tanh: x is missing"),
+        (("tanh", 0.5), {}, "tanh: x must be an integer"),
+        (("tanh", x, 1), {}, "tanh: takes 1 fields, got 2"),
+        (("tanh", x), {"scale": 1}, "tanh: there is no field scale"),
+        (("rotate", x, (2, 2), floats(5, 4)), {}, "rotate: shape: head_dim is missing"),
+        (("rms_norm", x, floats(WIDTH).astype(np.float64), 0), {}, "gamma must hold float32"),
+        (("input", 3), {"bytes": 1}, "input: there is no field bytes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            graph.append(*fields, **named)
+    assert graph.append("tanh", x) == 1  # what was refused left nothing behind
+    with pytest.raises(TypeError, match="graph: no field of an op can be"):
+        graph.append("tanh", {})
 
 
 def test_a_run_checks_what_an_input_is() -> None:
     graph = _fbg.Graph()
-    x = graph.input(WIDTH)
-    graph.output(graph.tanh(x))
+    x = graph.append("input", WIDTH)
+    graph.output(graph.append("tanh", x))
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=1)
     out = np.empty((3, WIDTH), np.float32)
 
@@ -150,11 +188,11 @@ def test_a_run_checks_what_an_input_is() -> None:
 @pytest.mark.parametrize("rows", ["token", "sequence"])
 def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None:
     graph = _fbg.Graph()
-    x = graph.input(WIDTH, rows)
+    x = graph.append("input", WIDTH, rows)
     w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
-    y = graph.linear(x, _fbg.pack_b_convert(w, "float32"), bias=bias, activation="relu")
-    graph.output(graph.layer_norm(y, gamma, bias, 1e-6))
-    graph.output(graph.tanh(x))  # in place, if the memory were the arena's
+    y = graph.append("linear", x, _fbg.pack_b_convert(w, "float32"), bias=bias, activation="relu")
+    graph.output(graph.append("layer_norm", y, gamma, bias, 1e-6))
+    graph.output(graph.append("tanh", x))  # in place, if the memory were the arena's
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2)
     count = {"token": 5, "sequence": 2}[rows]
     given, out = floats(count, WIDTH), np.empty((count, 7), np.float32)
@@ -178,7 +216,7 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
 )
 def test_inputs_that_no_buffer_can_hold_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"input: .*{message}"):
-        _fbg.Graph().input(*arguments)
+        _fbg.Graph().append("input", *arguments)
 
 
 @pytest.mark.parametrize("name", ["tokens", "sequences", "length", "threads"])

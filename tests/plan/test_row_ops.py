@@ -41,7 +41,7 @@ def rms(x: np.ndarray, gamma: np.ndarray, eps: float) -> np.ndarray:
 def test_rms_norm(columns: int, eps: float, seed: int) -> None:
     x, gamma = draw(seed, ROWS, columns), draw(seed + 1, columns)
     graph = _fbg.Graph()
-    y = graph.rms_norm(graph.input(columns), gamma, eps)
+    y = graph.append("rms_norm", graph.append("input", columns), gamma, eps)
     np.testing.assert_allclose(compute(graph, x, y, columns), rms(x, gamma, eps), rtol=1e-5)
 
 
@@ -53,8 +53,10 @@ def test_norm_heads_leaves_values_alone(sizes: tuple[int, int, int], seed: int) 
     columns = (heads + 2 * kv_heads) * dim
     x, gammas = draw(seed, ROWS, columns), draw(seed + 1, 2, dim)
     graph = _fbg.Graph()
-    shape = _fbg.AttentionShape(heads, kv_heads, dim)
-    y = graph.norm_heads(graph.input(columns), shape, gammas[0], gammas[1], 1e-3)
+    shape = (heads, kv_heads, dim)
+    y = graph.append(
+        "norm_heads", graph.append("input", columns), shape, gammas[0], gammas[1], 1e-3
+    )
     parts = x.reshape(ROWS, -1, dim).astype(np.float64)
     parts[:, :heads] = rms(parts[:, :heads], gammas[0], 1e-3)
     parts[:, heads:-kv_heads] = rms(parts[:, heads:-kv_heads], gammas[1], 1e-3)
@@ -68,7 +70,7 @@ def test_norm_heads_leaves_values_alone(sizes: tuple[int, int, int], seed: int) 
 def test_a_gate_multiplies_the_second_half(gate: str, columns: int, seed: int) -> None:
     x = 3 * draw(seed, ROWS, 2 * columns)
     graph = _fbg.Graph()
-    y = graph.gated(graph.input(2 * columns), gate)
+    y = graph.append("gated", graph.append("input", 2 * columns), gate)
     a, b = x[:, :columns].astype(np.float64), x[:, columns:]
     np.testing.assert_allclose(compute(graph, x, y, columns), GATES[gate](a) * b, atol=2e-5)
 
@@ -78,8 +80,8 @@ def test_a_gate_multiplies_the_second_half(gate: str, columns: int, seed: int) -
 def test_add_is_a_sum(columns: int, seed: int) -> None:
     x = draw(seed, ROWS, columns)
     graph = _fbg.Graph()
-    a = graph.input(columns)
-    y = graph.add(graph.tanh(a), a)
+    a = graph.append("input", columns)
+    y = graph.append("add", graph.append("tanh", a), a)
     np.testing.assert_allclose(compute(graph, x, y, columns), np.tanh(x) + x, atol=1e-6)
 
 
@@ -93,7 +95,7 @@ def test_rotations_may_turn_the_first_part_of_a_head(
     columns = (heads + 2 * kv_heads) * dim
     x, turns = draw(seed, ROWS, columns), draw(seed + 1, ROWS, 2 * pairs)
     graph = _fbg.Graph()
-    y = graph.rotate(graph.input(columns), _fbg.AttentionShape(heads, kv_heads, dim), turns)
+    y = graph.append("rotate", graph.append("input", columns), (heads, kv_heads, dim), turns)
     wanted = x.reshape(ROWS, -1, dim).astype(np.float64)
     a, b = wanted[:, :-kv_heads, :pairs].copy(), wanted[:, :-kv_heads, pairs : 2 * pairs].copy()
     cos, sin = turns[:, None, :pairs], turns[:, None, pairs:]

@@ -9,7 +9,7 @@ from fbg import _fbg
 
 def run(build, *arrays, shape, dtype=np.float32, threads=2):
     graph = _fbg.Graph()
-    buffers = [_fbg.tensor_input(graph, array.nbytes) for array in arrays]
+    buffers = [graph.append("tensor_input", array.nbytes) for array in arrays]
     graph.output(build(graph, *buffers))
     out = np.empty(shape, dtype)
     _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, threads), list(arrays), [out], threads)
@@ -21,7 +21,7 @@ def test_arrange_interleaves_the_channels_of_images(isa, dtype):
     x = np.arange(2 * 3 * 2503).reshape(2, 3, 2503).astype(dtype)
     axes = [(2, 7509, 7509, []), (3, 1, 2503, []), (2503, 3, 1, [])]
     y = run(
-        lambda g, b: _fbg.tensor_arrange(g, [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
+        lambda g, b: g.append("arrange", [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
         x,
         shape=(2, 2503, 3),
         dtype=dtype,
@@ -31,12 +31,12 @@ def test_arrange_interleaves_the_channels_of_images(isa, dtype):
 
 def test_arrange_refuses_parts_outside_of_their_tensors():
     graph = _fbg.Graph()
-    x = _fbg.tensor_input(graph, 16)
+    x = graph.append("tensor_input", 16)
     for part in [(0, 0, 1, [(4, 1, 1, [])]), (0, 1, 0, [(4, 1, 1, [])]), (1, 0, 0, [])]:
         with pytest.raises(ValueError, match="arrange"):
-            _fbg.tensor_arrange(graph, [x], 4, 4, [part])
+            graph.append("arrange", [x], 4, 4, [part])
     with pytest.raises(ValueError, match="arrange"):
-        _fbg.tensor_arrange(graph, [x], 4, 4, [(0, 0, 0, [(2, 1, 1, [0, 4])])])
+        graph.append("arrange", [x], 4, 4, [(0, 0, 0, [(2, 1, 1, [0, 4])])])
 
 
 FUNCTIONS = {
@@ -61,8 +61,8 @@ FUNCTIONS = {
 def test_function_of_elements(isa, function):
     x = np.linspace(-30, 30, 1031, dtype=np.float32)
     y = run(
-        lambda g, b: _fbg.tensor_elementwise(
-            g, [x.size], [(b, "float32", [1])], [(function, 0, 0, 0.0, 0.0)]
+        lambda g, b: g.append(
+            "elementwise", [x.size], [(b, "float32", [1])], [(function, 0, 0, 0.0, 0.0)]
         ),
         x,
         shape=x.shape,
@@ -73,8 +73,8 @@ def test_function_of_elements(isa, function):
 def test_exp_reaches_both_ends(isa):
     x = np.array([-200, -88, 88.6, 89, 1000, -np.inf, np.inf, np.nan], np.float32)
     y = run(
-        lambda g, b: _fbg.tensor_elementwise(
-            g, [x.size], [(b, "float32", [1])], [("exp", 0, 0, 0.0, 0.0)]
+        lambda g, b: g.append(
+            "elementwise", [x.size], [(b, "float32", [1])], [("exp", 0, 0, 0.0, 0.0)]
         ),
         x,
         shape=x.shape,
@@ -94,7 +94,7 @@ def test_program_broadcasts_and_saturates(isa):
     ]
     operands = [(0, "uint8", [70, 1]), (1, "float32", [0, 1])]
     y = run(
-        lambda g, a, b: _fbg.tensor_elementwise(g, [9, 70], operands, program, "int8"),
+        lambda g, a, b: g.append("elementwise", [9, 70], operands, program, "int8"),
         x,
         w,
         shape=(9, 70),
@@ -121,8 +121,8 @@ def test_lines_of_any_length_are_broadcast(isa, shape, threads):
         wanted = {"last": lambda y: y[:, None], "line": lambda y: y[:, None]}.get(kind, lambda y: y)
         wanted = y.transpose(1, 0, 2) if kind == "turned" else wanted(y)
         z = run(
-            lambda g, u, v, strides=strides: _fbg.tensor_elementwise(
-                g,
+            lambda g, u, v, strides=strides: g.append(
+                "elementwise",
                 list(shape),
                 [(u, "float32", [b * c, c, 1]), (v, "float32", strides)],
                 [("multiply", 0, 1, 0.0, 0.0)],
@@ -147,8 +147,12 @@ def test_quantizing_rounds_as_division_does(isa, scale, dtype, point):
         [ties, *near, ends, rng.uniform(-200, 200, 20000).astype(np.float32) * scale]
     )
     y = run(
-        lambda g, b: _fbg.tensor_elementwise(
-            g, [x.size], [(b, "float32", [1])], [("quantize", 0, 0, scale, float(point))], dtype
+        lambda g, b: g.append(
+            "elementwise",
+            [x.size],
+            [(b, "float32", [1])],
+            [("quantize", 0, 0, scale, float(point))],
+            dtype,
         ),
         x,
         shape=x.shape,
@@ -163,7 +167,7 @@ def test_quantizing_rounds_as_division_does(isa, scale, dtype, point):
 
 def test_program_refuses_what_it_cannot_run():
     graph = _fbg.Graph()
-    x = _fbg.tensor_input(graph, 16)
+    x = graph.append("tensor_input", 16)
     good = [(x, "float32", [1])]
     for operands, steps in [
         (good, [("nonsense", 0, 0, 0.0, 0.0)]),
@@ -173,9 +177,9 @@ def test_program_refuses_what_it_cannot_run():
         ([(x, "float32", [1, 1])], [("exp", 0, 0, 0.0, 0.0)]),
     ]:
         with pytest.raises(ValueError, match="elementwise"):
-            _fbg.tensor_elementwise(graph, [4], operands, steps)
+            graph.append("elementwise", [4], operands, steps)
     with pytest.raises(ValueError, match="beyond"):
-        _fbg.tensor_elementwise(graph, [5], good, [("exp", 0, 0, 0.0, 0.0)])
+        graph.append("elementwise", [5], good, [("exp", 0, 0, 0.0, 0.0)])
 
 
 KINDS = [(f, d) for f in ("max", "min") for d in (np.float32, np.uint8, np.int8)]
@@ -189,8 +193,8 @@ def test_window(isa, dtype, channels, function):
     x = (np.abs(x) if dtype == np.uint8 else x).astype(dtype)
     sizes = [(1, 6, 7), (1, 3, 4), (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 0, 1), (0, 0, 1)]
     y = run(
-        lambda g, b: _fbg.tensor_window(
-            g, b, function, 2, channels, sizes, False, np.dtype(dtype).name
+        lambda g, b: g.append(
+            "window", b, function, 2, channels, sizes, False, np.dtype(dtype).name
         ),
         x,
         shape=(2, 3, 4, channels),
@@ -219,8 +223,8 @@ def test_means_of_integers_beside_each_other_and_at_borders(
     sizes = [(1, 9, 13), (1, rows, cols), (1, kernel, kernel), steps]
     sizes += [(1, 1, 1), (0, 1, 1), (0, 0, 1)]
     y = run(
-        lambda g, b: _fbg.tensor_window(
-            g, b, "mean", 1, channels, sizes, count_padding, np.dtype(dtype).name, 0.9, 11, 3
+        lambda g, b: g.append(
+            "window", b, "mean", 1, channels, sizes, count_padding, np.dtype(dtype).name, 0.9, 11, 3
         ),
         x,
         shape=(rows, cols, channels),
@@ -241,7 +245,7 @@ def test_means_of_integers_beside_each_other_and_at_borders(
 @pytest.mark.parametrize("function", ["max", "min", "sum", "mean"])
 def test_reduction_of_rows(isa, function):
     x = np.random.default_rng(7).standard_normal((5, 77), dtype=np.float32)
-    y = run(lambda g, b: _fbg.tensor_reduce_rows(g, b, function, 5, 77), x, shape=(5,))
+    y = run(lambda g, b: g.append("reduce_rows", b, function, 5, 77), x, shape=(5,))
     np.testing.assert_allclose(y, getattr(np, function)(x, 1), 1e-5, 1e-6)
 
 
@@ -254,9 +258,9 @@ def test_a_convolution_does_not_overwrite_the_channels_that_it_reads(threads):
     )
 
     def build(graph, a):
-        t = _fbg.tensor_arrange(graph, [a], x.size, 4, [(0, 0, 0, [(x.size, 1, 1, [])])])
+        t = graph.append("arrange", [a], x.size, 4, [(0, 0, 0, [(x.size, 1, 1, [])])])
         place = {"channels": 32, "first": 16, "before": t}  # t is needed by nobody else
-        return _fbg.tensor_conv(graph, t, w._native, 1, (1, 9, 7), [], **place)
+        return graph.append("convolve", t, w._native, 1, (1, 9, 7), [], **place)
 
     y = run(build, x, shape=x.shape, threads=threads)
     np.testing.assert_array_equal(y, np.concatenate([x[..., :16], fbg.conv(x, w)], axis=-1))
@@ -264,16 +268,16 @@ def test_a_convolution_does_not_overwrite_the_channels_that_it_reads(threads):
 
 def test_a_convolution_lies_within_the_channels_that_it_becomes_a_part_of():
     graph, w = _fbg.Graph(), fbg.PackedConv(np.ones((16, 8, 1, 1), np.float32), dtype="float32")
-    x = _fbg.tensor_input(graph, 4 * 8)
+    x = graph.append("tensor_input", 4 * 8)
     for channels, first in ((32, 17), (8, 0), (32, 2**63 - 1), (32, -1)):
         with pytest.raises(ValueError, match="the result must lie within the channels"):
-            _fbg.tensor_conv(graph, x, w._native, 1, (1, 1, 1), [], channels=channels, first=first)
+            graph.append("convolve", x, w._native, 1, (1, 1, 1), [], channels=channels, first=first)
 
 
 def test_runs_check_the_sizes_of_their_arrays():
     graph = _fbg.Graph()
-    x = _fbg.tensor_input(graph, 16)
-    graph.output(_fbg.tensor_elementwise(graph, [4], [(x, "float32", [1])], [("exp", 0, 0, 0, 0)]))
+    x = graph.append("tensor_input", 16)
+    graph.output(graph.append("elementwise", [4], [(x, "float32", [1])], [("exp", 0, 0, 0, 0)]))
     plan = _fbg.Plan(graph, 1, 1, 1, 1)
     four, five = np.zeros(4, np.float32), np.zeros(5, np.float32)
     for inputs, outputs in [([five], [four]), ([four], [five]), ([], [four]), ([four], [])]:

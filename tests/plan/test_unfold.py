@@ -40,7 +40,7 @@ def test_rows_are_those_of_the_tokens_around(
     positions = np.concatenate(parts).astype(np.int32)
     x = rng.standard_normal((tokens, columns)).astype(np.float32)
     graph = _fbg.Graph()
-    graph.output(graph.unfold(graph.input(columns), width))
+    graph.output(graph.append("unfold", graph.append("input", columns), width))
     for threads in (1, 2):
         plan = _fbg.Plan(graph, tokens=tokens, sequences=4, length=tokens, threads=threads)
         out = np.full((tokens, columns * width), np.nan, np.float32)
@@ -53,6 +53,6 @@ def test_rows_are_those_of_the_tokens_around(
 def test_a_wrong_width_is_named(width: int) -> None:
     graph = _fbg.Graph()
     with pytest.raises(ValueError, match="unfold: width must be an odd number of tokens, got"):
-        graph.unfold(graph.input(4), width)
+        graph.append("unfold", graph.append("input", 4), width)
     with pytest.raises(ValueError, match="unfold: x must have one row per token"):
-        graph.unfold(graph.pool(graph.input(4), "mean"), 3)
+        graph.append("unfold", graph.append("pool", graph.append("input", 4), "mean"), 3)

@@ -44,6 +44,6 @@ def test_an_uninitialized_instance_is_no_argument(cls: type) -> None:
         with pytest.raises(TypeError):
             w.gemm(a, [instance], None, 1)
         with pytest.raises(TypeError):
-            _fbg.Graph().linear(0, instance)
+            _fbg.Graph().append("linear", 0, instance)
         with pytest.raises(TypeError):
             _fbg.pack_b_split(instance, 1)

@@ -20,7 +20,8 @@
 
 namespace fbg {
 
-class Op;  // a described operation: src/plan/ops/ops.h
+class Op;       // a described operation: src/plan/ops/ops.h
+struct Record;  // an op as plain data: src/plan/record.h
 
 // Dense row-major float32 that graphs and plans share: an embedding table, or a vector (one row).
 struct SharedMatrix {
@@ -162,8 +163,11 @@ class Graph {
   void output(Buffer x);
 
   BufferShape shape(Buffer x) const;
+  std::int32_t num_ops() const { return static_cast<std::int32_t>(ops_.size()); }
   std::span<const Buffer> inputs() const { return inputs_; }
   std::span<const Buffer> outputs() const { return outputs_; }
+  // The op that writes a buffer as data, if it was appended as data; null otherwise.
+  std::shared_ptr<const Record> record(Buffer x) const;
   // Kinds of the linear layers that compute a row per token, in order of their first layer.
   std::vector<ProductKind> products() const;
 
@@ -177,11 +181,13 @@ class Graph {
  private:
   friend class Plan;
   friend class Tuner;
+  friend class Recorder;
   friend Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape);
   Buffer append(std::shared_ptr<Op> op, const BufferShape& shape);
 
   std::vector<std::shared_ptr<const Op>> ops_;  // op i writes buffer i
   std::vector<BufferShape> shapes_;
+  std::vector<std::shared_ptr<const Record>> records_;  // null where a method appended the op
   std::vector<Buffer> inputs_, outputs_;
   Limits limits_;
 };

@@ -3,9 +3,10 @@
 //
 // To add an op, write src/plan/ops/<op>.cc: a class that derives from Op, the Step that it makes
 // (or a function of one row, row_step.h), and the method of Graph that checks shapes and appends
-// it. Declare that method in include/fbg/plan/graph.h, and, for Python, define it in
-// src/bindings/bind_graph.cc. Nothing else knows the ops: CMake takes every file of this folder,
-// and storage, lifetimes, threads and profiles follow from what an Op and its Step answer here.
+// it. Declare that method in include/fbg/plan/graph.h, and give it a row in the table of kinds
+// (src/plan/row_kinds.cc, tensor_kinds.cc), by which Python appends it. Nothing else knows the ops:
+// CMake takes every file of this folder, and storage, lifetimes, threads and profiles follow from
+// what an Op and its Step answer here.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ def _prepare(
     append: Append, inputs: Sequence[int], dtype: str, features: int, algorithm: str
 ) -> Callable[[], object]:
     graph = _fbg.Graph()
-    buffers = [_fbg.tensor_input(graph, size) for size in inputs]
+    buffers = [graph.append("tensor_input", size) for size in inputs]
     residual = buffers[1] if len(inputs) > 1 else None
     y = append(graph, buffers[0], residual=residual, algorithm=algorithm)
     graph.output(y)
@@ -54,5 +54,5 @@ def _prepare(
     if dtype == "float32":
         x = rng.standard_normal(inputs[0] // 4, np.float32)
     given = [x, *(np.zeros(size, np.uint8) for size in inputs[1:])]
-    out = [np.empty(_fbg.tensor_bytes(graph, y), np.uint8)]
+    out = [np.empty(graph.columns(y), np.uint8)]
     return lambda: _fbg.run_tensors(plan, given, out, 1)

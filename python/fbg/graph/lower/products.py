@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from fbg import _fbg
@@ -60,21 +59,24 @@ def _convolution(
     depth, height, width = (*[1] * (3 - len(spatial)), *spatial)
     sizes = depth, height, width
     source = "int8" if given[0].dtype == "int8" else "native"
-    convolve = partial(
-        _fbg.tensor_conv,
-        weights=packed._native,
-        batch=batch,
-        spatial=sizes,
-        stages=epilogue.stages,
-        source=source,
-        has_scale=op.is_integer,
-        scale=epilogue.x_scale,
-        zero_point=op.x_zero_point,
-    )
+    fixed = {
+        "weights": packed._native,
+        "batch": batch,
+        "spatial": sizes,
+        "stages": epilogue.stages,
+        "source": source,
+        "has_scale": op.is_integer,
+        "scale": epilogue.x_scale,
+        "zero_point": op.x_zero_point,
+    }
+
+    def _append(graph: _fbg.Graph, x: int, **more: Any) -> int:
+        return graph.append("convolve", x, **fixed, **more)
+
     inputs = [stored.nbytes for stored in given]
     features = lowering.features
-    return convolve, trial_of(
-        convolve, packed, batch, sizes, epilogue.stages, source, inputs, features
+    return _append, trial_of(
+        _append, packed, batch, sizes, epilogue.stages, source, inputs, features
     )
 
 
@@ -87,7 +89,7 @@ def _(op: MatMul, lowering: TensorLowering, value: Value) -> Stored:
     result = Stored(shape, value.dtype, order)
     c = (0, result.strides[:-2], result.strides[-2], 1)
     sizes = (shape[-2], shape_of(op.a)[-1], shape[-1])
-    buffer = _fbg.tensor_multiply(lowering.native, list(stack), sizes, a, b, c)
+    buffer = lowering.native.append("multiply", list(stack), sizes, a, b, c)
     return lowering.written(value, order, buffer)
 
 
@@ -103,8 +105,8 @@ def _(op: Attend, lowering: TensorLowering, value: Value) -> Stored:
     order = q_order if len(op.q.shape) == len(shape) else natural(len(shape))
     order = with_last(order, len(shape) - 1)
     result = Stored(shape, value.dtype, order)
-    buffer = _fbg.tensor_attend(
-        lowering.native,
+    buffer = lowering.native.append(
+        "attend",
         list(stack),
         (m, n, k, shape[-1]),
         _matrices(lowering, op.q, stack, (-1,)),

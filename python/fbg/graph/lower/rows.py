@@ -48,6 +48,7 @@ class _Lowering:
 
     def __init__(self, packed: Callable[[Layer], Layer]) -> None:
         self.native = _fbg.Graph()
+        self.append = self.native.append
         self.buffers: dict[Value, int] = {}
         self.packed = packed
 
@@ -60,27 +61,27 @@ def _append(op: Op, lowering: _Lowering) -> int:
 
 @_append.register
 def _(op: ops.Input, lowering: _Lowering) -> int:
-    return lowering.native.input(op.columns)
+    return lowering.append("input", op.columns)
 
 
 @_append.register
 def _(op: ops.Embed, lowering: _Lowering) -> int:
-    return lowering.native.embedding(op.word, op.position, op.token_type)
+    return lowering.append("embedding", op.word, op.position, op.token_type)
 
 
 @_append.register
 def _(op: Norm, lowering: _Lowering) -> int:
     x, norm = lowering.buffers[op.x], op.norm
     if isinstance(norm, RmsNorm):
-        return lowering.native.rms_norm(x, norm.weight, norm.eps)
-    return lowering.native.layer_norm(x, norm.weight, norm.bias, norm.eps)
+        return lowering.append("rms_norm", x, norm.weight, norm.eps)
+    return lowering.append("layer_norm", x, norm.weight, norm.bias, norm.eps)
 
 
 @_append.register
 def _(op: ops.NormHeads, lowering: _Lowering) -> int:
     weights = op.q_norm.weight, op.k_norm.weight
-    return lowering.native.norm_heads(
-        lowering.buffers[op.qkv], _shape(op.heads), *weights, op.q_norm.eps
+    return lowering.append(
+        "norm_heads", lowering.buffers[op.qkv], _shape(op.heads), *weights, op.q_norm.eps
     )
 
 
@@ -89,9 +90,9 @@ def _(op: Map, lowering: _Lowering) -> int:
     _, first, second, _, _ = op.steps[0]
     a, b = (lowering.buffers[op.operands[i]] for i in (first, second))
     if op.kind == "add":
-        return lowering.native.add(a, b)
+        return lowering.append("add", a, b)
     if op.kind == "tanh":
-        return lowering.native.tanh(a)
+        return lowering.append("tanh", a)
     raise TypeError(f"{op.kind} is not a function of rows")
 
 
@@ -101,9 +102,12 @@ def _(op: ops.Linear, lowering: _Lowering) -> int:
     weight = layer.packed
     if op.gate is not None and weight.shape[1] // 2 % _fbg.PANEL_COLUMNS:
         # The two halves of a panel's columns would belong to different gates.
-        wide = lowering.native.linear(x, weight, bias=layer.bias, channel_scale=layer.channel_scale)
-        return lowering.native.gated(wide, op.gate)
-    return lowering.native.linear(
+        wide = lowering.append(
+            "linear", x, weight, bias=layer.bias, channel_scale=layer.channel_scale
+        )
+        return lowering.append("gated", wide, op.gate)
+    return lowering.append(
+        "linear",
         x,
         weight,
         bias=layer.bias,
@@ -116,13 +120,14 @@ def _(op: ops.Linear, lowering: _Lowering) -> int:
 
 @_append.register
 def _(op: ops.Rotate, lowering: _Lowering) -> int:
-    return lowering.native.rotate(lowering.buffers[op.qkv], _shape(op.heads), op.table)
+    return lowering.append("rotate", lowering.buffers[op.qkv], _shape(op.heads), op.table)
 
 
 @_append.register
 def _(op: ops.Attention, lowering: _Lowering) -> int:
     relative = op.relative or ops.Relative()
-    return lowering.native.attention(
+    return lowering.append(
+        "attention",
         lowering.buffers[op.qkv],
         _shape(op.heads),
         op.rounds,
@@ -137,20 +142,18 @@ def _(op: ops.Attention, lowering: _Lowering) -> int:
 
 @_append.register
 def _(op: ops.Unfold, lowering: _Lowering) -> int:
-    return lowering.native.unfold(lowering.buffers[op.x], op.width)
+    return lowering.append("unfold", lowering.buffers[op.x], op.width)
 
 
 @_append.register
 def _(op: ops.Pool, lowering: _Lowering) -> int:
-    return lowering.native.pool(lowering.buffers[op.x], op.pooling, op.skipped)
+    return lowering.append("pool", lowering.buffers[op.x], op.pooling, op.skipped)
 
 
 @_append.register
 def _(op: ops.Normalize, lowering: _Lowering) -> int:
-    return lowering.native.normalize(lowering.buffers[op.x])
+    return lowering.append("normalize", lowering.buffers[op.x])
 
 
-def _shape(heads: ops.Heads) -> _fbg.AttentionShape:
-    return _fbg.AttentionShape(
-        heads.heads, heads.kv_heads, heads.head_dim, heads.causal, heads.window
-    )
+def _shape(heads: ops.Heads) -> tuple[int, int, int, bool, int | None]:
+    return heads.heads, heads.kv_heads, heads.head_dim, heads.causal, heads.window

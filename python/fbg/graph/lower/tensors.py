@@ -105,7 +105,7 @@ class TensorLowering:
         """Declare a value that every run passes, as the next of its inputs."""
         shape = shape_of(value)
         stored = Stored(shape, value.dtype, natural(len(shape)))
-        stored.buffer = _fbg.tensor_input(self.native, stored.nbytes)
+        stored.buffer = self.native.append("tensor_input", stored.nbytes)
         self.given.add(stored.buffer)
         self._stored[value] = stored
 
@@ -136,7 +136,7 @@ class TensorLowering:
         if stored.buffer is None:
             assert stored.array is not None
             dense = stored.array.transpose(stored.order) if stored.order else stored.array
-            stored.buffer = _fbg.tensor_constant(self.native, np.ascontiguousarray(dense))
+            stored.buffer = self.native.append("constant", np.ascontiguousarray(dense))
             self.given.add(stored.buffer)
         return stored.buffer
 
@@ -177,7 +177,7 @@ class TensorLowering:
             native.append((len(buffers), to, start, items))
             buffers.append(self.buffer(stored))
         size, item = math.prod(shape), np.dtype(dtype).itemsize
-        buffer = _fbg.tensor_arrange(self.native, buffers, size, item, native, fill)
+        buffer = self.native.append("arrange", buffers, size, item, native, fill)
         return Stored(shape, dtype, order, self.own(buffer))
 
     def copied(self, stored: Stored) -> int:
@@ -186,7 +186,7 @@ class TensorLowering:
         item = np.dtype(stored.dtype).itemsize
         part = (0, 0, 0, axes)
         buffers = [self.buffer(stored)]
-        return self.own(_fbg.tensor_arrange(self.native, buffers, stored.size, item, [part]))
+        return self.own(self.native.append("arrange", buffers, stored.size, item, [part]))
 
 
 @singledispatch
@@ -242,8 +242,8 @@ def _(op: moves.Gather, lowering: TensorLowering, value: Value) -> Stored:
     x, indices = lowering.stored(op.x), lowering.stored(op.indices)
     table = lowering.in_order(x, natural(len(x.shape)))
     picked = lowering.in_order(indices, natural(len(indices.shape)))
-    buffer = _fbg.tensor_gather(
-        lowering.native,
+    buffer = lowering.native.append(
+        "gather",
         lowering.buffer(table),
         lowering.buffer(picked),
         outer=math.prod(x.shape[: op.axis]),
@@ -260,15 +260,15 @@ def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
     order = x.order or natural(len(x.shape))
     at = order.index(op.axis)
-    buffer = _fbg.tensor_resample(
-        lowering.native,
+    buffer = lowering.native.append(
+        "resample",
         lowering.buffer(x),
         math.prod(x.shape[a] for a in order[:at]),
         x.shape[op.axis],
         len(op.sources),
         math.prod(x.shape[a] for a in order[at + 1 :]),
         op.sources.reshape(-1).tolist(),
-        op.weights.reshape(-1).tolist(),
+        op.weights.reshape(-1),
     )
     return lowering.written(value, order, buffer)
 
@@ -298,9 +298,9 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     output = "uint8" if value.dtype == "bool" else value.dtype
     if len(native) == 1 and {native[0][1], output} <= {"uint8", "int8"}:
         table = _table(own.steps, native[0][1], output, lowering.features)
-        buffer = _fbg.tensor_look_up(lowering.native, native[0][0], table)
+        buffer = lowering.native.append("look_up", native[0][0], table)
     else:
-        buffer = _fbg.tensor_elementwise(lowering.native, extents, native, own.steps, output)
+        buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
     return lowering.written(value, order, buffer)
 
 
@@ -315,8 +315,8 @@ def _table(
 ) -> npt.NDArray[np.uint8]:
     """Return the results of a function of one 8-bit operand for all 256 values, as bytes."""
     graph = _fbg.Graph()
-    x = _fbg.tensor_constant(graph, np.arange(256, dtype=np.uint8))
-    graph.output(_fbg.tensor_elementwise(graph, [256], [(x, given, [1])], steps, output))
+    x = graph.append("constant", np.arange(256, dtype=np.uint8))
+    graph.output(graph.append("elementwise", [256], [(x, given, [1])], steps, output))
     table = np.empty(256, np.uint8)
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     _fbg.run_tensors(plan, [], [table], 1)
@@ -327,11 +327,11 @@ def _table(
 def _(op: ops.Convert, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
     if op.dtype == "float32":
-        buffer = _fbg.tensor_int64_to_float(lowering.native, lowering.buffer(x))
+        buffer = lowering.native.append("int64_to_float", lowering.buffer(x))
         return lowering.written(value, x.order, buffer)
     lower: list[tuple[int, int, int, list[int]]] = [(x.size, 1, 2, [])]  # an element has two words
     buffers, part = [lowering.buffer(x)], (0, 0, 0, lower)
-    buffer = _fbg.tensor_arrange(lowering.native, buffers, x.size, 4, [part])
+    buffer = lowering.native.append("arrange", buffers, x.size, 4, [part])
     return lowering.written(value, x.order, buffer)
 
 
@@ -364,8 +364,8 @@ def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
             more["float_output"] = True
         else:
             more["output_zero_point"] = integers.rounded
-    buffer = _fbg.tensor_window(
-        lowering.native,
+    buffer = lowering.native.append(
+        "window",
         lowering.buffer(x),
         op.function,
         x.shape[0],
@@ -393,12 +393,12 @@ def _(op: windows.Reduce, lowering: TensorLowering, value: Value) -> Stored:
         math.prod(x.shape[a] for a in part) for part in (outer, middle, inner)
     )
     if columns == 1:
-        buffer = _fbg.tensor_reduce_rows(lowering.native, buffer, op.function, rows, reduced)
+        buffer = lowering.native.append("reduce_rows", buffer, op.function, rows, reduced)
     else:
         pixels = ((1, 1, reduced), (1, 1, 1), (1, 1, reduced), (1, 1, 1), (1, 1, 1))
         none = ((0, 0, 0), (0, 0, 0))
-        buffer = _fbg.tensor_window(
-            lowering.native, buffer, op.function, rows, columns, (*pixels, *none)
+        buffer = lowering.native.append(
+            "window", buffer, op.function, rows, columns, (*pixels, *none)
         )
     ones = [kept.index(a) for a in kept if x.shape[a] == 1]
     left = [kept.index(a) for a in (*outer, *inner)]
@@ -411,7 +411,7 @@ def _(op: windows.Softmax, lowering: TensorLowering, value: Value) -> Stored:
     order = natural(len(x.shape)) if op.flat else with_last(x.order, op.axis)
     rows = math.prod(x.shape[: op.axis]) if op.flat else x.size // x.shape[op.axis]
     buffer = lowering.buffer(lowering.in_order(x, order))
-    buffer = _fbg.tensor_softmax(lowering.native, buffer, rows, x.size // rows)
+    buffer = lowering.native.append("softmax_rows", buffer, rows, x.size // rows)
     return lowering.written(value, order, buffer)
 
 
@@ -424,5 +424,5 @@ def _(op: Norm, lowering: TensorLowering, value: Value) -> Stored:
     buffer = lowering.buffer(lowering.in_order(x, order))
     bias = None if norm.bias is None else norm.bias.reshape(-1)
     rows, weight = x.size // norm.weight.size, norm.weight.reshape(-1)
-    buffer = _fbg.tensor_layer_norm(lowering.native, buffer, rows, weight, bias, norm.eps)
+    buffer = lowering.native.append("layer_norm_rows", buffer, rows, weight, bias, norm.eps)
     return lowering.written(value, order, buffer)
