@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,12 +16,22 @@ from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
-if TYPE_CHECKING:
-    from fbg.matmul.packers import PackA
+
+class Operand(Protocol):
+    """The attributes of a left operand, a PackA, that are used here: packers import this module."""
+
+    rounds: bool
+    _options: dict[str, Any]
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 @contextmanager
-def advising(function: str, a: PackA, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
+def advising(function: str, a: Operand, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
     """Add the way out to errors of the block. It is slower than to catch them for `advised`."""
     try:
         yield
@@ -29,7 +39,9 @@ def advising(function: str, a: PackA, b: PackedB, pipeline: Pipeline) -> Iterato
         raise advised(error, function, a, b, pipeline) from None
 
 
-def advised(error: Exception, function: str, a: PackA, b: PackedB, pipeline: Pipeline) -> Exception:
+def advised(
+    error: Exception, function: str, a: Operand, b: PackedB, pipeline: Pipeline
+) -> Exception:
     """Return the error in the name of the function that the user called, and with advice if
     the operands show any.
     """
@@ -52,7 +64,7 @@ def transposed(k: int, b: PackedB) -> str:
     )
 
 
-def _packer(a: PackA, b: PackedB) -> str:
+def _packer(a: Operand, b: PackedB) -> str:
     """Return which packer the weights take, or which weights the packer takes."""
     name, dtype = type(a).__name__, a.dtype.name
     if b.dtype == np.int8 or b.group is not None:
@@ -70,7 +82,7 @@ def _packer(a: PackA, b: PackedB) -> str:
     return "pack the weights with dtype='bfloat16'" if differs else ""
 
 
-def _stages(a: PackA, b: PackedB, pipeline: Pipeline) -> str:
+def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
     """Return what the first stage that does not fit lacks: another stage before it, or scales."""
     integer = b.dtype == np.int8
     way = refused(pipeline, "acc" if integer else "float32")
