@@ -61,41 +61,42 @@ void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
 }
 
 void PatchRows::pack(Range rows, ABlock& block) const noexcept {
-  const simd::Kernels& kernels = simd::kernels(block.features);
-  const std::int64_t k = depth(), width = shape_.output[2];
-  std::byte* to = static_cast<std::byte*>(block.packed);
+  const simd::RowKernels& kernels = simd::kernels(block.features).rows;
+  const std::int64_t k = depth(), width = shape_.output[2], ld = block.ld;
+  std::byte* const first = static_cast<std::byte*>(block.packed);
   for (std::int64_t i = 0; i < rows.size();) {
     const std::int64_t pixel = pixels_.begin + rows.begin + i, x = pixel % width;
-    const std::int64_t end = i + std::min(width - x, rows.size() - i);
-    gather(pixel / width, {x, x + end - i}, block.features, to, block.ld);
-    for (; i < end; ++i, to += block.ld) {
-      if (k % 4 != 0)
-        std::fill(to + k * element_, to + round_up(k, std::int64_t{4}) * element_, std::byte{});
-      if (block.row_offsets)
-        block.row_offsets[i] = kernels.rows.sum_row(reinterpret_cast<const std::uint8_t*>(to),
-                                                    static_cast<std::size_t>(k));
-    }
+    const std::int64_t count = std::min(width - x, rows.size() - i);
+    gather(pixel / width, {x, x + count}, block.features, first + i * ld, ld);
+    i += count;
   }
+  // A float that meets a weight of zero must be a number; a byte may be anything.
+  if (k % 4 != 0 && element_ > 1)
+    for (std::int64_t i = 0; i < rows.size(); ++i)
+      std::memset(first + i * ld + k * element_, 0,
+                  static_cast<std::size_t>((round_up(k, std::int64_t{4}) - k) * element_));
+  if (block.row_offsets)
+    for (std::int64_t i = 0; i < rows.size(); ++i)
+      block.row_offsets[i] = kernels.sum_row(reinterpret_cast<const std::uint8_t*>(first + i * ld),
+                                             static_cast<std::size_t>(k));
 }
 
 // Gathers the patches of output pixels `xs` of a line, which is counted over the batch. For each
-// row of the kernel, it writes the run of (kx, channel) of one pixel after the other. Runs that are
-// contiguous in the image are copied at once, and short ones in whole steps. The bytes that such a
-// step writes beyond its run are overwritten by the next row of the kernel. The loops use copies of
-// members, which can stay in registers: for all the compiler knows, the bytes that are written
-// could be members.
+// row of the kernel, it writes the run of (kx, channel) of each pixel. Runs that are contiguous in
+// the image are copied at once, and short ones in whole steps: first all rows of the kernel of one
+// pixel, then those of the next. The bytes that a step writes beyond its run are overwritten by the
+// next row. The loops use copies of members, which can stay in registers: for all the compiler
+// knows, the bytes that are written could be members.
 void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte* to,
                        std::int64_t ld) const noexcept {
-  const simd::LaneKernels& kernels = simd::kernels(features).lanes;
+  constexpr std::int64_t kMaxRows = 16;
   const std::int64_t bytes = g_.group_inputs() * element_, taps = g_.kernel[2], run = taps * bytes;
   const std::int64_t dilation = g_.dilation[2], step = g_.stride[2], before = g_.pad_before[2];
   const std::int64_t width = shape_.input[2], stride = x_.strides[2];
   const std::int64_t y = line % shape_.output[1], z = line / shape_.output[1] % shape_.output[0];
   const std::int64_t n = line / (shape_.output[1] * shape_.output[0]);
   const bool is_run = stride == bytes && dilation == 1;
-  const std::int64_t whole = round_up(run, simd::kRunStep);
-  const bool steps =
-      is_run && x_.end && run <= simd::kMaxRun && g_.depth() * element_ - run + whole <= ld;
+  const std::int64_t whole = round_up(run, simd::kRunStep), rows = g_.kernel[0] * g_.kernel[1];
   const std::byte* const end = x_.end;
   const Padding padding{x_.zero_point ? x_.zero_point[n] : 0, element_};
   // The pixels whose taps are all inside the line.
@@ -105,6 +106,26 @@ void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte
     inside.end = std::clamp(last / step + 1, inside.begin, xs.end);
   }
   const std::byte* const image = x_.data + n * x_.batch_stride + group_ * bytes;
+  const std::int64_t skipped = (inside.begin * step - before) * stride, next_patch = step * stride;
+  // The first pixels inside the line, whose runs may be read by whole steps.
+  std::int64_t stepped = 0;
+  std::array<simd::PatchRow, kMaxRows> runs;
+  std::array<std::byte, simd::kMaxRun> outside;
+  if (is_run && end && rows <= kMaxRows && run <= simd::kMaxRun &&
+      g_.depth() * element_ - run + whole <= ld && inside.size() > 0) {
+    stepped = inside.size();
+    padding.fill(outside.data(), whole);
+    for_each_line(
+        image, x_.strides, g_, shape_.input, z, y, [&](std::int64_t row, const std::byte* from) {
+          const simd::PatchRow none{outside.data(), 0};
+          const std::byte* const first = from + (from ? skipped : 0);
+          while (from && stepped > 0 && first + (stepped - 1) * next_patch + whole > end) --stepped;
+          runs[static_cast<std::size_t>(row)] = from ? simd::PatchRow{first, next_patch} : none;
+        });
+    simd::kernels(features).lanes.copy_patches(
+        runs.data(), static_cast<std::size_t>(rows), static_cast<std::size_t>(run),
+        static_cast<std::size_t>(stepped), to + (inside.begin - xs.begin) * ld, ld);
+  }
   for_each_line(
       image, x_.strides, g_, shape_.input, z, y, [=](std::int64_t row, const std::byte* from) {
         std::byte* next = to + row * run;
@@ -120,21 +141,12 @@ void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte
                           next + tap * bytes);
           }
         };
-        if (!from) return copy_border(xs);
         copy_border({xs.begin, inside.begin});
-        const std::byte* first = from + (inside.begin * step - before) * stride;
-        std::int64_t left = inside.size();
-        if (steps && left > 0) {
-          std::int64_t count = left;
-          while (count > 0 && first + (count - 1) * step * stride + whole > end) --count;
-          const simd::PatchRow runs{first, step * stride};
-          kernels.copy_patches(&runs, 1, static_cast<std::size_t>(run),
-                               static_cast<std::size_t>(count), next, ld);
-          next += count * ld;
-          first += count * step * stride;
-          left -= count;
-        }
-        for (; left > 0; --left, next += ld, first += step * stride) {
+        next += stepped * ld;
+        const std::int64_t left = inside.size() - stepped;
+        if (!from) return copy_border({inside.end - left, xs.end});
+        const std::byte* first = from + skipped + stepped * next_patch;
+        for (std::int64_t i = 0; i < left; ++i, next += ld, first += next_patch) {
           if (is_run)
             std::memcpy(next, first, static_cast<std::size_t>(run));
           else

@@ -31,7 +31,9 @@ struct ABlock {
   // features that are active may change between the preparation and the run.
   Features features = 0;
   void* packed = nullptr;  // block rows x K elements
-  std::int64_t ld = 0;     // bytes between packed rows; K rounded up to whole k-groups, zero filled
+  // Bytes between packed rows: K rounded up to whole k-groups. What follows K is multiplied by
+  // zero: floats there must be zero, and bytes may be anything.
+  std::int64_t ld = 0;
   float* scale = nullptr;  // one per row
   std::int32_t* zero_point = nullptr;
   std::int32_t* row_offsets = nullptr;  // null: nobody needs them
