@@ -35,12 +35,11 @@ class TensorType:
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape fits; sizes that are not known fit any."""
-        return self.shape is None or (
-            len(shape) == len(self.shape)
-            and all(
-                not isinstance(want, int) or want == got
-                for got, want in zip(shape, self.shape, strict=True)
-            )
+        if self.shape is None or self.shape == shape:
+            return True
+        return len(shape) == len(self.shape) and all(
+            not isinstance(want, int) or want == got
+            for got, want in zip(shape, self.shape, strict=True)
         )
 
     @property

@@ -33,6 +33,8 @@ from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
 BACKENDS = ("fbg", "onnxruntime", "reference")
+Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
+
 MAX_PLAN_BYTES = 256 << 20  # bytes of arenas of plans that are kept
 
 
@@ -87,10 +89,10 @@ class Net:
             network, self.int8_error = verified(network, found, kept, prepare)
             self.network = network
         self._bound = _inputs_to_bind(network, self._backends)
-        self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
-        types = {name: self._type(name, None) for name in network.inputs}
-        if not self._bound and all(kind.fixed is not None for kind in types.values()):
-            self._session(types, {})
+        self._last_inputs: tuple[Shapes, Mapping[str, Array]] | None = None
+        fixed = [self._type(name, None).fixed for name in network.inputs]
+        if not self._bound and None not in fixed:
+            self._session(tuple(shape for shape in fixed if shape is not None), {})
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -141,10 +143,7 @@ class Net:
 
         >>> net.prepare({"x": x})  # doctest: +SKIP
         """
-        arrays = self._checked(feeds)
-        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
-        bound = {name: arrays[name] for name in self._bound}
-        self._session(types, bound, anew=True)
+        self._session(*self._planned_by(self._checked(feeds)), anew=True)
 
     def run(self, feeds: Mapping[str, object]) -> dict[str, Array]:
         """Return the outputs by name for inputs by name.
@@ -156,10 +155,7 @@ class Net:
         if not isinstance(feeds, Mapping):
             raise TypeError(f"run: feeds must be a mapping by name, got {type(feeds).__name__}")
         arrays = self._checked(feeds)
-        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
-        bound = {name: arrays[name] for name in self._bound}
-        session = self._session(types, bound)
-        return session.run(arrays)
+        return self._session(*self._planned_by(arrays)).run(arrays)
 
     def __call__(self, x: object) -> Array:
         """Return the output of a network with one input and one output."""
@@ -199,8 +195,7 @@ class Net:
             raise ValueError(f"profile: rounds must be at least 1, got {rounds}")
         self.run(feeds)
         arrays = self._checked(feeds)
-        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
-        session = self._session(types, {name: arrays[name] for name in self._bound})
+        session = self._session(*self._planned_by(arrays))
         steps, samples = session.profile(arrays, rounds)
         return replace(self._plan(session, steps), samples=tuple(map(tuple, samples)))
 
@@ -281,25 +276,26 @@ class Net:
             raise ValueError(f"{name}: the shapes of the inputs are not known yet: pass shapes=")
         return self._session(*self._last_inputs)
 
-    def _session(
-        self, types: Mapping[str, TensorType], bound: Mapping[str, Array], anew: bool = False
-    ) -> Session:
+    def _planned_by(self, arrays: Mapping[str, Array]) -> tuple[Shapes, Mapping[str, Array]]:
+        """Return what a plan for checked inputs depends on: their shapes, and values of some."""
+        shapes = tuple([array.shape for array in arrays.values()])
+        return shapes, {name: arrays[name] for name in self._bound}
+
+    def _session(self, shapes: Shapes, bound: Mapping[str, Array], anew: bool = False) -> Session:
         # Both are read once: another thread may change them while the session is prepared.
         threads = self.num_threads or _fbg.num_threads()
         features = _fbg.active_features()
-        key = (
-            tuple(kind.shape for kind in types.values()),
-            tuple(value.tobytes() for value in bound.values()),
-            threads,
-            features,
-        )
-        self._last_inputs = (types, bound)
+        values = tuple([value.tobytes() for value in bound.values()])
+        self._last_inputs = (shapes, bound)
 
         def prepare() -> Session:
+            declared = zip(self.network.inputs.items(), shapes, strict=True)
+            types = {name: TensorType(kind.dtype, shape) for (name, kind), shape in declared}
             return Session(
                 self.network, types, bound, self._backends, self._placement, threads, features
             )
 
+        key = (shapes, values, threads, features)
         return self._sessions.get(key, prepare, MAX_PLAN_BYTES, anew=anew)
 
 

@@ -25,6 +25,7 @@ class PlanCache(Generic[Plan]):
     def __init__(self, size: Callable[[Plan], int] = lambda _: 1) -> None:
         self._size = size
         self._kept: OrderedDict[tuple[int, Hashable], Plan] = OrderedDict()
+        self._last: tuple[tuple[int, Hashable], Plan] | None = None  # the one that was used last
         self._generation = store.generation
         self._lock = Lock()
 
@@ -42,19 +43,24 @@ class PlanCache(Generic[Plan]):
         The least recently used plans are dropped until the rest is within `most`; the plan that is
         returned stays, however large it is.
         """
+        generation = store.generation
+        entry, last = (generation, key), self._last
+        if last is not None and last[0] == entry and not anew:
+            return last[1]  # without the lock: most calls have the shape of the last one
         with self._lock:
-            generation = store.generation
             if self._generation != generation:
                 self._generation = generation
                 self._kept.clear()
-            plan = None if anew else self._kept.get((generation, key))
+            plan = None if anew else self._kept.get(entry)
             if plan is not None:
-                self._kept.move_to_end((generation, key))
+                self._kept.move_to_end(entry)
+                self._last = entry, plan
                 return plan
         plan = prepare()  # without the lock: plans of other keys need not wait for it
         with self._lock:
-            self._kept[generation, key] = plan
-            self._kept.move_to_end((generation, key))
+            self._kept[entry] = plan
+            self._kept.move_to_end(entry)
+            self._last = entry, plan
             while len(self._kept) > 1 and sum(map(self._size, self._kept.values())) > most:
                 self._kept.popitem(last=False)
         return plan
