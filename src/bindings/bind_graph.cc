@@ -55,18 +55,16 @@ FieldValue::List list_of(const PyStage& s) {
           s.has_array() ? FieldValue{array_of(s.array())} : FieldValue{}};
 }
 
-// Integers stay together.
+// Integers stay together: tables of indices may have as many as a tensor has elements.
 FieldValue list_of(const py::sequence& items) {
+  const auto is_integer = [](const py::handle item) {
+    return PyIndex_Check(item.ptr()) && !py::isinstance<py::array>(item);
+  };
+  if (std::all_of(items.begin(), items.end(), is_integer))
+    return {items.cast<std::vector<std::int64_t>>()};
   FieldValue::List values;
-  bool integers = true;
-  for (const py::handle item : items) {
-    values.push_back(value_of(item));
-    integers = integers && std::holds_alternative<std::int64_t>(values.back().is);
-  }
-  if (!integers) return {std::move(values)};
-  std::vector<std::int64_t> numbers;
-  for (const FieldValue& value : values) numbers.push_back(std::get<std::int64_t>(value.is));
-  return {std::move(numbers)};
+  for (const py::handle item : items) values.push_back(value_of(item));
+  return {std::move(values)};
 }
 
 FieldValue value_of(const py::handle& object) {

@@ -90,7 +90,7 @@ def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
 
 
 def _dialect(state: State, path: str) -> Dialect:
-    """Return the dialect of the route at a path; an unknown path is answered as its neighbours."""
+    """Return the dialect of the route at a path; that of any other path follows from its prefix."""
     return state.dialects.get(path, Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI)
 
 

@@ -70,13 +70,13 @@ def _convolution(
         "zero_point": op.x_zero_point,
     }
 
-    def _append(graph: _fbg.Graph, x: int, **more: Any) -> int:
+    def convolve(graph: _fbg.Graph, x: int, **more: Any) -> int:
         return graph.append("convolve", x, **fixed, **more)
 
     inputs = [stored.nbytes for stored in given]
     features = lowering.features
-    return _append, trial_of(
-        _append, packed, batch, sizes, epilogue.stages, source, inputs, features
+    return convolve, trial_of(
+        convolve, packed, batch, sizes, epilogue.stages, source, inputs, features
     )
 
 
