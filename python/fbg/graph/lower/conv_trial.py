@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,40 +13,33 @@ from fbg.conv.packed_conv import PackedConv
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
-# Appends the convolution to a graph, (graph, x, residual=, algorithm=), and returns its buffer.
-Append = Callable[..., int]
-
 
 def trial_of(
-    append: Append,
-    packed: PackedConv,
-    batch: int,
-    spatial: Sequence[int],
-    stages: Sequence[Any],
-    source: str,
-    inputs: Sequence[int],
-    features: int,
+    fields: Mapping[str, Any], packed: PackedConv, inputs: Sequence[int], features: int
 ) -> ConvTrial:
     """Return a function that times the convolution.
 
+    fields: those of the op in a native graph, without its inputs and its algorithm.
     inputs: bytes of x and of the residual, if there is one. features: CPU features for kernels.
     """
-    weights = packed._native
+    weights, batch, spatial, stages, source = (
+        fields[name] for name in ("weights", "batch", "spatial", "stages", "source")
+    )
     real = packed.dtype == np.int8
     return ConvTrial(
         conv_key(weights, packed.geometry, spatial, stages, source, features),
         weights.algorithms(batch, spatial, stages, source, real, False, features),
-        partial(_prepare, append, inputs, "uint8" if real else "float32", features),
+        partial(_prepare, fields, inputs, "uint8" if real else "float32", features),
     )
 
 
 def _prepare(
-    append: Append, inputs: Sequence[int], dtype: str, features: int, algorithm: str
+    fields: Mapping[str, Any], inputs: Sequence[int], dtype: str, features: int, algorithm: str
 ) -> Callable[[], object]:
     graph = _fbg.Graph()
     buffers = [graph.append("tensor_input", size) for size in inputs]
     residual = buffers[1] if len(inputs) > 1 else None
-    y = append(graph, buffers[0], residual=residual, algorithm=algorithm)
+    y = graph.append("convolve", buffers[0], residual=residual, algorithm=algorithm, **fields)
     graph.output(y)
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     rng = np.random.default_rng(0)

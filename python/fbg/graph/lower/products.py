@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
 from fbg.graph.lower.conv_trial import trial_of
 from fbg.graph.lower.layout import channels_last, natural, with_last
@@ -32,19 +31,20 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
     if op.residual is not None:
         given.append(lowering.in_order(lowering.stored(op.residual), order))
     buffers = [lowering.buffer(stored) for stored in given]
-    convolve, trial = _convolution(op, packed, given, lowering)
+    fields, trial = _convolution(op, packed, given, lowering)
     if not op.algorithm:
         lowering.trials.append(trial)
     place: dict[str, Any] = {}
     if op.part is not None:
         before = None if op.before is None else lowering.stored(op.before).buffer
         place = {"channels": op.part.channels, "first": op.part.first, "before": before}
-    buffer = convolve(
-        lowering.native,
+    buffer = lowering.native.append(
+        "convolve",
         buffers[0],
         residual=buffers[1] if len(buffers) > 1 else None,
         algorithm=op.algorithm,
         measured=store.algorithm(trial.key),
+        **fields,
         **place,
     )
     return lowering.written(value, order, buffer)
@@ -52,32 +52,22 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
 
 def _convolution(
     op: Product, packed: PackedConv, given: Sequence[Stored], lowering: TensorLowering
-) -> tuple[Callable[..., int], ConvTrial]:
-    """Return a function that appends a product to a native graph, and one that times it alone."""
+) -> tuple[dict[str, Any], ConvTrial]:
+    """Return the fields of a product in a native graph, and a function that times it alone."""
     epilogue = op.epilogue(lowering.packer)
     batch, *spatial, _ = op.pixels
     depth, height, width = (*[1] * (3 - len(spatial)), *spatial)
-    sizes = depth, height, width
-    source = "int8" if given[0].dtype == "int8" else "native"
-    fixed = {
+    fields = {
         "weights": packed._native,
         "batch": batch,
-        "spatial": sizes,
+        "spatial": (depth, height, width),
         "stages": epilogue.stages,
-        "source": source,
+        "source": "int8" if given[0].dtype == "int8" else "native",
         "has_scale": op.is_integer,
         "scale": epilogue.x_scale,
         "zero_point": op.x_zero_point,
     }
-
-    def convolve(graph: _fbg.Graph, x: int, **more: Any) -> int:
-        return graph.append("convolve", x, **fixed, **more)
-
-    inputs = [stored.nbytes for stored in given]
-    features = lowering.features
-    return convolve, trial_of(
-        convolve, packed, batch, sizes, epilogue.stages, source, inputs, features
-    )
+    return fields, trial_of(fields, packed, [x.nbytes for x in given], lowering.features)
 
 
 @append.register
