@@ -9,7 +9,6 @@ compared.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -87,11 +86,10 @@ def pack_linears(
         factors, rounded = linear.unpacked.factors, None
         gram = None if factors is None else moments[name].gram
         if factors is not None and gram is not None:
-            inverse, weight = np.float32(1) / factors, linear.unpacked.read()
-            # The Gram matrix may overflow.
-            with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+            inverse = np.float32(1) / factors
+            with np.errstate(all="ignore"):  # the products may overflow
                 gram = gram * inverse[:, None] * inverse
-                rounded = round_by_gram(weight, gram, dtypes[name])
+            rounded = round_by_gram(linear.unpacked.read(), gram, dtypes[name])
         packed[name] = _packed(linear, dtypes[name], num_threads, rounded)
         progress(stage, len(packed), len(unpacked))
     return packed
@@ -240,6 +238,4 @@ def _corrected(pairs: Pairs, dtype: str, has_bias: bool) -> RoundedWeight | None
     target = pairs.corrected(has_bias, RIDGES.get(dtype, RIDGE))
     if np.abs(target).max(initial=0) > WEIGHT_LIMITS[dtype]:
         return None
-    with contextlib.suppress(np.linalg.LinAlgError):  # values are too far apart
-        return round_by_gram(target, pairs.gram_of(has_bias), dtype)
-    return None
+    return round_by_gram(target, pairs.gram_of(has_bias), dtype)

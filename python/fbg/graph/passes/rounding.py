@@ -4,6 +4,7 @@ data (gptq.py, int4_rounding.py).
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,16 +71,18 @@ class RoundedWeight:
         return _fbg.pack_b_int4(self.q, self.scale.view(np.uint16), offset, self.group)
 
 
-def round_by_gram(weight: Floats, gram: Floats, dtype: str) -> RoundedWeight:
+def round_by_gram(weight: Floats, gram: Floats, dtype: str) -> RoundedWeight | None:
     """Round a matrix (K, N) so that errors cancel on data with a Gram matrix (K, K).
 
-    dtype: "int8": GPTQ with the scales of `round_to_nearest`, then descent; or one of int4. Raises
-    LinAlgError if the Gram matrix overflows.
+    dtype: "int8": GPTQ with the scales of `round_to_nearest`, then descent; or one of int4. Returns
+    None where the Gram matrix has overflowed, or its values are too far apart.
     """
-    if dtype != "int8":
-        group, symmetric = INT4_DTYPES[dtype]
-        return RoundedWeight(*round_int4(weight, gram, group, symmetric=symmetric), group)
-    scale = _scales(weight, 1)
-    q = round_to_gram(weight, scale, gram, damping=DAMPING).astype(np.float32)
-    descend(weight, q, np.broadcast_to(scale, weight.shape), damped_gram(gram), -127, 127)
-    return RoundedWeight(q.astype(np.int8), scale)
+    with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+        if dtype != "int8":
+            group, symmetric = INT4_DTYPES[dtype]
+            return RoundedWeight(*round_int4(weight, gram, group, symmetric=symmetric), group)
+        scale = _scales(weight, 1)
+        q = round_to_gram(weight, scale, gram, damping=DAMPING).astype(np.float32)
+        descend(weight, q, np.broadcast_to(scale, weight.shape), damped_gram(gram), -127, 127)
+        return RoundedWeight(q.astype(np.int8), scale)
+    return None
