@@ -10,7 +10,7 @@ from fbg.graph.ops.tensors import Foreign
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.fuse import fuse
 from fbg.graph.refusal import Unsupported, refusing
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.ops.builder import Builder
@@ -19,7 +19,7 @@ from fbg.importers.placement import Placement
 
 
 def describe(
-    ops: Iterable[Op],
+    ops: Iterable[TypedNode],
     inputs: Iterable[str],
     outputs: Iterable[str],
     inferred: Inferred,
@@ -42,7 +42,7 @@ def describe(
     return fuse(builder.graph.pruned(), packer)
 
 
-def _add(builder: Builder, op: Op, placement: Placement) -> None:
+def _add(builder: Builder, op: TypedNode, placement: Placement) -> None:
     builder.node = op.node.name
     while (backend := placement.backend(op)).name == "fbg":
         try:

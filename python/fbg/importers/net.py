@@ -15,7 +15,7 @@ from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
 from fbg.graph.passes.precision import choose_dtypes
-from fbg.importers.backends.base import BackEnd, Op
+from fbg.importers.backends.base import BackEnd, TypedNode
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
@@ -366,7 +366,7 @@ def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str,
     """Return the inputs that ops use as weights or shapes: a plan depends on their values."""
     needed: set[str] = set()
     for node in network.nodes:
-        op = Op(node, {})
+        op = TypedNode(node, {})
         for backend in backends:
             needed.update(backend.needs(op))
     return tuple(name for name in network.inputs if name in needed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fbg.errors import ModelError
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import BackEnd, Op
+from fbg.importers.backends.base import BackEnd, TypedNode
 
 
 class Placement:
@@ -21,7 +21,7 @@ class Placement:
         self._refused: dict[tuple[str, str], str] = {}
         self._chosen: dict[str, BackEnd] = {}
 
-    def backend(self, op: Op) -> BackEnd:
+    def backend(self, op: TypedNode) -> BackEnd:
         """Return the back end of an op; raises ModelError if none can compute it."""
         name = op.node.name
         if name not in self._chosen:
@@ -40,7 +40,7 @@ class Placement:
                 raise ModelError(each.reason) from refused
             self._refused[each.op, backend.name] = each.reason
 
-    def _choose(self, op: Op) -> BackEnd:
+    def _choose(self, op: TypedNode) -> BackEnd:
         wanted = self._wanted.get(op.node.name)
         able: list[BackEnd] = []
         for backend in self._backends:

@@ -31,9 +31,9 @@ from fbg.importers.backends.base import (
     BackEnd,
     ForeignBackEnd,
     ForeignPart,
-    Op,
     PreparedPart,
     Step,
+    TypedNode,
 )
 from fbg.importers.backends.native import Native
 from fbg.importers.describe import describe
@@ -121,7 +121,7 @@ class Session:
         except ModelError as error:
             raise ModelError(f"{network.origin}: {error}") from error
         # The constants are not kept: back ends have those that they need.
-        self._ops = {name: Op(op.node, op.types) for name, op in self._ops.items()}
+        self._ops = {name: TypedNode(op.node, op.types) for name, op in self._ops.items()}
         self._warn()
 
     # Preparing ---------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Session:
         sizes = (inferred.types[name].nbytes for name in read if name in inferred.constants)
         return Packer(weights, sum(sizes))
 
-    def _described(self, inferred: Inferred, ops: Mapping[str, Op], packer: Packer) -> Graph:
+    def _described(self, inferred: Inferred, ops: Mapping[str, TypedNode], packer: Packer) -> Graph:
         brought = [name for name in self._inputs if name not in inferred.constants]
         outputs = self._network.outputs
         return describe(ops.values(), brought, outputs, inferred, self._placement, packer)
@@ -281,8 +281,8 @@ class Session:
         return sum(getattr(part.prepared, "arena_bytes", 0) for part in self._parts)
 
 
-def _ops(inferred: Inferred) -> dict[str, Op]:
-    return {n.name: Op(n, inferred.types, inferred.constants) for n in inferred.nodes}
+def _ops(inferred: Inferred) -> dict[str, TypedNode]:
+    return {n.name: TypedNode(n, inferred.types, inferred.constants) for n in inferred.nodes}
 
 
 def _number(numbers: dict[Value, int], value: Value) -> int:

@@ -20,7 +20,7 @@ from fbg.importers.description import Constants, Node, TensorType
 
 
 @dataclass(frozen=True)
-class Op:
+class TypedNode:
     """A node with the types of its tensors and the values that are known."""
 
     node: Node
@@ -118,7 +118,7 @@ class PreparedPart(Protocol):
 class ForeignPart:
     """Consecutive ops of a back end other than fbg, and the tensors that other parts read."""
 
-    ops: tuple[Op, ...]
+    ops: tuple[TypedNode, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     versions: Mapping[str, int]
@@ -130,15 +130,15 @@ class BackEnd(Protocol):
 
     name: str
 
-    def needs(self, op: Op) -> tuple[str, ...]:
+    def needs(self, op: TypedNode) -> tuple[str, ...]:
         """Return the inputs whose values must be known beforehand."""
         ...
 
-    def supports(self, op: Op) -> bool:
+    def supports(self, op: TypedNode) -> bool:
         """Whether it can compute the op."""
         ...
 
-    def cost(self, op: Op) -> float:
+    def cost(self, op: TypedNode) -> float:
         """Return the modelled seconds of an op that it supports."""
         ...
 

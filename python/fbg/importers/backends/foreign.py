@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.importers.backends.base import ForeignPart, Op
+from fbg.importers.backends.base import ForeignPart, TypedNode
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
 
@@ -63,7 +63,7 @@ def _oldest_versions(part: ForeignPart) -> dict[str, int]:
     return versions
 
 
-def _value(name: str, ops: tuple[Op, ...]) -> onnx.ValueInfoProto:
+def _value(name: str, ops: tuple[TypedNode, ...]) -> onnx.ValueInfoProto:
     kind = next((op.types[name] for op in ops if name in op.types), None)
     if kind is None:
         return helper.make_value_info(name, onnx.TypeProto())
@@ -97,6 +97,6 @@ def failure(part: ForeignPart, backend: str, error: Exception) -> ModelError:
     return ModelError(f"node {titles}{more} failed on {backend}: {reason}")
 
 
-def modelled_seconds(op: Op) -> float:
+def modelled_seconds(op: TypedNode) -> float:
     """Return the time of an op at 100 G operations and 10 GB a second."""
     return op.operations / 100e9 + op.bytes / 10e9 + 1e-6

@@ -21,7 +21,7 @@ from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Constant, Convert, shape_of
 from fbg.graph.packed_weights import PackedWeights, Packer
 from fbg.graph.refusal import Unsupported, refusing
-from fbg.importers.backends.base import Op, Step
+from fbg.importers.backends.base import Step, TypedNode
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
     conv_ops,
@@ -44,14 +44,14 @@ class Native:
     def __init__(self) -> None:
         self.weights = PackedWeights()
 
-    def needs(self, op: Op) -> tuple[str, ...]:
+    def needs(self, op: TypedNode) -> tuple[str, ...]:
         """Return the inputs that must be constant, such as weights and shapes."""
         entry = OPS.get((op.node.domain, op.node.op))
         if entry is None:
             return ()
         return tuple(op.node.inputs[i] for i in entry.constants if op.has_input(i))
 
-    def supports(self, op: Op) -> bool:
+    def supports(self, op: TypedNode) -> bool:
         """Whether the op is in the table, with types and shapes that are known."""
         entry = OPS.get((op.node.domain, op.node.op))
         if entry is None or op.node.version < entry.since or not op.node.inputs:
@@ -62,7 +62,7 @@ class Native:
             and all(name in op.constants for name in self.needs(op))
         )
 
-    def cost(self, op: Op) -> float:
+    def cost(self, op: TypedNode) -> float:
         """Return the time that the cost model predicts."""
         return modelled_seconds(op)
 

@@ -22,7 +22,7 @@ import onnx
 from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import ForeignPart, Op, Step
+from fbg.importers.backends.base import ForeignPart, Step, TypedNode
 from fbg.importers.backends.foreign import (
     failure,
     modelled_seconds,
@@ -42,7 +42,7 @@ def _threads(part: ForeignPart) -> int:
     return part.num_threads if seconds > SHORT else 1
 
 
-def alone(op: Op) -> ForeignPart:
+def alone(op: TypedNode) -> ForeignPart:
     """Return an op as a part in which all constants except short ones are inputs."""
     inputs = tuple(
         name
@@ -150,15 +150,15 @@ class OnnxRuntime:
         self._version = onnxruntime.__version__
         self._sessions = _Sessions()
 
-    def needs(self, op: Op) -> tuple[str, ...]:
+    def needs(self, op: TypedNode) -> tuple[str, ...]:
         """Return nothing: it needs no values beforehand."""
         return ()
 
-    def supports(self, op: Op) -> bool:
+    def supports(self, op: TypedNode) -> bool:
         """Whether a session for the op alone can be made."""
         return self._sessions.is_possible(alone(op))
 
-    def cost(self, op: Op) -> float:
+    def cost(self, op: TypedNode) -> float:
         """Return a little more than the model, for passing tensors."""
         return 1.5 * modelled_seconds(op) + 5e-6
 

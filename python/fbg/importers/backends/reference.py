@@ -9,7 +9,7 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from fbg.arrays import Array
-from fbg.importers.backends.base import ForeignPart, Op, Step
+from fbg.importers.backends.base import ForeignPart, Step, TypedNode
 from fbg.importers.backends.foreign import (
     failure,
     modelled_seconds,
@@ -23,11 +23,11 @@ class Reference:
 
     name = "reference"
 
-    def needs(self, op: Op) -> tuple[str, ...]:
+    def needs(self, op: TypedNode) -> tuple[str, ...]:
         """Return nothing: it needs no values beforehand."""
         return ()
 
-    def supports(self, op: Op) -> bool:
+    def supports(self, op: TypedNode) -> bool:
         """Whether the package has an implementation."""
         try:
             part = ForeignPart((op,), (), (), {op.node.domain: op.node.version}, 1)
@@ -36,7 +36,7 @@ class Reference:
             return False
         return True
 
-    def cost(self, op: Op) -> float:
+    def cost(self, op: TypedNode) -> float:
         """Return 50 times the time of a kernel."""
         return 50 * modelled_seconds(op)
 

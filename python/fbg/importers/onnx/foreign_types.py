@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import onnx
 from onnx import helper
 
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.backends.onnxruntime import alone, open_session, session_model
 from fbg.importers.description import Constants, Node, TensorType
 
@@ -27,7 +27,7 @@ def foreign_types(
     types: of all inputs. Nothing is known where onnxruntime is not installed, or refuses the node,
     which then is refused by name when it is placed.
     """
-    part = alone(Op(node, types, constants))
+    part = alone(TypedNode(node, types, constants))
     try:
         found = _asked(session_model(part))
     except onnx.shape_inference.InferenceError:  # for nodes in a subgraph

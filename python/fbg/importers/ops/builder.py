@@ -17,19 +17,18 @@ from fbg.arrays import Array
 from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
 from fbg.graph.ops.moves import Reshape, Transpose
-from fbg.graph.ops.op import Op as GraphOp
-from fbg.graph.ops.op import Value
+from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.tensors import Constant, Sizes, TensorInput
 from fbg.graph.packed_weights import Packer, Weights
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.description import Constants
 
 MOST_IN_TABLE = 2**22  # positions along an axis, as they are Python integers while a plan is made
 
 
-def require_table(node: Op, extent: int) -> None:
+def require_table(node: TypedNode, extent: int) -> None:
     """Raise Unsupported for an axis that is too long for a table of its elements."""
     if extent > MOST_IN_TABLE:
         raise Unsupported(node.node.name, f"an axis of {extent} elements is too long for a table")
@@ -57,7 +56,7 @@ class Builder:
     values: dict[str, Value] = field(default_factory=dict)
     node: str = ""
 
-    def add(self, op: GraphOp) -> Value:
+    def add(self, op: Op) -> Value:
         """Add an op, which belongs to the node."""
         return self.graph.add(op, (self.node,))
 
@@ -76,11 +75,11 @@ class Builder:
             found = self.values[name] = self.constant(source)
         return found
 
-    def input(self, op: Op, index: int) -> Value:
+    def input(self, op: TypedNode, index: int) -> Value:
         """Return an input of an op."""
         return self.value(op.node.inputs[index])
 
-    def constant_input(self, op: Op, index: int) -> Array | None:
+    def constant_input(self, op: TypedNode, index: int) -> Array | None:
         """Return the value of an input that must be known, or None where it is absent."""
         if not op.has_input(index):
             return None
@@ -89,7 +88,7 @@ class Builder:
             raise Unsupported(op.node.name, f"'{op.node.inputs[index]}' is not constant")
         return constant
 
-    def set_output(self, op: Op, value: Value, index: int = 0) -> None:
+    def set_output(self, op: TypedNode, value: Value, index: int = 0) -> None:
         """Name a tensor that is an output of an op."""
         name = op.node.outputs[index]
         shape = op.output_shape(index)

@@ -14,7 +14,7 @@ from fbg.graph.ops.tensors import Constant, shape_of
 from fbg.graph.ops.windows import Geometry
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
@@ -25,13 +25,13 @@ from fbg.importers.ops.windows import conv_windows, transposed_windows
 MOST_STEPS = 4096
 
 
-def _options(node: Op, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
+def _options(node: TypedNode, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
     """Return the arguments of `PackedConv` besides the weights."""
     g = conv_windows(node.node, x_shape[2:], w_shape[2:])
     return _packed_options(node, g, g.after)
 
 
-def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, Any]:
+def _packed_options(node: TypedNode, g: Geometry, after: tuple[int, ...]) -> dict[str, Any]:
     if not 1 <= len(g.kernel) <= 3:
         raise Unsupported(node.node.name, f"{len(g.kernel)} spatial axes")
     if min(*g.before, *after) < 0:
@@ -45,7 +45,7 @@ def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, 
 
 
 @op("Conv", constants=(1, 2))
-def build_conv(builder: Builder, node: Op) -> None:
+def build_conv(builder: Builder, node: TypedNode) -> None:
     """float32; integers replace the weights for which they stand if x is quantized."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     weights = weights_of(w)
@@ -64,7 +64,7 @@ def build_conv(builder: Builder, node: Op) -> None:
 
 
 @op("ConvTranspose", constants=(1, 2))
-def build_conv_transpose(builder: Builder, node: Op) -> None:
+def build_conv_transpose(builder: Builder, node: TypedNode) -> None:
     """float32; the size of the output decides the padding."""
     x, w = builder.input(node, 0), weights_of(builder.input(node, 1))
     assert w is not None
@@ -83,7 +83,7 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
 
 
 def _integer_conv(
-    builder: Builder, node: Op, index: int, scale: Any, zero_point: Any, **more: Any
+    builder: Builder, node: TypedNode, index: int, scale: Any, zero_point: Any, **more: Any
 ) -> Value:
     """Return the convolution of integers x with integer weights, which are input `index`."""
     w = builder.constant_input(node, index)
@@ -104,7 +104,7 @@ def _integer_conv(
 
 
 @op("ConvInteger", types=BYTES, constants=(1, 2, 3))
-def build_conv_integer(builder: Builder, node: Op) -> None:
+def build_conv_integer(builder: Builder, node: TypedNode) -> None:
     """int32 sums of (x - x_zero_point) (w - w_zero_point)."""
     zero_point = builder.constant_input(node, 3)
     points = np.int32(0) if zero_point is None else zero_point
@@ -113,7 +113,7 @@ def build_conv_integer(builder: Builder, node: Op) -> None:
 
 
 @op("QLinearConv", types=BYTES, constants=tuple(range(1, 9)))
-def build_qlinear_conv(builder: Builder, node: Op) -> None:
+def build_qlinear_conv(builder: Builder, node: TypedNode) -> None:
     """From integers to integers: sums, int32 bias, requantization."""
     bias = builder.constant_input(node, 8)
     scale = float(scalar_parameter(builder, node, 6, 1.0))

@@ -7,7 +7,7 @@ import numpy as np
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Convert
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 
@@ -55,13 +55,13 @@ _COMPARISONS = {"Less": "less", "Greater": "greater", "Equal": "equal"}
 
 
 @op(*_UNARY)
-def build_unary(builder: Builder, node: Op) -> None:
+def build_unary(builder: Builder, node: TypedNode) -> None:
     """Build y = f(x)."""
     builder.set_output(node, builder.apply(_UNARY[node.node.op], builder.input(node, 0)))
 
 
 @op(*_WITH_ATTRIBUTES)
-def build_with_attributes(builder: Builder, node: Op) -> None:
+def build_with_attributes(builder: Builder, node: TypedNode) -> None:
     """Build y = f(x) with parameters."""
     function, defaults = _WITH_ATTRIBUTES[node.node.op]
     given = [float(node.attribute(name, default)) for name, default in defaults]
@@ -70,7 +70,7 @@ def build_with_attributes(builder: Builder, node: Op) -> None:
 
 
 @op("Gelu")
-def build_gelu(builder: Builder, node: Op) -> None:
+def build_gelu(builder: Builder, node: TypedNode) -> None:
     """GELU, exact or by tanh."""
     exact = node.attribute("approximate", "none") == "none"
     function = "gelu" if exact else "gelu_tanh"
@@ -78,7 +78,7 @@ def build_gelu(builder: Builder, node: Op) -> None:
 
 
 @op("Swish")
-def build_swish(builder: Builder, node: Op) -> None:
+def build_swish(builder: Builder, node: TypedNode) -> None:
     """x sigmoid(alpha x)."""
     x, alpha = builder.input(node, 0), node.attribute("alpha", 1.0)
     if alpha == 1.0:
@@ -88,7 +88,7 @@ def build_swish(builder: Builder, node: Op) -> None:
 
 
 @op("Clip", types=(*FLOAT, *BYTES), constants=(1, 2))
-def build_clip(builder: Builder, node: Op) -> None:
+def build_clip(builder: Builder, node: TypedNode) -> None:
     """min(max(x, lo), hi); bounds are attributes before version 11 and inputs later."""
     low, high = node.attribute("min", -np.inf), node.attribute("max", np.inf)
     x = builder.input(node, 0)
@@ -100,7 +100,7 @@ def build_clip(builder: Builder, node: Op) -> None:
 
 
 @op(*_BINARY)
-def build_binary(builder: Builder, node: Op) -> None:
+def build_binary(builder: Builder, node: TypedNode) -> None:
     """f(a, b) with broadcasting."""
     if "axis" in node.node.attributes:
         raise Unsupported(node.node.name, "broadcasting of operator set 6")
@@ -113,7 +113,7 @@ def build_binary(builder: Builder, node: Op) -> None:
 
 
 @op("Max", "Min", "Sum", "Mean")
-def build_variadic(builder: Builder, node: Op) -> None:
+def build_variadic(builder: Builder, node: TypedNode) -> None:
     """A function of any number of operands, applied from left to right."""
     function = {"Max": "maximum", "Min": "minimum"}.get(node.node.op, "add")
     result = builder.input(node, 0)
@@ -128,7 +128,7 @@ def build_variadic(builder: Builder, node: Op) -> None:
 
 
 @op(*_COMPARISONS)
-def build_comparison(builder: Builder, node: Op) -> None:
+def build_comparison(builder: Builder, node: TypedNode) -> None:
     """a < b and other comparisons, as bool."""
     function = _COMPARISONS[node.node.op]
     operands = builder.input(node, 0), builder.input(node, 1)
@@ -136,7 +136,7 @@ def build_comparison(builder: Builder, node: Op) -> None:
 
 
 @op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "int64", "bool"))
-def build_cast(builder: Builder, node: Op) -> None:
+def build_cast(builder: Builder, node: TypedNode) -> None:
     """Casts to float32, and from int64 to int32; other targets are left to other back ends."""
     target = node.types[node.node.outputs[0]].dtype
     value = builder.input(node, 0)
@@ -151,7 +151,7 @@ def build_cast(builder: Builder, node: Op) -> None:
 
 
 @op("BatchNormalization", constants=(1, 2, 3, 4))
-def build_batch_norm(builder: Builder, node: Op) -> None:
+def build_batch_norm(builder: Builder, node: TypedNode) -> None:
     """(x - mean) / sqrt(variance + eps) * scale + bias, folded into the weights before it."""
     trained = node.node.version < 7 and not node.attribute("is_test", 0)
     if trained or not node.attribute("spatial", 1):

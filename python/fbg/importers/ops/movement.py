@@ -8,7 +8,7 @@ from fbg.graph.ops.moves import AxisMap, Concat, Gather, Move, input_behind
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of, require_table
 from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.registry import MOVABLE, op
@@ -17,13 +17,13 @@ from fbg.importers.ops.registry import MOVABLE, op
 @op("Reshape", types=MOVABLE, constants=(1,))
 @op("Flatten", types=MOVABLE)
 @op("Squeeze", "Unsqueeze", types=MOVABLE, constants=(1,))
-def build_reshape(builder: Builder, node: Op) -> None:
+def build_reshape(builder: Builder, node: TypedNode) -> None:
     """The same elements in another shape, which inference has found."""
     builder.set_output(node, builder.reshaped(builder.input(node, 0), node.output_shape()))
 
 
 @op("Identity", "Dropout", types=MOVABLE, constants=(2,))
-def build_identity(builder: Builder, node: Op) -> None:
+def build_identity(builder: Builder, node: TypedNode) -> None:
     """The same tensor; dropout does nothing outside of training."""
     training = node.constant(2)
     if len(list(filter(None, node.node.outputs))) > 1 or (training is not None and training.any()):
@@ -32,7 +32,7 @@ def build_identity(builder: Builder, node: Op) -> None:
 
 
 @op("Transpose", types=MOVABLE)
-def build_transpose(builder: Builder, node: Op) -> None:
+def build_transpose(builder: Builder, node: TypedNode) -> None:
     """Another order of axes."""
     x = builder.input(node, 0)
     perm = tuple(node.attribute("perm", range(len(x.shape))[::-1]))
@@ -40,7 +40,7 @@ def build_transpose(builder: Builder, node: Op) -> None:
 
 
 @op("Slice", types=MOVABLE, constants=(1, 2, 3, 4))
-def build_slice(builder: Builder, node: Op) -> None:
+def build_slice(builder: Builder, node: TypedNode) -> None:
     """x[starts:ends:steps]; attributes before version 10, inputs later."""
     x = builder.input(node, 0)
     given = [builder.constant_input(node, i) for i in range(1, len(node.node.inputs))]
@@ -54,7 +54,7 @@ def build_slice(builder: Builder, node: Op) -> None:
 
 
 @op("Split", types=MOVABLE, constants=(1,))
-def build_split(builder: Builder, node: Op) -> None:
+def build_split(builder: Builder, node: TypedNode) -> None:
     """Consecutive slices along an axis."""
     x = builder.input(node, 0)
     axis = node.attribute("axis", 0) % len(x.shape)
@@ -69,7 +69,7 @@ def build_split(builder: Builder, node: Op) -> None:
 
 
 @op("Concat", types=MOVABLE)
-def build_concat(builder: Builder, node: Op) -> None:
+def build_concat(builder: Builder, node: TypedNode) -> None:
     """Tensors one after the other."""
     inputs = tuple(builder.input(node, i) for i in range(len(node.node.inputs)))
     axis = node.attribute("axis", 1) % len(node.output_shape())
@@ -77,7 +77,7 @@ def build_concat(builder: Builder, node: Op) -> None:
 
 
 @op("Pad", types=MOVABLE, constants=(1, 2, 3))
-def build_pad(builder: Builder, node: Op) -> None:
+def build_pad(builder: Builder, node: TypedNode) -> None:
     """Constant, reflected, repeated or wrapped borders; negative pads cut."""
     x = builder.input(node, 0)
     extents = shape_of(x)
@@ -125,7 +125,7 @@ def _padded_axis(axis: int, extent: int, before: int, after: int, mode: str) -> 
 
 @op("Expand", types=MOVABLE, constants=(1,))
 @op("Tile", types=MOVABLE, constants=(1,), since=6)
-def build_repeat(builder: Builder, node: Op) -> None:
+def build_repeat(builder: Builder, node: TypedNode) -> None:
     """Elements repeated along axes."""
     x, shape = builder.input(node, 0), node.output_shape()
     missing = len(shape) - len(x.shape)
@@ -144,7 +144,7 @@ def build_repeat(builder: Builder, node: Op) -> None:
 
 
 @op("Gather", types=MOVABLE)
-def build_gather(builder: Builder, node: Op) -> None:
+def build_gather(builder: Builder, node: TypedNode) -> None:
     """x[..., indices, ...]."""
     x, indices = builder.input(node, 0), builder.input(node, 1)
     axis = node.attribute("axis", 0) % len(x.shape)
@@ -166,7 +166,7 @@ def build_gather(builder: Builder, node: Op) -> None:
 
 
 @op("DepthToSpace", types=MOVABLE)
-def build_depth_to_space(builder: Builder, node: Op) -> None:
+def build_depth_to_space(builder: Builder, node: TypedNode) -> None:
     """Blocks of channels become blocks of pixels."""
     x = builder.input(node, 0)
     n, c, h, w = shape_of(x)
@@ -179,7 +179,7 @@ def build_depth_to_space(builder: Builder, node: Op) -> None:
 
 
 @op("SpaceToDepth", types=MOVABLE)
-def build_space_to_depth(builder: Builder, node: Op) -> None:
+def build_space_to_depth(builder: Builder, node: TypedNode) -> None:
     """Blocks of pixels become blocks of channels."""
     x = builder.input(node, 0)
     n, c, h, w = shape_of(x)
@@ -189,7 +189,7 @@ def build_space_to_depth(builder: Builder, node: Op) -> None:
     _rearranged(builder, node, x, (n, c, h // b, b, w // b, b), perm)
 
 
-def _rearranged(builder: Builder, node: Op, x: Value, split: Sizes, perm: Sizes) -> None:
+def _rearranged(builder: Builder, node: TypedNode, x: Value, split: Sizes, perm: Sizes) -> None:
     """Set the output to x, reshaped, transposed and reshaped again."""
     turned = builder.transposed(builder.reshaped(x, split), perm)
     builder.set_output(node, builder.reshaped(turned, node.output_shape()))

@@ -8,7 +8,7 @@ from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.ops.windows import Geometry, Window
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.windows import pool_windows
@@ -26,7 +26,7 @@ def pooled(
     return builder.add(Window(x, function, g, shape, padding))
 
 
-def _geometry(node: Op, x: Value) -> Geometry:
+def _geometry(node: TypedNode, x: Value) -> Geometry:
     """Return the geometry of a node that pools x; raises Unsupported if no kernel has it."""
     g = pool_windows(node.node, shape_of(x)[2:])
     if not 1 <= len(g.kernel) <= 3:
@@ -37,7 +37,7 @@ def _geometry(node: Op, x: Value) -> Geometry:
 
 
 @op("MaxPool", types=(*FLOAT, *BYTES))
-def build_max_pool(builder: Builder, node: Op) -> None:
+def build_max_pool(builder: Builder, node: TypedNode) -> None:
     """The maximum of each window."""
     if len(list(filter(None, node.node.outputs))) > 1:
         raise Unsupported(node.node.name, "indices of the maxima")
@@ -47,7 +47,7 @@ def build_max_pool(builder: Builder, node: Op) -> None:
 
 
 @op("AveragePool")
-def build_average_pool(builder: Builder, node: Op) -> None:
+def build_average_pool(builder: Builder, node: TypedNode) -> None:
     """The mean of each window, with or without the padding."""
     x = builder.input(node, 0)
     shape = node.output_shape()

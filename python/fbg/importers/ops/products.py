@@ -20,7 +20,7 @@ from fbg.graph.ops.tensors import Constant, Sizes, shape_of
 from fbg.graph.packed_weights import Weights
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
@@ -55,7 +55,7 @@ def _quantized_source(value: Value) -> QuantizedWeights | None:
 
 
 @op("MatMul")
-def build_matmul(builder: Builder, node: Op) -> None:
+def build_matmul(builder: Builder, node: TypedNode) -> None:
     """Products of x with constant weights, or of two variable tensors."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     weights = weights_of(w)
@@ -114,7 +114,7 @@ def _matrix(w: Weights, index: int) -> Weights:
 
 
 @op("Gemm")
-def build_gemm(builder: Builder, node: Op) -> None:
+def build_gemm(builder: Builder, node: TypedNode) -> None:
     """alpha A B + beta C."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     if node.attribute("transA", 0):
@@ -153,7 +153,7 @@ def _scaled(builder: Builder, x: Value, factor: float) -> Value:
 
 
 @op("MatMulInteger", types=BYTES, constants=(1, 2, 3))
-def build_matmul_integer(builder: Builder, node: Op) -> None:
+def build_matmul_integer(builder: Builder, node: TypedNode) -> None:
     """int32 sums of (a - a_zero_point) (b - b_zero_point)."""
     x, w = builder.input(node, 0), builder.constant_input(node, 1)
     assert w is not None
@@ -179,7 +179,7 @@ def build_matmul_integer(builder: Builder, node: Op) -> None:
 
 
 @op("QLinearMatMul", types=BYTES, constants=tuple(range(1, 8)))
-def build_qlinear_matmul(builder: Builder, node: Op) -> None:
+def build_qlinear_matmul(builder: Builder, node: TypedNode) -> None:
     """From integers to integers."""
     x, w = builder.input(node, 0), builder.constant_input(node, 3)
     w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)

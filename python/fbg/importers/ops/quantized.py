@@ -11,7 +11,7 @@ from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of
 from fbg.graph.packed_weights import Weights
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 
@@ -38,7 +38,7 @@ def _integer_weights(q: Array, scale: Array, zero_point: Array) -> IntegerWeight
     return IntegerWeights(weights, scales, points)
 
 
-def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> float:
+def scalar_parameter(builder: Builder, node: TypedNode, index: int, default: float) -> float:
     """Return a parameter that must be one number for the whole tensor."""
     value = builder.constant_input(node, index)
     if value is None:
@@ -48,7 +48,7 @@ def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> 
     return float(value.reshape(-1)[0])
 
 
-def _per_axis(node: Op, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:
+def _per_axis(node: TypedNode, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:
     """Return the axis of a parameter, and the parameter reshaped to broadcast along it."""
     if parameter.size == 1:
         return 0, parameter.reshape(())
@@ -59,7 +59,7 @@ def _per_axis(node: Op, parameter: Array, shape: tuple[int, ...]) -> tuple[int, 
 
 
 @op("DequantizeLinear", types=(*BYTES, "int32"), constants=(1, 2))
-def build_dequantize(builder: Builder, node: Op) -> None:
+def build_dequantize(builder: Builder, node: TypedNode) -> None:
     """(q - zero_point) * scale."""
     x = builder.input(node, 0)
     scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
@@ -79,7 +79,7 @@ def build_dequantize(builder: Builder, node: Op) -> None:
 
 
 @op("QuantizeLinear", types=FLOAT, constants=(1, 2))
-def build_quantize(builder: Builder, node: Op) -> None:
+def build_quantize(builder: Builder, node: TypedNode) -> None:
     """saturate(rint(x / scale) + zero_point)."""
     dtype = node.types[node.node.outputs[0]].dtype
     if str(dtype) not in BYTES:

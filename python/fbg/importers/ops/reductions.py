@@ -11,14 +11,14 @@ from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import shape_of
 from fbg.graph.ops.windows import Geometry, Reduce, Softmax
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.pooling import pooled
 from fbg.importers.ops.registry import op
 
 
 @op("GlobalAveragePool", "GlobalMaxPool")
-def build_global_pool(builder: Builder, node: Op) -> None:
+def build_global_pool(builder: Builder, node: TypedNode) -> None:
     """The mean or the maximum of all pixels."""
     x = builder.input(node, 0)
     function = "mean" if node.node.op == "GlobalAveragePool" else "max"
@@ -44,7 +44,7 @@ _REDUCTIONS: dict[str, tuple[str | None, str, str | None]] = {
 
 
 @op(*_REDUCTIONS, constants=(1,))
-def build_reduction(builder: Builder, node: Op) -> None:
+def build_reduction(builder: Builder, node: TypedNode) -> None:
     """A reduction over some axes."""
     x = builder.input(node, 0)
     before, function, after = _REDUCTIONS[node.node.op]
@@ -64,7 +64,7 @@ def build_reduction(builder: Builder, node: Op) -> None:
 
 
 @op("Softmax")
-def build_softmax(builder: Builder, node: Op) -> None:
+def build_softmax(builder: Builder, node: TypedNode) -> None:
     """Along one axis; before version 13 along all from the axis on."""
     x = builder.input(node, 0)
     rank = len(x.shape)
@@ -75,7 +75,7 @@ def build_softmax(builder: Builder, node: Op) -> None:
 
 
 @op("LayerNormalization", constants=(1, 2))
-def build_layer_norm(builder: Builder, node: Op) -> None:
+def build_layer_norm(builder: Builder, node: TypedNode) -> None:
     """Over the last axes, with scale and bias."""
     x = builder.input(node, 0)
     rank = len(x.shape)
@@ -91,7 +91,7 @@ def build_layer_norm(builder: Builder, node: Op) -> None:
     builder.set_output(node, builder.add(Norm(x, norm)))
 
 
-def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int) -> None:
+def _layer_norm_with_statistics(builder: Builder, node: TypedNode, x: Value, axis: int) -> None:
     """Layer normalization in steps, as the mean and the inverse deviation are outputs, too."""
     reduced = tuple(range(axis, len(x.shape)))
     shape = (*shape_of(x)[:axis], *[1] * len(reduced))
@@ -111,7 +111,7 @@ def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int)
 
 
 @op("DynamicQuantizeLinear")
-def build_dynamic_quantize(builder: Builder, node: Op) -> None:
+def build_dynamic_quantize(builder: Builder, node: TypedNode) -> None:
     """uint8 with a scale and a zero point for the whole tensor, computed in each run."""
     x = builder.input(node, 0)
     axes = tuple(range(len(x.shape)))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 
 if TYPE_CHECKING:
     from fbg.importers.ops.builder import Builder
@@ -20,7 +20,7 @@ MOVABLE = (
     *("uint32", "uint64", "int16", "uint16"),
 )
 
-Build = Callable[["Builder", Op], None]
+Build = Callable[["Builder", TypedNode], None]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from fbg.arrays import Array
 from fbg.graph.ops.moves import AxisMap, Move, Resample
 from fbg.graph.ops.tensors import shape_of
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import Op
+from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
@@ -36,7 +36,7 @@ class _Taps:
     weights: npt.NDArray[np.float32]
 
 
-def _mode(node: Op) -> str:
+def _mode(node: TypedNode) -> str:
     if node.node.version < 11:
         return "asymmetric"
     return str(node.attribute("coordinate_transformation_mode", "half_pixel"))
@@ -50,7 +50,7 @@ def _outside(axis: ResizedAxis, mode: str) -> npt.NDArray[np.bool_]:
     return (x < 0) | (x > axis.input - 1)
 
 
-def _taps(axis: ResizedAxis, node: Op, coefficients: Coefficients) -> _Taps:
+def _taps(axis: ResizedAxis, node: TypedNode, coefficients: Coefficients) -> _Taps:
     """Return the source of the elements of the output."""
     sources, weights = [], []
     for x in positions(axis, _mode(node)).astype(np.float64):
@@ -65,7 +65,7 @@ def _taps(axis: ResizedAxis, node: Op, coefficients: Coefficients) -> _Taps:
     return _Taps(np.array(sources), np.array(weights, np.float32))
 
 
-def _nearest(axis: ResizedAxis, node: Op) -> npt.NDArray[np.int64]:
+def _nearest(axis: ResizedAxis, node: TypedNode) -> npt.NDArray[np.int64]:
     """Return the index in the input of each element of the output."""
     x = positions(axis, _mode(node)).astype(np.float64)  # in float64, adding a half is exact
     mode = node.attribute("nearest_mode", "round_prefer_floor")
@@ -110,7 +110,7 @@ def _cubic(scale: float, a: float) -> Coefficients:
     return coefficients
 
 
-def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[ResizedAxis]:
+def _axes(builder: Builder, node: TypedNode, shape: tuple[int, ...]) -> list[ResizedAxis]:
     """Return every axis of x; none of them moves where the whole shape is kept."""
     given = [
         None if index is None else builder.constant_input(node, index)
@@ -138,7 +138,7 @@ def _picked(
 
 @op("Resize", types=(*FLOAT, *BYTES), constants=(1, 2, 3), since=10)
 @op("Upsample", types=(*FLOAT, *BYTES), constants=(1,), since=7)
-def build_resize(builder: Builder, node: Op) -> None:
+def build_resize(builder: Builder, node: TypedNode) -> None:
     """Nearest, linear or cubic, along all axes whose size or position changes."""
     x = builder.input(node, 0)
     mode = node.attribute("mode", "nearest")
