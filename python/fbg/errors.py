@@ -18,6 +18,7 @@ EXTRAS = {
     "matplotlib": "plot",
     **dict.fromkeys(("onnx", "google", "onnxruntime"), "onnx"),
     **dict.fromkeys(("starlette", "uvicorn", "msgspec", "prometheus_client"), "server"),
+    "PIL": "vision",
     "opentelemetry": "tracing",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }

@@ -14,7 +14,14 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "fbg"
 # What is imported through one file only, which says what is missing; or by its own name, by those
 # who have the library that it is for.
-DOORS = ("cli/", "server/", "importers/", "text/chat_template.py", "text/template_budget.py")
+DOORS = (
+    "cli/",
+    "server/",
+    "importers/",
+    "vision/",
+    "text/chat_template.py",
+    "text/template_budget.py",
+)
 BY_NAME = ("chroma", "haystack", "lancedb", "langchain", "llama_index", "ray_serve")
 # Of models: `fbg.load` catches what these raise.
 LOADED = {"tokenizers", "huggingface_hub", "ml_dtypes"}
@@ -78,13 +85,14 @@ BEHIND_A_CHECK = (
 
 def test_every_package_is_in_the_extra_that_is_named() -> None:
     text = (ROOT / "pyproject.toml").read_text()
-    for package, extra in EXTRAS.items():
+    for name, extra in EXTRAS.items():
+        package = "pillow" if name == "PIL" else name
         if package in ("google", "markupsafe"):  # of onnx and of jinja2
             continue
         found = re.search(rf"^{extra} = \[(.*?)\]\n", text, re.MULTILINE | re.DOTALL)
         assert found is not None, extra
         assert re.search(rf'"{package.replace("_", "[_-]")}[\[>=-]', found[1]), package
-        assert install_line(package) == f"pip install 'fbg[{extra}]'"
+        assert install_line(name) == f"pip install 'fbg[{extra}]'"
 
 
 def test_what_no_extra_brings_is_installed_by_its_own_name() -> None:

@@ -26,6 +26,7 @@ LAYERS = (
     ("runtime",),
     ("text",),
     ("tasks",),
+    ("vision",),
     ("model",),
     ("integrations",),
     ("fbg",),
