@@ -32,8 +32,14 @@ def shown() -> dict[str, list[tuple[str, click.Option]]]:
     return found
 
 
+# A file with the labels of a network for pictures; `ner` once called --label so.
+FILES = {"--labels"}
+
+
 def test_no_two_names_mean_the_same() -> None:
-    names = shown().keys()
+    uses = shown()
+    assert {command for name in FILES for command, _ in uses[name]} == {"classify-image", "detect"}
+    names = uses.keys() - FILES
     assert not names & FORMER.keys()
     variants = {name: {f"{name}s", name.replace("--", "--num-"), f"{name}-size"} for name in names}
     assert {name: others & names for name, others in variants.items() if others & names} == {}

@@ -23,7 +23,7 @@ import pytest
 
 import fbg
 from fbg.cli import main
-from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_sparse, tiny_tasks
+from helpers import small_detectors, tiny_bert, tiny_gliner, tiny_multi, tiny_sparse, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
 from helpers.reader import Reader
 
@@ -74,6 +74,7 @@ def readers_directory(tmp_path: Path) -> Path:
     tokenizer.write_text(words.replace('"word0"', '"capital"').replace('"word1"', '"heart"'))
     for name in ("mine.txt", "lines.txt"):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in TEXTS))
+    small_detectors.write_example(tmp_path)
     (tmp_path / "texts").mkdir()
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "texts/some.parquet")
     pq.write_table(pa.table({"body": TEXTS}), tmp_path / "corpus.parquet")

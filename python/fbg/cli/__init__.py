@@ -16,7 +16,9 @@ COMMANDS = {
         "Time MODEL, a directory or a hub id, on random tokens, or an ONNX file on random inputs.",
     ),
     "classify": ("tasks", "Print the labels of texts with their scores."),
+    "classify-image": ("images", "Print the classes that a network sees in PICTURE."),
     "compare": ("compare", "Compare accuracy, speed and memory of MODEL in several dtypes."),
+    "detect": ("images", "Print the objects that a network finds in PICTURE."),
     "encode": ("encode", "Embed texts with MODEL, a directory or a hub id."),
     "fill-mask": ("tasks", "Print the likeliest tokens for the mask of each text."),
     "info": (
