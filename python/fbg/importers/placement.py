@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fbg.errors import ModelError
 from fbg.graph.refusal import Unsupported
@@ -27,6 +27,16 @@ class Placement:
         if name not in self._chosen:
             self._chosen[name] = self._choose(op)
         return self._chosen[name]
+
+    def require(self, names: Collection[str], backend: BackEnd) -> None:
+        """Let one back end compute these nodes without being asked for each; it alone can."""
+        for name in names:
+            if self._wanted.get(name, backend.name) != backend.name:
+                raise ModelError(
+                    f"placement: node '{name}' can only run on {backend.name}, as the whole network"
+                )
+        self._wanted = dict.fromkeys(names, backend.name)
+        self._chosen = dict.fromkeys(names, backend)
 
     def is_wanted(self, name: str) -> bool:
         """Whether the user has chosen the back end of a node."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Array
-from fbg.errors import ModelError
+from fbg.errors import ModelError, install_line
 from fbg.graph.divide import Part, divide
 from fbg.graph.graph import Graph
 from fbg.graph.ops.op import Value
@@ -39,6 +39,7 @@ from fbg.importers.backends.native import Native
 from fbg.importers.describe import describe
 from fbg.importers.description import Network, TensorType
 from fbg.importers.onnx.inference import Inferred, infer
+from fbg.importers.onnx.other_values import other_value
 from fbg.importers.placement import Placement
 from fbg.progress import counted
 from fbg.tuning.trials import ConvTrial
@@ -117,6 +118,7 @@ class Session:
         self._types = inferred.types
         self._ops = _ops(inferred)
         try:
+            self._keep_whole(inferred)
             self._prepare(inferred)
         except ModelError as error:
             raise ModelError(f"{network.origin}: {error}") from error
@@ -125,6 +127,21 @@ class Session:
         self._warn()
 
     # Preparing ---------------------------------------------------------------------------------
+
+    def _keep_whole(self, inferred: Inferred) -> None:
+        """Place all nodes on onnxruntime if the network makes values that are no tensors."""
+        found = other_value(inferred.nodes, inferred.types)
+        if found is None:
+            return
+        node, kind = found
+        backend = self._backends.get("onnxruntime")
+        if backend is None:
+            raise ModelError(
+                f"node {node.title} makes {kind}, and a network that makes one runs on "
+                "onnxruntime as a whole, which is not among its back ends: "
+                f"{install_line('onnxruntime')}"
+            )
+        self._placement.require(self._ops, backend)
 
     def _prepare(self, inferred: Inferred) -> None:
         while True:
