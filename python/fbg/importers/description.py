@@ -33,6 +33,13 @@ class TensorType:
             return None
         return tuple(int(size) for size in self.shape if size is not None)
 
+    def bound(self, sizes: Mapping[str, int]) -> TensorType:
+        """Return the type with sizes in place of their names, as far as they are given."""
+        if self.shape is None:
+            return self
+        named = (sizes.get(s, s) if isinstance(s, str) else s for s in self.shape)
+        return TensorType(self.dtype, tuple(named))
+
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape fits; sizes that are not known fit any."""
         if self.shape is None or self.shape == shape:

@@ -38,6 +38,29 @@ def calibration_feeds(
         yield {name: feed}
 
 
+def sizes_by_name(
+    shapes: Mapping[str, tuple[int, ...]], inputs: Mapping[str, TensorType], where: str
+) -> dict[str, int]:
+    """Return the sizes to which a file gives names, of inputs that have these shapes.
+
+    Raises ValueError for an input with another size than one before it has for the same name. A
+    name that stands for several sizes within an input says nothing.
+    """
+    known: dict[str, int] = {}
+    for name, shape in shapes.items():
+        own: dict[str, set[int]] = {}
+        for size, symbol in zip(shape, inputs[name].shape or (), strict=False):
+            if isinstance(symbol, str):
+                own.setdefault(symbol, set()).add(size)
+        for symbol, (size, *others) in own.items():
+            if not others and known.setdefault(symbol, size) != size:
+                raise ValueError(
+                    f"{where}: input '{name}' must be {inputs[name]}, where {symbol} is "
+                    f"{known[symbol]} already, got shape {shape}"
+                )
+    return known
+
+
 def runs_of(kind: TensorType, array: str, shape: tuple[int, ...] | None) -> str:
     """Describe the shape of an array that holds the input of several runs, and how to fix it.
 

@@ -11,13 +11,13 @@ This follows from the steps of the network in float32 after fusion:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import Inferred
-from fbg.importers.products import MOVES, PRODUCTS, is_product
+from fbg.importers.products import MOVES, PRODUCTS, quantizable
 
 _ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
@@ -35,7 +35,7 @@ def integer_tensors(
 
     steps: of a run in float32: the names of the nodes that each computes.
     """
-    flow = _Flow(inferred, steps, network.outputs)
+    flow = _Flow(network, inferred, steps)
     chosen: dict[str, frozenset[str] | None] = {}
     integers: set[str] = set()  # tensors that everyone reads, also after moves
     for name in [*network.inputs, *flow.writers]:
@@ -59,9 +59,10 @@ class _Flow:
     """The writers and readers of the tensors of a network, and their steps."""
 
     def __init__(
-        self, inferred: Inferred, steps: Sequence[tuple[str, ...]], outputs: Collection[str]
+        self, network: Network, inferred: Inferred, steps: Sequence[tuple[str, ...]]
     ) -> None:
-        self._inferred, self._outputs = inferred, frozenset(outputs)
+        self._constants, self._outputs = inferred.constants, frozenset(network.outputs)
+        self._quantizable = frozenset(quantizable(network))
         self.writers = {name: node for node in inferred.nodes for name in node.outputs if name}
         self.readers: dict[str, list[Node]] = {}
         for node in inferred.nodes:
@@ -73,12 +74,8 @@ class _Flow:
         self._ends = [self._can_end(part) for part in parts]
 
     def multiplies(self, node: Node, name: str) -> bool:
-        """Whether a node multiplies a tensor by weights that can be rounded, or already are."""
-        if not is_product(node) or node.inputs[0] != name:
-            return False
-        weights = node.inputs[1]
-        rank = len(self._inferred.types[weights].shape or ())
-        return weights in self._inferred.constants and (node.op == "Conv" or rank == 2)
+        """Whether a node multiplies a tensor, and can multiply integers instead."""
+        return node.name in self._quantizable and node.inputs[0] == name
 
     def _can_end(self, nodes: Sequence[Node]) -> bool:
         """Whether a step of these nodes reads integers, and can end with the rounding to them."""
@@ -86,7 +83,7 @@ class _Flow:
             return False
         first, *others = nodes
         weights = first.inputs[1] if first.op in (*PRODUCTS, "ConvTranspose") else ""
-        starts = weights in self._inferred.constants or first.op in _ENDING
+        starts = weights in self._constants or first.op in _ENDING
         return starts and all(node.op in _ENDING for node in others)
 
     def _ends_with_rounding(self, node: Node) -> bool:

@@ -20,12 +20,16 @@ from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
-from fbg.importers.feeds import calibration_feeds
+from fbg.importers.feeds import calibration_feeds, sizes_by_name
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.observe import calibrate_network
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
-from fbg.importers.products import ProductCount, count_products, fold_weights
-from fbg.importers.quantize import products
+from fbg.importers.products import (
+    ProductCount,
+    count_products,
+    fold_weights,
+    quantizable,
+)
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
 from fbg.importers.verification import verified
@@ -85,7 +89,7 @@ class Net:
                 given = list(given)
                 network = equalize_channels(network, channel_ranges(network, given, prepare))
             found = calibrate_network(network, given, prepare)
-            kept = _matching(products(network), higher_precision)
+            kept = _matching(quantizable(network), higher_precision)
             network, self.int8_error = verified(network, found, kept, prepare)
             self.network = network
         self._bound = _inputs_to_bind(network, self._backends)
@@ -268,6 +272,7 @@ class Net:
                 )
             _check_shape(name, array.shape, declared, where)
             arrays[name] = array
+        sizes_by_name({name: x.shape for name, x in arrays.items()}, self.network.inputs, where)
         return arrays
 
     def _current(self, name: str) -> Session:
@@ -334,6 +339,11 @@ def _checked_shapes(
             raise ValueError(f"shapes: sizes of '{name}' must not be negative, got {sizes}")
         _check_shape(name, sizes, network.inputs[name])
         result[name] = sizes
+    named = sizes_by_name(result, network.inputs, "shapes")
+    for name, kind in network.inputs.items():
+        bound = kind.bound(named).fixed
+        if name not in result and bound is not None:
+            result[name] = bound
     return result
 
 

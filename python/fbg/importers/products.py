@@ -7,7 +7,7 @@ operator takes integers. Products without constant weights stay in float32.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,6 +129,27 @@ def _known(network: Network, kept: Collection[str] = ()) -> dict[str, Node | Non
     return known
 
 
+def quantizable(network: Network) -> list[str]:
+    """Return the names of the nodes with constant weights that could multiply integers but do not.
+
+    Their weights are in float32, or stand for integers while the other operand does not. Constants
+    are those that hold for all shapes of the inputs (`fold_weights`).
+    """
+    operands = Operands(network)
+    return [
+        node.name
+        for node in network.nodes
+        if has_float_weights(node, network.constants)
+        or (operands.weights_are_integers(node) and not operands.x_is_integers(node))
+    ]
+
+
+def has_float_weights(node: Node, constants: Mapping[str, Array]) -> bool:
+    """Whether a node is a product with float32 weights that can be rounded."""
+    w = constants.get(node.inputs[1]) if is_product(node) else None
+    return w is not None and w.dtype == np.float32 and (node.op == "Conv" or w.ndim == 2)
+
+
 def unchanged(origin: str, count: ProductCount) -> str:
     """Return why int8 changes no product of a network, for messages."""
     if count.int8:
@@ -140,16 +161,18 @@ def unchanged(origin: str, count: ProductCount) -> str:
 
 
 def fold_weights(network: Network, kept: Collection[str] = ()) -> Network:
-    """Return the network in which weights computed from constants are constants.
+    """Return the network in which weights and biases computed from constants are constants.
 
     A DequantizeLinear stays if the product can multiply its integers; they become constants. kept:
     names of nodes that do not change. Weights that are too much to compute stay, too.
     """
     known = _known(network, kept)
     wanted = {
-        node.inputs[1]: node
+        name: node
         for node in network.nodes
-        if node.op in PRODUCTS and node.domain == "" and known.get(node.inputs[1]) is not None
+        if node.op in PRODUCTS and node.domain == ""
+        for name in node.inputs[1:]
+        if known.get(name) is not None
     }
     if not wanted:
         return network

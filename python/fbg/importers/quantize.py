@@ -10,7 +10,7 @@ Building the graph then finds the integers (ops/quantized.py).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -23,21 +23,13 @@ from fbg.graph.passes.rounding import round_to_nearest
 from fbg.importers.description import Network, Node
 from fbg.importers.observe import Calibration
 from fbg.importers.passes import conv_bias, with_inputs
-from fbg.importers.products import PRODUCTS, Operands, by_group, is_product, output_axis
-
-
-def products(network: Network) -> list[str]:
-    """Return the names of the nodes with constant weights that could multiply integers but do not.
-
-    Their weights are in float32, or stand for integers while the other operand does not.
-    """
-    operands = Operands(network)
-    return [
-        node.name
-        for node in network.nodes
-        if _has_float_weights(node, network.constants)
-        or (operands.weights_are_integers(node) and not operands.x_is_integers(node))
-    ]
+from fbg.importers.products import (
+    PRODUCTS,
+    by_group,
+    has_float_weights,
+    output_axis,
+    quantizable,
+)
 
 
 def quantize_network(
@@ -71,7 +63,7 @@ def quantize_network(
     for node in network.nodes:
         if node.name not in kept:
             inputs = [reads(node, name) for name in node.inputs]
-            if _has_float_weights(node, constants) and node.inputs[0] in parameters:
+            if has_float_weights(node, constants) and node.inputs[0] in parameters:
                 inputs[1] = _quantized_weights(node, constants, nodes, version)
                 mean = calibration.means.get(node.inputs[0])
                 if node.op == "Conv" and mean is not None:
@@ -87,7 +79,7 @@ def quantize_network(
 
 def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
     """Return the inputs of products outside of `kept`, also through nodes with a single input."""
-    multiplying = set(products(network)).difference(kept)
+    multiplying = set(quantizable(network)).difference(kept)
     read: set[str] = set()
     for node in reversed(network.nodes):
         varying = [name for name in node.reads if name not in network.constants]
@@ -95,12 +87,6 @@ def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
         if node.name in multiplying or (passes and node.op not in PRODUCTS):
             read.update(varying[:1])
     return read
-
-
-def _has_float_weights(node: Node, constants: Mapping[str, Array]) -> bool:
-    """Whether a node is a product with float32 weights that can be rounded."""
-    w = constants.get(node.inputs[1]) if is_product(node) else None
-    return w is not None and w.dtype == np.float32 and (node.op == "Conv" or w.ndim == 2)
 
 
 def _quantized_weights(

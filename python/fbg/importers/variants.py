@@ -13,13 +13,13 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.importers.net import Net
 from fbg.importers.observe import calibrate_network
-from fbg.importers.products import fold_weights, unchanged
-from fbg.importers.quantize import products, quantize_network
+from fbg.importers.products import fold_weights, quantizable, unchanged
+from fbg.importers.quantize import quantize_network
 
 
 def results_of_products(net: Net) -> dict[str, str]:
     """Return the name of the result of each node with constant weights that int8 would change."""
-    names = set(products(fold_weights(net.network)))
+    names = set(quantizable(fold_weights(net.network)))
     return {node.name: node.outputs[0] for node in net.network.nodes if node.name in names}
 
 

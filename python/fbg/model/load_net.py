@@ -136,13 +136,12 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 
 def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
     """Warn if calibration has added no product that multiplies integers."""
-    from fbg.importers.products import unchanged
-    from fbg.importers.quantize import products
+    from fbg.importers.products import quantizable, unchanged
 
     if net.products.int8 > before.int8:
         return
     reason = unchanged(path, before)
-    if products(net.network):  # products that could multiply integers
+    if quantizable(net.network):  # products that could multiply integers
         reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
     warnings.warn(reason, UserWarning, stacklevel=4)
 

@@ -138,11 +138,7 @@ def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
         raise ModelError(f"{origin}: tensor '{value.name}' has unknown type {number}") from None
     if not tensor.HasField("shape"):
         return TensorType(dtype, None)
-    shape = shape_of(tensor.shape)
-    for size in shape:
-        if isinstance(size, int) and size < 0:
-            raise ModelError(f"{origin}: tensor '{value.name}' has a size of {size}")
-    return TensorType(dtype, shape)
+    return TensorType(dtype, shape_of(tensor.shape))
 
 
 def _node(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-# Exporters write these for sizes that a run decides, or leave them empty. They name no size, so
-# two of them may differ.
-UNKNOWN_VALUE = -1
+# Exporters write these, or a negative number, for sizes that a run decides, or leave them empty.
+# They name no size, so two of them may differ.
 UNKNOWN_NAMES = {"", "?", "-1", "None"}
 
 
@@ -17,5 +16,5 @@ def shape_of(proto: onnx.TensorShapeProto) -> tuple[int | str | None, ...]:
 
 def _size(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
     if dim.HasField("dim_value"):
-        return None if dim.dim_value == UNKNOWN_VALUE else dim.dim_value
+        return None if dim.dim_value < 0 else dim.dim_value
     return None if dim.dim_param in UNKNOWN_NAMES else dim.dim_param
