@@ -1,9 +1,12 @@
-"""The data of calibration: the inputs of one run after the other, from Python or from a file."""
+"""The inputs of runs: those of a calibration, one after the other, and random ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
+
+from fbg.arrays import Array
 from fbg.importers.description import TensorType
 from fbg.progress import counted
 
@@ -72,3 +75,12 @@ def runs_of(kind: TensorType, array: str, shape: tuple[int, ...] | None) -> str:
         return wanted
     lacks_axis = kind.takes((1, *shape[1:]))
     return f"{wanted}, got {shape}" + (f": pass {array}[:, None]" if lacks_axis else "")
+
+
+def random_array(kind: TensorType, rng: np.random.Generator) -> Array:
+    """Return normally distributed floats; integers are 0, and bool is true. Sizes must be known."""
+    shape = kind.fixed
+    assert shape is not None
+    if kind.dtype.kind == "f":
+        return rng.standard_normal(shape).astype(kind.dtype)
+    return (np.ones if kind.dtype == np.bool_ else np.zeros)(shape, kind.dtype)

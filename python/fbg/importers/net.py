@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,11 +32,11 @@ from fbg.importers.products import (
 )
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
+from fbg.importers.tuned_placement import PlacementTrial, placement_trials
 from fbg.importers.verification import verified
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
-BACKENDS = ("fbg", "onnxruntime", "reference")
 Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
 
 MAX_PLAN_BYTES = 256 << 20  # bytes of arenas of plans that are kept
@@ -176,7 +176,7 @@ class Net:
 
         `print(net.graph)` shows them as a program, each with the nodes that it was made from.
         """
-        return self._current("graph").graph
+        return self._current("graph").described()[0]
 
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""
@@ -186,6 +186,12 @@ class Net:
     def trials(self) -> list[ConvTrial]:
         """Return the trials of `fbg.tune`: the convolutions of the last run or of the next one."""
         return self._current("tune").trials
+
+    def placement_trials(self) -> list[PlacementTrial]:
+        """Return the trials of `fbg.tune` that time other back ends, for the inputs of the last run
+        or of the next one.
+        """
+        return placement_trials(self._current("tune"))
 
     def profile(self, feeds: Mapping[str, object], rounds: int = 15) -> NetPlan:
         """Return the plan of a run on these inputs, with the median time of each step.
@@ -347,28 +353,35 @@ def _checked_shapes(
     return result
 
 
+def _onnxruntime() -> AnyBackEnd:
+    from fbg.importers.backends.onnxruntime import OnnxRuntime
+
+    return OnnxRuntime()
+
+
+# In the order in which a network uses them, unless `backends` has another.
+BACK_ENDS: dict[str, Callable[[], AnyBackEnd]] = {
+    "fbg": Native,
+    "onnxruntime": _onnxruntime,
+    "reference": Reference,
+}
+
+
 def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
     """Return the back ends of these names, in this order; None: all that are installed."""
-    chosen = BACKENDS if names is None else names
+    chosen = tuple(BACK_ENDS) if names is None else names
     if isinstance(chosen, str) or not chosen:
         raise ValueError(f"backends must be a sequence of names, got {names!r}")
     found: list[AnyBackEnd] = []
     for name in chosen:
-        if name == "fbg":
-            found.append(Native())
-        elif name == "reference":
-            found.append(Reference())
-        elif name == "onnxruntime":
-            try:
-                from fbg.importers.backends.onnxruntime import OnnxRuntime
-
-                found.append(OnnxRuntime())
-            except ImportError:
-                if names is not None:
-                    line = install_line("onnxruntime")
-                    raise ModelError(f"backends: onnxruntime is not installed: {line}") from None
-        else:
-            raise ValueError(f"backends: {name!r} is not one of {', '.join(BACKENDS)}")
+        if name not in tuple(BACK_ENDS):  # whatever type it has
+            raise ValueError(f"backends: {name!r} is not one of {', '.join(BACK_ENDS)}")
+        try:
+            found.append(BACK_ENDS[name]())
+        except ImportError:
+            if names is not None:
+                line = install_line(name)
+                raise ModelError(f"backends: {name} is not installed: {line}") from None
     return found
 
 

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 from fbg.errors import ModelError
+from fbg.graph.divide import NATIVE
+from fbg.graph.graph import Graph
 from fbg.graph.refusal import Unsupported
+from fbg.importers.assignment import Fused, assign
 from fbg.importers.backends.base import BackEnd, TypedNode
 
 
 class Placement:
     """The first back end computes all that it can; the cheapest of the others computes the rest.
 
-    wanted: user's choice of back ends by name of node.
+    If fbg is the first one, `move` then lets its ops move to where they are cheaper. Another
+    one that is listed first keeps what it can compute.
+
+    wanted: user's choice of back ends by name of node. measured: the nodes that leave fbg for
+    a back end as measured, by name of the back end; for others, costs are modelled.
     """
 
-    def __init__(self, backends: Sequence[BackEnd], wanted: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        backends: Sequence[BackEnd],
+        wanted: Mapping[str, str],
+        measured: Mapping[str, Sequence[str]],
+    ) -> None:
         self._backends = backends
         self._wanted = wanted
         self._refused: dict[tuple[str, str], str] = {}
         self._chosen: dict[str, BackEnd] = {}
+        self._together: dict[str, tuple[str, ...]] = {}  # the nodes with which each has moved
+        named = {backend.name: backend for backend in backends}
+        self._moved = {node: named[name] for name, nodes in measured.items() for node in nodes}
+        self._rivals = {b.name: b for b in backends[1:] if b.name not in measured}
+        if backends[0].name != NATIVE:
+            self._rivals.clear()
 
     def backend(self, op: TypedNode) -> BackEnd:
         """Return the back end of an op; raises ModelError if none can compute it."""
@@ -43,18 +63,64 @@ class Placement:
         return name in self._wanted
 
     def refuse(self, refused: Unsupported) -> None:
-        """Record that a back end cannot compute a node after all: the next one computes it."""
+        """Record that a back end cannot compute a node after all: the next one computes it.
+
+        Nodes that have moved together come back together.
+        """
         for each in refused.all:
-            backend = self._chosen.pop(each.op, None)
+            backend = self._chosen.get(each.op)
             if backend is None:
                 raise ModelError(each.reason) from refused
-            self._refused[each.op, backend.name] = each.reason
+            together = self._together.get(each.op, ()) if backend.name != NATIVE else ()
+            for node in together or (each.op,):
+                self._chosen.pop(node, None)
+                self._refused[node, backend.name] = each.reason
+
+    def can_move(self, op: TypedNode, backend: BackEnd) -> bool:
+        """Whether a back end may compute an op that is on another one."""
+        name = op.node.name
+        is_open = name not in self._wanted and (name, backend.name) not in self._refused
+        return is_open and backend.supports(op)
+
+    def move(self, graph: Graph, ops: Mapping[str, TypedNode]) -> bool:
+        """Let runs of ops leave fbg for back ends where they are cheaper; return whether any does.
+
+        graph: that of the ops as they are placed. By the built-in models, fbg is the cheapest.
+        """
+        if not self._rivals:
+            return False
+        fused = Fused.of(graph)
+        backends = {NATIVE: self._backends[0], **self._rivals}
+
+        @cache
+        def cost(name: str, group: int) -> float:
+            return sum(backends[name].cost(ops[node]) for node in fused.nodes[group])
+
+        @cache
+        def able(name: str, group: int) -> bool:
+            nodes = fused.nodes[group]
+            return (
+                bool(nodes)
+                and math.isfinite(cost(name, group))
+                and all(self.can_move(ops[node], backends[name]) for node in nodes)
+            )
+
+        moved = assign(fused, tuple(self._rivals), cost, able)
+        for group, name in moved.items():
+            for node in fused.nodes[group]:
+                self._moved[node] = backends[name]
+                self._together[node] = fused.nodes[group]
+                self._chosen.pop(node, None)
+        return bool(moved)
 
     def _choose(self, op: TypedNode) -> BackEnd:
-        wanted = self._wanted.get(op.node.name)
+        name = op.node.name
+        wanted, moved = self._wanted.get(name), self._moved.get(name)
+        if moved is not None and self.can_move(op, moved):
+            return moved
         able: list[BackEnd] = []
         for backend in self._backends:
-            possible = (op.node.name, backend.name) not in self._refused
+            possible = (name, backend.name) not in self._refused
             if possible and wanted in (None, backend.name) and backend.supports(op):
                 if backend is self._backends[0]:  # the others are not asked, which is slow
                     return backend
@@ -62,7 +128,7 @@ class Placement:
         if able:
             return min(able, key=lambda backend: backend.cost(op))
         names = [wanted] if wanted else [backend.name for backend in self._backends]
-        reasons = [r for (node, _), r in self._refused.items() if node == op.node.name]
+        reasons = [r for (node, _), r in self._refused.items() if node == name]
         types = ", ".join(str(op.types.get(name, "unknown")) for name in op.node.inputs if name)
         why = f": {'; '.join(reasons)}" if reasons else ""
         raise ModelError(

@@ -3,6 +3,7 @@
 infer      types of all tensors; constants are folded
 describe   the network as a graph of typed ops, each op on the first back end that supports it, else
            on the cheapest one
+move       runs of ops to back ends where they are cheaper, as modelled or as `fbg.tune` measured
 divide     as many ops as possible of one back end become a part
 prepare    each part by its back end; a refused op goes to the next back end
 run        part by part, on buffers that the session owns
@@ -15,6 +16,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,10 +40,13 @@ from fbg.importers.backends.base import (
 from fbg.importers.backends.native import Native
 from fbg.importers.describe import describe
 from fbg.importers.description import Network, TensorType
+from fbg.importers.feeds import random_array
+from fbg.importers.known_moves import digest, known_moves
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
 from fbg.importers.placement import Placement
 from fbg.progress import counted
+from fbg.tuning.store import Moved, moves_key
 from fbg.tuning.trials import ConvTrial
 
 AnyBackEnd = Native | ForeignBackEnd
@@ -97,7 +102,11 @@ def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
 
 
 class Session:
-    """A network prepared for one set of shapes, and of values of inputs that ops need to know."""
+    """A network prepared for one set of shapes, and of values of inputs that ops need to know.
+
+    moves: the ops that leave fbg, by the name of the back end to which they go; of other back
+    ends, what `fbg.tune` has measured holds. ops: the nodes by name, in order.
+    """
 
     def __init__(
         self,
@@ -108,22 +117,29 @@ class Session:
         placement: Mapping[str, str],
         num_threads: int,
         features: int,
+        moves: Mapping[str, Moved] | None = None,
     ) -> None:
+        self._anew = partial(
+            Session, network, inputs, bound, backends, placement, num_threads, features
+        )
         self._network, self._inputs, self._bound = network, inputs, bound
         self._backends = {backend.name: backend for backend in backends}
-        self._placement = Placement(backends, placement)
         self._threads, self._features = num_threads, features
         inferred = infer(network, inputs, bound)
         _require_room(network, inferred.types)
         self._types = inferred.types
-        self._ops = _ops(inferred)
+        self.ops = _ops(inferred)
+        known = known_moves(self.ops, backends, num_threads, features) | dict(moves or {})
+        names = tuple(self.ops)
+        measured = {at: [names[i] for i in moved.nodes] for at, moved in known.items()}
+        self._placement = Placement(backends, placement, measured)
         try:
             self._keep_whole(inferred)
             self._prepare(inferred)
         except ModelError as error:
             raise ModelError(f"{network.origin}: {error}") from error
         # The constants are not kept: back ends have those that they need.
-        self._ops = {name: TypedNode(op.node, op.types) for name, op in self._ops.items()}
+        self.ops = {name: TypedNode(op.node, op.types) for name, op in self.ops.items()}
         self._warn()
 
     # Preparing ---------------------------------------------------------------------------------
@@ -141,14 +157,19 @@ class Session:
                 "onnxruntime as a whole, which is not among its back ends: "
                 f"{install_line('onnxruntime')}"
             )
-        self._placement.require(self._ops, backend)
+        self._placement.require(self.ops, backend)
 
     def _prepare(self, inferred: Inferred) -> None:
+        may_move = True
         while True:
             packer = self._packer(inferred)
             numbers: dict[Value, int] = {}
             try:
-                graph = self._described(inferred, self._ops, packer)
+                graph = self._described(inferred, self.ops, packer)
+                if may_move:
+                    may_move = False
+                    if self._placement.move(graph, self.ops):
+                        continue
                 self._parts = [self._placed(part, packer, numbers) for part in divide(graph)]
                 break
             except Unsupported as refused:
@@ -190,26 +211,35 @@ class Session:
 
     def _foreign(self, part: Part) -> tuple[ForeignPart, list[Value]]:
         """Return a part of another back end, whose tensors have names, and its inputs."""
-        ops = tuple(self._ops[name] for name in _nodes(part))
+        ops = tuple(self.ops[name] for name in _nodes(part))
         inside = {value.op.output for value in part.values if isinstance(value.op, Foreign)}
         inputs: dict[str, Value] = {}
         for value in part.values:
-            read = zip(self._ops[value.nodes[0]].node.reads, value.op.inputs, strict=True)
+            read = zip(self.ops[value.nodes[0]].node.reads, value.op.inputs, strict=True)
             inputs.update((name, x) for name, x in read if name not in inside)
         names = [name for name in inputs if name not in ops[0].constants]
         outputs = tuple(v.op.output for v in part.outputs if isinstance(v.op, Foreign))
-        foreign = ForeignPart(ops, tuple(names), outputs, self._network.versions, self._threads)
-        return foreign, [inputs[name] for name in names]
+        return self.foreign_part(ops, tuple(names), outputs), [inputs[name] for name in names]
 
-    @property
-    def graph(self) -> Graph:
-        """The ops of a run by back end, made anew."""
+    def foreign_part(
+        self, ops: tuple[TypedNode, ...], inputs: tuple[str, ...], outputs: tuple[str, ...]
+    ) -> ForeignPart:
+        """Return ops as a part of another back end, with the versions and threads of the run."""
+        return ForeignPart(ops, inputs, outputs, self._network.versions, self._threads)
+
+    def can_move(self, op: TypedNode, backend: BackEnd) -> bool:
+        """Whether a back end may compute an op that is on another one."""
+        return self._placement.can_move(op, backend)
+
+    def described(self) -> tuple[Graph, dict[str, TypedNode]]:
+        """Return the ops of a run by back end, and the nodes by name with constants, made anew."""
         inferred = infer(self._network, self._inputs, self._bound)
-        return self._described(inferred, _ops(inferred), self._packer(inferred))
+        ops = _ops(inferred)
+        return self._described(inferred, ops, self._packer(inferred)), ops
 
     def _warn(self) -> None:
         names = [n for part in self._parts if part.backend.name == "reference" for n in part.nodes]
-        slow = [self._ops[name] for name in names if not self._placement.is_wanted(name)]
+        slow = [self.ops[name] for name in names if not self._placement.is_wanted(name)]
         if slow:
             cost = sum(50 * (op.bytes / 10e9 + op.operations / 100e9) for op in slow)
             titles = ", ".join(op.node.title for op in slow[:5])
@@ -273,7 +303,7 @@ class Session:
         ]
 
     def _placed_step(self, step: Step, backend: BackEnd) -> PlacedStep:
-        own = [self._ops[name] for name in step.nodes if name in self._ops]
+        own = [self.ops[name] for name in step.nodes if name in self.ops]
         types = tuple(
             str(op.types[name]) for op in own for name in op.node.outputs if name in op.types
         )
@@ -286,9 +316,28 @@ class Session:
         return [trial for part in self._parts for trial in getattr(part.prepared, "trials", ())]
 
     @property
+    def backends(self) -> tuple[AnyBackEnd, ...]:
+        """The back ends in the order in which they were listed."""
+        return tuple(self._backends.values())
+
+    def with_moved(self, backend: str, moved: Moved) -> Session:
+        """Return the network prepared with these nodes on a back end, and no others of fbg's."""
+        return self._anew({backend: moved})
+
+    def moves_key(self, backend: str) -> str:
+        """Return the name of the measurement of what moves to a back end."""
+        return moves_key(digest(self.ops), backend, self._threads, self._features)
+
+    def random_feeds(self) -> dict[str, Array]:
+        """Return random inputs, and the values of those that are bound."""
+        rng = np.random.default_rng(0)
+        kinds = self._inputs.items()
+        return {name: random_array(kind, rng) for name, kind in kinds} | dict(self._bound)
+
+    @property
     def tensor_bytes(self) -> int:
         """Bytes of all inputs and of all tensors that ops write, where their shapes are known."""
-        written = (name for op in self._ops.values() for name in op.node.outputs)
+        written = (name for op in self.ops.values() for name in op.node.outputs)
         names = {*self._network.inputs, *written}
         return sum(self._types[name].nbytes for name in names if name in self._types)
 

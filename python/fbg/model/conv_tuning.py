@@ -1,14 +1,18 @@
-"""Tuning convolutions: the measurements, and the report about them."""
+"""Tuning convolutions and back ends: the measurements, and the report about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from fbg import _fbg
 from fbg.progress import progress_bar
-from fbg.tuning.store import store
+from fbg.tuning.store import Moved, store
 from fbg.tuning.trials import GAIN, ConvTrial, measure
+
+if TYPE_CHECKING:
+    from fbg.importers.tuned_placement import PlacementTrial
 
 
 @dataclass(frozen=True)
@@ -31,15 +35,31 @@ class ConvTuneResult:
 
 
 @dataclass(frozen=True)
+class PlacementResult:
+    """The result for another back end than fbg, and one network.
+
+    nodes: the names of those that run there from now on. seconds: the median time of a run of the
+    network by then. gain: how many times faster it is than without them.
+    """
+
+    backend: str
+    nodes: tuple[str, ...]
+    seconds: float
+    gain: float
+
+
+@dataclass(frozen=True)
 class ConvTuneReport:
-    """The result of `tune` for convolutions; `print` shows a table.
+    """The result of `tune` for convolutions and back ends; `print` shows a table.
 
     profilings: how many distinct convolutions were measured; 0 if all had been before.
+    placements: of a network, one for each back end beside fbg that was measured.
     """
 
     isa: str
     profilings: int
     results: tuple[ConvTuneResult, ...]
+    placements: tuple[PlacementResult, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.isa}, 1 thread, {self.profilings} convolutions measured"]
@@ -52,6 +72,10 @@ class ConvTuneReport:
             if r.faster:
                 other = f"  ({r.faster}: {r.seconds[r.faster] * 1e6:.1f} us, other rounding)"
             lines.append(f"{r.name:{width}}  {default:24}  {r.winner:12}  {r.gain:.2f}{other}")
+        for p in self.placements:
+            lines.append(
+                f"{p.backend}: {len(p.nodes)} nodes, network {p.seconds * 1e6:.1f} us, {p.gain:.2f}"
+            )
         return "\n".join(lines)
 
 
@@ -65,6 +89,22 @@ def tune_convs(
         timed = measure(distinct.values(), advance, force)
     results = [_result(trial, timed.get(key, {})) for key, trial in distinct.items()]
     return ConvTuneReport(isa, len(timed), tuple(results))
+
+
+def tune_placement(
+    trials: Sequence[PlacementTrial], *, show_progress_bar: bool, force: bool
+) -> tuple[PlacementResult, ...]:
+    """Measure each back end that is not known, or with `force` every one."""
+    with progress_bar(len(trials), "back end", show=show_progress_bar) as advance:
+        measure(trials, advance, force)
+    results = []
+    for trial in trials:
+        measured = store.known()[trial.key]
+        moved = cast(Moved, measured.choice)
+        nodes = tuple(trial.nodes[i] for i in moved.nodes)
+        gain = measured.default_seconds / measured.seconds
+        results.append(PlacementResult(trial.backend.name, nodes, measured.seconds, gain))
+    return tuple(results)
 
 
 def _result(trial: ConvTrial, seconds: dict[str, float]) -> ConvTuneResult:

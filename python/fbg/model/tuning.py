@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeGuard, cast, overload
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.conv.prepared_conv import PreparedConv
-from fbg.model.conv_tuning import ConvTuneReport, tune_convs
+from fbg.model.conv_tuning import ConvTuneReport, tune_convs, tune_placement
 from fbg.model.model import Model
 from fbg.progress import progress_bar
 from fbg.tuning.store import Blocking, product_key, store
@@ -79,7 +79,11 @@ def tune(
 ) -> TuneReport: ...
 @overload
 def tune(
-    model: Net | PreparedConv, *, show_progress_bar: bool = True, force: bool = False
+    model: Net | PreparedConv,
+    *,
+    show_progress_bar: bool = True,
+    force: bool = False,
+    placement: bool = True,
 ) -> ConvTuneReport: ...
 def tune(
     model: Model | Net | PreparedConv,
@@ -87,6 +91,7 @@ def tune(
     *,
     show_progress_bar: bool = True,
     force: bool = False,
+    placement: bool = True,
 ) -> TuneReport | ConvTuneReport:
     """Measure how each layer of a model runs fastest, and run it so from now on.
 
@@ -102,6 +107,10 @@ def tune(
     A variant is used if it is more than 2 % faster than the one that the cost model chooses. All
     results remain bit-for-bit the same.
 
+    For a network with other back ends than fbg, such as onnxruntime, it is then measured whether
+    runs of ops are faster there: they move if the whole network is more than 2 % faster with them
+    moved. Results are then rounded as that back end rounds.
+
     model: from `fbg.load`, or from `fbg.prepare` with a `PackedConv`. It is measured under the
         active ISA; a model of texts with its number of threads.
     tokens: for a model of texts only: the numbers of tokens for which to measure, each within
@@ -109,6 +118,7 @@ def tune(
         result of the next larger one.
     show_progress_bar: needs tqdm; without tqdm there is no bar.
     force: whether to measure again what has been measured before.
+    placement: for a network only: whether other back ends are measured, so that ops may move.
 
     This takes seconds, and should run while nothing else does. The results are stored for later
     processes in ~/.cache/fbg (or in $XDG_CACHE_HOME/fbg), or in the file that the environment
@@ -120,6 +130,8 @@ def tune(
     >>> print(fbg.tune(model, tokens=(8, 128)))  # doctest: +SKIP
     >>> print(fbg.tune(fbg.load("network.onnx", dtype="int8")))  # doctest: +SKIP
     """
+    if not require_flag(placement, "tune: placement") and not _is_net(model):
+        raise TypeError("tune: placement requires a network from a file")
     if isinstance(model, Model):
         chosen = TOKENS if tokens is None else tokens
         return _tune_products(model, chosen, show_progress_bar, force)
@@ -131,7 +143,12 @@ def tune(
     if tokens is not None:
         raise TypeError("tune: tokens requires a model of texts")
     trials = [model.trial()] if isinstance(model, PreparedConv) else model.trials()
-    return tune_convs(trials, show_progress_bar=show_progress_bar, force=force)
+    report = tune_convs(trials, show_progress_bar=show_progress_bar, force=force)
+    if isinstance(model, PreparedConv) or not placement:
+        return report
+    found = model.placement_trials()  # of plans that use what was found about convolutions
+    placements = tune_placement(found, show_progress_bar=show_progress_bar, force=force)
+    return replace(report, placements=placements)
 
 
 def _is_net(model: object) -> TypeGuard[Net]:

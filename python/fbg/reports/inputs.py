@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import Array, require_integer
 from fbg.files import open_regular
-from fbg.importers.feeds import runs_of
+from fbg.importers.feeds import random_array, runs_of
 
 if TYPE_CHECKING:
     from fbg.importers.description import TensorType
@@ -89,12 +89,9 @@ def random_feeds(net: Net, count: int, seed: int = 0) -> list[Feed]:
 
 
 def _values(name: str, kind: TensorType, rng: np.random.Generator) -> Array:
-    shape = kind.fixed
-    if shape is None:
+    if kind.fixed is None:
         raise ValueError(f"the shape of input '{name}' is {kind}: pass --shape {name}=1,…")
-    if kind.dtype.kind == "f":
-        return rng.standard_normal(shape).astype(kind.dtype)
-    return (np.ones if kind.dtype == np.bool_ else np.zeros)(shape, kind.dtype)
+    return random_array(kind, rng)
 
 
 def read_feeds(path: str, net: Net) -> list[Feed]:

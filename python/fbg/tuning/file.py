@@ -4,10 +4,13 @@
         "avx512_vnni 2 int8 768 2304 8":
             {"blocking": [6, 2, 0, 0], "seconds": 1e-5, "default": 2e-5},
         "conv avx512_vnni ConvInt8 native 1x56x56 0-0 3x3 64->64 pad 1":
-            {"algorithm": "implicit_gemm", "seconds": 1e-5, "default": 2e-5}
+            {"algorithm": "implicit_gemm", "seconds": 1e-5, "default": 2e-5},
+        "moves avx512_vnni 2 onnxruntime 0123456789abcdef":
+            {"nodes": [3, 4, 5], "seconds": 1e-3, "default": 2e-3}
     }}}
 
-Entries are those of products or of convolutions; fbg.tuning.store checks every value of theirs.
+Entries are those of products, convolutions or networks; fbg.tuning.store checks every value of
+theirs.
 Several processes, also on several machines with one home directory, may use the file at the same
 time: it is replaced as a whole, by one writer after the other. A damaged file costs the speed that
 tuning brought, and never more.

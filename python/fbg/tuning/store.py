@@ -1,10 +1,11 @@
-"""The fastest way to run each product and convolution, as measured by `fbg.tune`, by name.
+"""The fastest way to run each product, convolution and network, as measured by `fbg.tune`, by name.
 
 Results come from the tuning file, read when the first plan or convolution is prepared, and
-from `fbg.tune`; where nothing is known, the cost model chooses. No choice changes a bit of a
-result: blockings never do, and a measured algorithm is used only if it gives the same bits as the
-one of the cost model. Results for a convolution depend neither on the batch nor on the
-number of threads, as its modelled cost.
+from `fbg.tune`; where nothing is known, the cost model chooses. No choice for a product or a
+convolution changes a bit of a result: blockings never do, and a measured algorithm is used only if
+it gives the same bits as the one of the cost model. Results for a convolution depend neither on the
+batch nor on the number of threads, as its modelled cost. Ops of a network that move to another back
+end are rounded as they are there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # limits of the members of a blocki
 SPECIALIZATIONS = ("unit", "centered", "bounded")
 
 CONV = "conv "
+MOVES = "moves "
+MOST_NODES = 1 << 24  # of a network
 # How names of convolutions spell the types of weights.
 WEIGHTS = {"int8": "Int8", "float32": "Float32", "float16": "Float16", "bfloat16": "BFloat16"}
 ALGORITHM = re.compile("[a-z0-9_]{1,32}")
@@ -49,10 +52,19 @@ class Blocking(NamedTuple):
         return " ".join(chosen) or "cost model"
 
 
-class Measured(NamedTuple):
-    """The blocking or the algorithm to use, its median seconds, and those of the cost model's."""
+class Moved(NamedTuple):
+    """The nodes of a network that move from fbg to another back end, by number, ascending."""
 
-    choice: Blocking | str
+    nodes: tuple[int, ...] = ()
+
+
+class Measured(NamedTuple):
+    """What to use, its median seconds, and those of the cost model's choice.
+
+    choice: the blocking of a product, the algorithm of a convolution, or what moves of a network.
+    """
+
+    choice: Blocking | str | Moved
     seconds: float
     default_seconds: float
 
@@ -92,6 +104,11 @@ def conv_label(key: str) -> str:
     return f"{kind.removeprefix('Conv').lower()} {size} {' '.join(geometry)}"
 
 
+def moves_key(network: str, backend: str, threads: int, features: int) -> str:
+    """Return the name of what moves to a back end. network: a digest of its nodes and types."""
+    return f"{MOVES}{_fbg.best_isa(features)} {threads} {backend} {network}"
+
+
 class Store:
     """The measurements of this process and of those before it.
 
@@ -126,6 +143,12 @@ class Store:
         measured = self.known().get(key)
         return "" if measured is None else str(measured.choice)
 
+    def moved(self, key: str) -> Moved | None:
+        """Return what was measured to move to a back end, or None."""
+        measured = self.known().get(key)
+        found = None if measured is None else measured.choice
+        return found if isinstance(found, Moved) else None
+
     def blockings(
         self, kinds: Sequence[Kind], threads: int, isa: str
     ) -> list[tuple[Kind, int, int, Blocking]]:
@@ -156,6 +179,8 @@ def _entry(measured: Measured) -> dict[str, object]:
     seconds = {"seconds": measured.seconds, "default": measured.default_seconds}
     if isinstance(measured.choice, Blocking):
         return {"blocking": list(measured.choice), **seconds}
+    if isinstance(measured.choice, Moved):
+        return {"nodes": list(measured.choice.nodes), **seconds}
     return {"algorithm": measured.choice, **seconds}
 
 
@@ -164,7 +189,13 @@ def _measured(name: str, value: Mapping[str, Any]) -> Measured | None:
     seconds, default = value.get("seconds"), value.get("default")
     if not isinstance(seconds, float) or not isinstance(default, float):
         return None
-    choice = _algorithm(name, value) if name.startswith(CONV) else _blocking(name, value)
+    choice: Blocking | str | Moved | None
+    if name.startswith(CONV):
+        choice = _algorithm(name, value)
+    elif name.startswith(MOVES):
+        choice = _moved(value)
+    else:
+        choice = _blocking(name, value)
     if choice is None or not (0 < seconds < math.inf and 0 < default < math.inf):
         return None
     return Measured(choice, seconds, default)
@@ -175,6 +206,14 @@ def _algorithm(name: str, value: Mapping[str, Any]) -> str | None:
     if not isinstance(algorithm, str) or not ALGORITHM.fullmatch(algorithm):
         return None
     return algorithm if len(name.split(" ")) >= 7 else None
+
+
+def _moved(value: Mapping[str, Any]) -> Moved | None:
+    nodes = value.get("nodes")
+    if not isinstance(nodes, list) or not all(type(n) is int and n < MOST_NODES for n in nodes):
+        return None
+    ascending = all(a < b for a, b in itertools.pairwise([-1, *nodes]))
+    return Moved(tuple(nodes)) if ascending else None
 
 
 def _blocking(name: str, value: Mapping[str, Any]) -> Blocking | None:

@@ -1,16 +1,16 @@
-"""Timing the ways to compute one product or one convolution, and choosing the fastest."""
+"""Timing the ways to compute a product, a convolution or a network, and choosing the fastest."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from fbg import _fbg
-from fbg.tuning.store import Blocking, Measured, conv_label, store
+from fbg.tuning.store import Blocking, Measured, Moved, conv_label, store
 
 GAIN = 1.02  # by which a choice must be faster than the cost model's
 PRODUCT_BUDGET = 0.25  # seconds for the blockings of one product
@@ -20,7 +20,7 @@ ROUNDS = (5, 50)
 HOPELESS = 4.0  # times the least modelled cost, beyond which nothing is timed
 
 Call = Callable[[], object]
-Choice = TypeVar("Choice", Blocking, str)
+Choice = TypeVar("Choice", Blocking, str, Moved)
 
 
 class Trial(Protocol[Choice]):
@@ -112,20 +112,24 @@ class ConvTrial:
 
     def race(self, choices: Sequence[str]) -> dict[str, float]:
         """Time all in turn, round after round."""
-        calls = {name: self.prepare(name) for name in choices}
-        repeats = {}
+        return race({name: self.prepare(name) for name in choices}, CONV_BUDGET)
+
+
+def race(calls: Mapping[Choice, Call], budget: float) -> dict[Choice, float]:
+    """Return the median seconds of each call: they take turns until `budget` seconds are over."""
+    repeats = {}
+    for name, call in calls.items():
+        call()  # once without a clock: caches
+        repeats[name] = max(1, min(1000, int(SAMPLE / max(_seconds(call, 1), 1e-7))))
+    samples: dict[Choice, list[float]] = {name: [] for name in calls}
+    end = time.perf_counter() + budget
+    least, most = ROUNDS
+    for number in range(most):
+        if number >= least and time.perf_counter() > end:
+            break
         for name, call in calls.items():
-            call()  # once without a clock: caches
-            repeats[name] = max(1, min(1000, int(SAMPLE / max(_seconds(call, 1), 1e-7))))
-        samples: dict[str, list[float]] = {name: [] for name in calls}
-        end = time.perf_counter() + CONV_BUDGET
-        least, most = ROUNDS
-        for number in range(most):
-            if number >= least and time.perf_counter() > end:
-                break
-            for name, call in calls.items():
-                samples[name].append(_seconds(call, repeats[name]) / repeats[name])
-        return {name: float(np.median(values)) for name, values in samples.items()}
+            samples[name].append(_seconds(call, repeats[name]) / repeats[name])
+    return {name: float(np.median(values)) for name, values in samples.items()}
 
 
 def _seconds(call: Call, repeats: int) -> float:

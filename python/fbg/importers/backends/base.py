@@ -1,8 +1,8 @@
 """The interface of back ends to a session, and of ops to back ends.
 
 A back end says, op by op, whether it can compute it and what that would cost. The session places
-every op, and hands parts over: `prepare` does everything that needs time or memory, and its
-result is run on buffers that the session owns.
+every op where all of them together cost least, and hands parts over: `prepare` does everything that
+needs time or memory, and its result is run on buffers that the session owns.
 """
 
 from __future__ import annotations
@@ -126,7 +126,11 @@ class ForeignPart:
 
 
 class BackEnd(Protocol):
-    """See the module. cost: modelled seconds of an op on one thread."""
+    """See the module. cost: modelled seconds of an op on one thread, without passing its tensors.
+
+    It is compared with that of fbg: the bytes that are read and written and the operations of
+    products, at fixed rates (`modelled_seconds`).
+    """
 
     name: str
 

@@ -1,0 +1,342 @@
+"""Placement by cost: which runs of ops leave fbg for another back end, as modelled or measured."""
+
+import itertools
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.graph.min_cut import sink_side
+from fbg.graph.refusal import Unsupported
+from fbg.importers import net as nets
+from fbg.importers import session
+from fbg.importers.assignment import SESSION, Border, Fused, assign
+from fbg.importers.backends.foreign import modelled_seconds
+from fbg.importers.backends.native import Native, PreparedPlan
+from fbg.importers.backends.reference import Reference
+from fbg.tuning import trials
+from fbg.tuning.store import MOVES, Moved, store
+from helpers.onnx_models import make_net, node
+
+RNG = np.random.default_rng(11)
+X = RNG.standard_normal((256, 1024), np.float32)  # takes 0.2 ms to pass and 0.2 ms to compute
+SMALL = X[:4]
+IMAGE = RNG.standard_normal((1, 8, 64, 64), np.float32)
+W = RNG.standard_normal((8, 8, 3, 3), np.float32)
+
+
+class Fake(Reference):
+    """A back end that says what it costs, and remembers what it was asked for."""
+
+    name = "fake"
+
+    def __init__(self, factor, ops=("Softmax",), refuses=""):
+        self.factor, self.ops, self.refuses = factor, ops, refuses
+        self.asked, self.parts = [], []
+
+    def supports(self, op):
+        self.asked.append(op.node.name)
+        return op.node.op in self.ops
+
+    def cost(self, op):
+        return self.factor * modelled_seconds(op)
+
+    def prepare(self, part):
+        if any(op.node.name == self.refuses for op in part.ops):
+            raise Unsupported(self.refuses, "not today")
+        self.parts.append(tuple(op.node.name for op in part.ops))
+        return super().prepare(part)
+
+
+@pytest.fixture
+def make_fake(monkeypatch):
+    """Returns a function that makes a back end of that name."""
+
+    def make(*of, kind=Fake, **options):
+        fake = kind(*of, **options)
+        monkeypatch.setitem(nets.BACK_ENDS, "fake", lambda: fake)
+        return fake
+
+    return make
+
+
+def chain(*ops, x=X, backends=("fbg", "fake"), constants=None, **options):
+    """A network of one op after the other; each node is named after its op and its place."""
+    names = ["x", *(f"{op}{i}" for i, op in enumerate(ops))]
+    nodes = []
+    for i, op in enumerate(ops):
+        inputs = [names[i], *(["w"] if op == "Conv" else [])]
+        attributes = {"pads": [1] * 4} if op == "Conv" else {}
+        nodes.append(node(op, inputs, names[i + 1], **attributes))
+    return make_net(nodes, {"x": x}, [names[-1]], constants, backends=backends, **options)
+
+
+def placed(net):
+    return [(step.backend, step.nodes) for step in net.plan().steps]
+
+
+def on_fake(net):
+    return [name for backend, names in placed(net) if backend == "fake" for name in names]
+
+
+def test_a_cheaper_back_end_gets_a_run_whole(make_fake):
+    fake = make_fake(0.1)
+    net = chain("Softmax", "Softmax", "Softmax")
+    assert fake.parts == [("Softmax0", "Softmax1", "Softmax2")]
+    assert len(on_fake(net)) == 3
+    alone = chain("Softmax", "Softmax", "Softmax", backends=("fbg",))
+    np.testing.assert_allclose(net(X), alone(X), rtol=1e-5)
+
+
+def test_what_is_saved_has_to_pay_for_passing_tensors(make_fake):
+    fake = make_fake(0.1)
+    assert on_fake(chain("Softmax")) == on_fake(chain("Softmax", "Softmax")) == []
+    assert fake.parts == []
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5, 1e12, np.inf, np.nan])
+def test_a_dearer_back_end_is_not_even_asked(make_fake, factor):
+    fake = make_fake(factor)
+    net = chain(*["Softmax"] * 6)
+    assert (fake.asked, on_fake(net)) == ([], [])
+
+
+def test_a_back_end_that_supports_some_ops_gets_those_runs_that_are_worth_it(make_fake):
+    make_fake(0.1)
+    net = chain("Softmax", "Softmax", "Softmax", "Neg", "Softmax")
+    assert on_fake(net) == ["Softmax0", "Softmax1", "Softmax2"]
+    assert placed(net)[-2:] == [("fbg", ("Neg3",)), ("fbg", ("Softmax4",))]
+
+
+def test_a_dearer_op_between_cheaper_ones_is_taken_along(make_fake):
+    class Uneven(Fake):
+        def cost(self, op):
+            return (1.2 if op.node.op == "Neg" else 0.1) * modelled_seconds(op)
+
+    make_fake(0.1, ("Softmax", "Neg"), kind=Uneven)
+    assert len(on_fake(chain("Softmax", "Softmax", "Neg", "Softmax"))) == 4
+    assert on_fake(chain("Softmax", "Softmax", "Softmax", "Neg"))[-1] == "Softmax2"
+
+
+def test_a_tensor_is_passed_once_for_all_its_readers(make_fake):
+    nodes = [node("Neg", ["x"], "a")]
+    nodes += [node("Softmax", ["a"], f"s{i}", axis=i % 2) for i in range(4)]
+    nodes += [node("Concat", [f"s{i}" for i in range(4)], "c", axis=0)]
+    nodes += [node("ReduceMean", ["c"], "y")]
+    make_fake(0.1, ("Softmax", "Concat", "ReduceMean"))
+    net = make_net(nodes, {"x": X}, ["y"], backends=("fbg", "fake"))
+    assert on_fake(net) == ["s0", "s1", "s2", "s3", "c", "y"]
+
+
+def test_fused_ops_move_together_or_stay(make_fake):
+    layers = ["Conv", "Relu"] * 4
+    options = {"x": IMAGE, "constants": {"w": W}}
+    fused = placed(chain(*layers, backends=("fbg",), **options))
+    assert fused[0] == ("fbg", ("Conv0", "Relu1"))
+    make_fake(0.0, ("Relu",))
+    assert placed(chain(*layers, **options)) == fused
+    fake = make_fake(0.0, ("Conv", "Relu"))
+    net = chain(*layers, **options)
+    assert [len(part) for part in fake.parts] == [8]
+    assert len(on_fake(net)) == 8
+
+
+def test_fused_ops_that_are_refused_are_fused_again_on_fbg(make_fake):
+    options = {"x": IMAGE, "constants": {"w": W}}
+    fake = make_fake(0.0, ("Conv", "Relu"), refuses="Relu1")
+    net = chain(*["Conv", "Relu"] * 3, **options)
+    assert placed(net)[0] == ("fbg", ("Conv0", "Relu1"))
+    assert fake.parts == [("Conv2", "Relu3", "Conv4", "Relu5")]
+    alone = chain(*["Conv", "Relu"] * 3, backends=("fbg",), **options)
+    np.testing.assert_allclose(net(IMAGE), alone(IMAGE), rtol=1e-3, atol=1e-3)
+
+
+def test_what_a_user_has_placed_stays(make_fake):
+    make_fake(0.0)
+    net = chain(*["Softmax"] * 7, placement={"Softmax3": "fbg"})
+    assert ("fbg", ("Softmax3",)) in placed(net)
+    assert len(on_fake(net)) == 6
+    dear = make_fake(1e9)
+    assert len(on_fake(chain("Softmax", "Neg", backends=("fake", "fbg")))) == 1
+    assert dear.parts == [("Softmax0",)]
+
+
+def test_the_cost_of_fbg_counts(monkeypatch):
+    pytest.importorskip("onnxruntime")
+    backends = ("fbg", "onnxruntime")
+    assert {at for at, _ in placed(chain("Softmax", "Neg", backends=backends))} == {"fbg"}
+    monkeypatch.setattr(Native, "cost", lambda self, op: 1e9)
+    assert placed(chain("Softmax", "Neg", backends=backends)) == [
+        ("onnxruntime", ("Softmax0", "Neg1"))
+    ]
+
+
+# The assignment by itself ----------------------------------------------------------------------
+
+
+def total(borders, labels, here, there):
+    own = sum(there[g] if moved else here[g] for g, moved in enumerate(labels))
+    at = [*labels, False]  # the last one is SESSION
+    passed = [b for b in borders if any(at[b.writer] != at[r] for r in b.readers)]
+    return own + sum(border.seconds for border in passed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_assignment_is_the_cheapest_of_all(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 8))
+    here, there = rng.uniform(0, 1, (2, count))
+    borders = []
+    for writer in range(SESSION, count):
+        later = [g for g in range(writer + 1, count) if rng.uniform() < 0.5]
+        readers = [*later, *([SESSION] if writer >= 0 and rng.uniform() < 0.3 else [])]
+        if readers:
+            borders.append(Border(writer, tuple(readers), float(rng.uniform(0, 0.5))))
+    fused = Fused(tuple((str(g),) for g in range(count)), ("fbg",) * count, tuple(borders))
+    able = [bool(rng.uniform() < 0.8) for _ in range(count)]
+    moved = assign(
+        fused, ["o"], lambda at, g: (here if at == "fbg" else there)[g], lambda _, g: able[g]
+    )
+    choices = [
+        labels
+        for labels in itertools.product([False, True], repeat=count)
+        if all(able[g] for g in range(count) if labels[g])
+    ]
+    wanted = min(total(borders, labels, here, there) for labels in choices)
+    got = total(borders, [g in moved for g in range(count)], here, there)
+    assert got == pytest.approx(wanted)
+
+
+def test_the_cheapest_of_several_back_ends_gets_a_run():
+    fused = Fused((("a",), ("b",)), ("fbg", "fbg"), (Border(0, (1,), 1.0),))
+    costs = {"fbg": [9.0, 9.0], "first": [5.0, 5.0], "second": [4.0, 5.5]}
+    moved = assign(fused, ["first", "second"], lambda at, g: costs[at][g], lambda *_: True)
+    assert moved == {0: "second", 1: "second"}
+
+
+def test_of_several_minimum_cuts_the_one_that_moves_least():
+    assert sink_side(4, [(0, 2, 1), (2, 3, 1), (3, 1, 1)], 0, 1) == {1}
+
+
+# Measured costs --------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that only runs of back ends advance: fbg takes 1 ms for each step."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        for module in (trials, session):
+            monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        run, timed = PreparedPlan.run, PreparedPlan.timed
+
+        def run_slowly(plan, *arrays):
+            self.now += 1e-3 * len(plan.steps())
+            return run(plan, *arrays)
+
+        def timed_slowly(plan, *arrays):
+            results, seconds = timed(plan, *arrays)
+            return results, [1e-3] * len(seconds)
+
+        monkeypatch.setattr(PreparedPlan, "run", run_slowly)
+        monkeypatch.setattr(PreparedPlan, "timed", timed_slowly)
+
+
+class Timed(Fake):
+    """A back end that the model takes for as fast as fbg. seconds: of a part of so many ops."""
+
+    def __init__(self, clock, seconds):
+        super().__init__(1.0)
+        self.clock, self.seconds = clock, seconds
+
+    def prepare(self, part):
+        prepared = super().prepare(part)
+        run, ops = prepared.run, len(part.ops)
+
+        def advance(*arrays):
+            self.clock.now += self.seconds(ops)
+            return run(*arrays)
+
+        prepared.run = advance
+        return prepared
+
+
+@pytest.fixture
+def make_timed(make_fake, monkeypatch, tuning_cache):
+    clock = Clock(monkeypatch)
+    return lambda seconds: make_fake(clock, seconds, kind=Timed)
+
+
+def test_what_was_measured_to_be_faster_moves(make_timed):
+    make_timed(lambda ops: 1e-4)
+    net = chain("Softmax", "Softmax", "Neg", "Softmax", x=SMALL)
+    before, wanted = placed(net), net(SMALL)
+    assert on_fake(net) == []
+    (found,) = fbg.tune(net, show_progress_bar=False).placements
+    moved = ["Softmax0", "Softmax1", "Softmax3"]
+    assert (found.backend, list(found.nodes)) == ("fake", moved)
+    assert found.gain == pytest.approx(4e-3 / 1.2e-3)
+    assert on_fake(net) == moved
+    store.forget()  # another process
+    assert on_fake(chain("Softmax", "Softmax", "Neg", "Softmax", x=SMALL)) == moved
+    assert on_fake(chain("Softmax", "Softmax", x=SMALL)) == []
+    alone = chain("Softmax", "Softmax", "Neg", "Softmax", x=SMALL, backends=("fbg",))
+    assert placed(alone) == before
+    np.testing.assert_array_equal(alone(SMALL), wanted)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [lambda ops: 2e-3 * ops, lambda ops: 1e-4 if ops == 1 else 1.0],
+    ids=["slower", "faster by itself only"],
+)
+def test_what_is_slower_in_the_network_stays(make_timed, seconds):
+    fake = make_timed(seconds)
+    net = chain("Softmax", "Softmax", "Softmax", x=SMALL)
+    (found,) = fbg.tune(net, show_progress_bar=False).placements
+    assert (found.nodes, found.gain, on_fake(net)) == ((), 1.0, [])
+    fake.parts.clear()
+    assert "fake: 0 nodes" in str(fbg.tune(net, show_progress_bar=False))
+    assert fake.parts == [], "it was measured before"
+
+
+@pytest.mark.usefixtures("tuning_cache")
+def test_back_ends_that_are_hopeless_or_not_wanted_are_not_measured(make_fake):
+    make_fake(100.0)
+    assert fbg.tune(chain("Softmax", x=SMALL), show_progress_bar=False).placements == ()
+    make_fake(1.0)
+    net = chain("Softmax", x=SMALL)
+    assert fbg.tune(net, placement=False, show_progress_bar=False).placements == ()
+    assert not any(key.startswith(MOVES) for key in store.known())
+    prepared = fbg.prepare(fbg.PackedConv(W, padding=1), shape=(1, 8, 8, 8))
+    with pytest.raises(TypeError, match="tune: placement requires a network from a file"):
+        fbg.tune(prepared, placement=False)
+
+
+def test_a_network_that_refuses_random_inputs_is_not_measured(make_timed, monkeypatch):
+    make_timed(lambda ops: 1e-4)
+    net = chain("Softmax", x=SMALL)
+
+    def refuse(*arrays):
+        raise fbg.ModelError("indices must be positive")
+
+    monkeypatch.setattr(PreparedPlan, "run", refuse)
+    assert fbg.tune(net, show_progress_bar=False).placements == ()
+
+
+@pytest.mark.parametrize("nodes", [[-1], [1, 1], [2, 1], [1 << 24], ["1"], [True], "1", None])
+def test_damaged_entries_are_ignored(make_timed, tuning_cache, nodes):
+    make_timed(lambda ops: 1e-4)
+    net = chain("Softmax", "Softmax", "Softmax", x=SMALL)
+    fbg.tune(net, show_progress_bar=False)
+    ((key, measured),) = [item for item in store.known().items() if item[0].startswith(MOVES)]
+    assert measured.choice == Moved((0, 1, 2))
+    good = '"nodes": [\n     0,\n     1,\n     2\n    ]'
+    text = tuning_cache.read_text()
+    assert good in text
+    tuning_cache.write_text(text.replace(good, f'"nodes": {json.dumps(nodes)}'))
+    store.forget()
+    with pytest.warns(RuntimeWarning, match="not a measurement"):
+        assert key not in store.known()
