@@ -20,7 +20,7 @@ from helpers.small_cnns import FAMILIES
 pytest.importorskip("tqdm")
 
 # Who says nothing: it takes no time, or has its log.
-SILENT = {"info", "serve"}
+SILENT = {"classify-image", "detect", "info", "serve"}
 ROUNDS = ["--rounds", "1"]
 SHORT = ["--tokens", "8", "--threads", "1", *ROUNDS]
 MODELS = {
