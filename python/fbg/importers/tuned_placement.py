@@ -32,7 +32,7 @@ from fbg.tuning.trials import HOPELESS, Call, race
 
 GROUP_BUDGET = 0.02  # seconds for one group of ops on one back end
 NETWORK_BUDGET = 1.0  # seconds for the runs of the network with different ops moved
-MOST_RUNS = 4  # of ops, of which each is given a try by itself
+MOST_RUNS = 4  # of ops that are added one by one to those that move; then all the others at once
 
 
 def placement_trials(session: Session) -> list[PlacementTrial]:
