@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import Array, as_array, require_integer, require_number
+from fbg.arrays import Array, require_integer, require_number
 from fbg.errors import named_arguments
+from fbg.vision.arguments import finite_numbers
 from fbg.vision.geometry import ImageTransform, require_size
 
 
@@ -180,26 +181,22 @@ def _grid(size: Sequence[int], strides: Sequence[int]) -> tuple[Array, Array]:
 
 
 def _output(output: object, name: str, wanted: str) -> npt.NDArray[np.float64]:
-    array = as_array(output, name)
+    array = finite_numbers(output, name)
     if array.ndim != 3:
         raise ValueError(f"{name} must be {wanted}, got shape {array.shape}")
-    return _numbers(array, name, array.shape)
+    return array
 
 
 def _numbers(x: object, name: str, shape: tuple[int | None, ...]) -> npt.NDArray[Any]:
     """Return finite numbers of a shape, in which None is any size, as float64."""
-    array = as_array(x, name)
+    array = finite_numbers(x, name)
     fits = array.ndim == len(shape) and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
     )
     if not fits:
         sizes = ", ".join("n" if size is None else str(size) for size in shape)
         raise ValueError(f"{name} must have shape ({sizes}), got {array.shape}")
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be numbers, got {array.dtype}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite")
-    return array.astype(np.float64)
+    return array
 
 
 def _share(value: float, name: str) -> float:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fbg.arrays import as_array, require_flag, require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.errors import named_arguments
 from fbg.files import read_regular
 from fbg.tasks.results import LabelScore
+from fbg.vision.arguments import finite_numbers
 
 
 @named_arguments
@@ -27,15 +28,11 @@ def top_k(
     >>> top_k(np.array([[0.1, 0.7, 0.2]]), 2, ["cat", "dog", "cow"])
     [[{'label': 'dog', 'score': 0.7}, {'label': 'cow', 'score': 0.2}]]
     """
-    array = as_array(scores, "top_k: scores")
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"top_k: scores must be numbers, got {array.dtype}")
+    array = finite_numbers(scores, "top_k: scores")
     count, classes = array.shape[:2] if array.ndim > 1 else (0, 0)
     if array.size != count * classes or array.size == 0:
         raise ValueError(f"top_k: scores must be (N, classes), got shape {array.shape}")
-    values = array.reshape(count, classes).astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError("top_k: scores must be finite")
+    values = array.reshape(count, classes)
     most = require_integer(k, "top_k: k", 1, 1 << 31)
     names = require_labels(labels, classes, "top_k")
     if require_flag(softmax, "top_k: softmax"):

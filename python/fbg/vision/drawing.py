@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from fbg.arrays import Array, as_array, require_integer
 from fbg.errors import named_arguments
 from fbg.files import replace_file
+from fbg.vision.arguments import finite_numbers
 from fbg.vision.decode import Pixels, Source, image_of
 
 GOLDEN = 0.618034  # of a turn from one hue to the next, so that neighbours differ
@@ -95,16 +96,14 @@ def image_format(path: str | os.PathLike[str], name: str) -> str:
 
 def _polygons(boxes: object) -> Array:
     """Return polygons (n, points, 2) of boxes or polygons."""
-    array = as_array(boxes, "draw_boxes: boxes")
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"draw_boxes: boxes must be numbers, got {array.dtype}")
+    array = finite_numbers(boxes, "draw_boxes: boxes")
     of_boxes, of_polygons = array.ndim == 2 and array.shape[1] == 4, array.ndim == 3
     if not of_boxes and not (of_polygons and array.shape[2] == 2 and array.shape[1] > 2):
         raise ValueError(
             f"draw_boxes: boxes must be (n, 4) or (n, points, 2), got shape {array.shape}"
         )
     if not (np.abs(array) < 1e6).all():
-        raise ValueError("draw_boxes: boxes must be finite, and within a million pixels")
+        raise ValueError("draw_boxes: boxes must be within a million pixels")
     return array[:, [[0, 1], [2, 1], [2, 3], [0, 3]]] if of_boxes else array
 
 

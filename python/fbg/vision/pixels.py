@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import Array, as_array, require_number
+from fbg.arrays import Array, require_number
 from fbg.errors import named_arguments
 from fbg.quantization.affine import integer_range
+from fbg.vision.arguments import finite_numbers
 
 Axis: TypeAlias = "int | tuple[int, ...] | None"
 
@@ -92,11 +93,7 @@ def _width(values: npt.NDArray[np.float64], axis: Axis) -> npt.NDArray[np.float6
 
 def _numbers(x: object, name: str) -> npt.NDArray[np.float64]:
     """Return finite numbers as float64; there must be some."""
-    array = as_array(x, name)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be numbers, got {array.dtype}")
+    array = finite_numbers(x, name)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite")
-    return array.astype(np.float64)
+    return array

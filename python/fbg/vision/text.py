@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from fbg.arrays import Array, as_array, require_integer, require_number
+from fbg.arrays import Array, require_integer, require_number
 from fbg.errors import named_arguments
+from fbg.vision.arguments import finite_numbers
 from fbg.vision.decode import Pixels, Source, image_of, require_pixels
 from fbg.vision.geometry import ImageTransform
 
@@ -253,11 +254,7 @@ def _mean_within(heat: Array, corners: Array) -> float:
 
 
 def _numbers(x: object, name: str, axes: int, wanted: str) -> npt.NDArray[np.float64]:
-    array = as_array(x, name)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be numbers, got {array.dtype}")
+    array = finite_numbers(x, name)
     if array.ndim != axes or array.size == 0:
         raise ValueError(f"{name} must be {wanted}, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite")
-    return array.astype(np.float64)
+    return array
