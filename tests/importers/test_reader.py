@@ -167,15 +167,21 @@ def test_external_data_outside_of_the_directory(tmp_path):
 
 
 def test_control_flow_runs_elsewhere_or_is_refused(tmp_path):
-    branch = helper.make_graph(
-        [helper.make_node("Relu", ["x"], ["r"])], "b", [], [_float_value("r")]
-    )
-    nodes = [helper.make_node("If", ["c"], ["y"], "choice", then_branch=branch, else_branch=branch)]
+    branches = [
+        helper.make_graph([helper.make_node(op, ["x"], ["r"], op)], "b", [], [_float_value("r")])
+        for op in ("Relu", "Hardmax")
+    ]
+    nodes = [
+        helper.make_node(
+            "If", ["c"], ["y"], "choice", then_branch=branches[0], else_branch=branches[1]
+        )
+    ]
     model = make_model(nodes, {"x": X, "c": (np.bool_, ())}, ["y"])
-    refused(tmp_path, model, "If 'choice'")
+    refused(tmp_path, model, "If 'choice'", "Hardmax 'Hardmax'")
     net = fbg.load(tmp_path / "m.onnx", backends=("fbg", "onnxruntime"))
     x = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
     np.testing.assert_array_equal(net.run({"x": x, "c": np.array(True)})["y"], np.maximum(x, 0))
+    np.testing.assert_array_equal(net.run({"x": x, "c": np.array(False)})["y"], x == [[3], [6]])
 
 
 def _float_value(name):

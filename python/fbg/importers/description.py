@@ -61,6 +61,9 @@ class TensorType:
         return f"{self.dtype}({sizes})"
 
 
+UNKNOWN = TensorType(np.dtype(object), None)  # of a tensor of which nothing is known
+
+
 class Constants(MutableMapping[str, Array]):
     """Tensors that are known, by name. weights: tensors that are stored as bytes.
 
@@ -103,7 +106,8 @@ class Node:
     name: unique in its network. inputs, outputs: names of tensors, "" where an optional one is
     absent. captures: tensors of the network that subgraphs of the node read. version: that of the
     operator set of `domain`. source: the node as its file has it, for back ends that need it.
-    reads: names of all tensors that it needs.
+    versions: operator sets of nodes in its subgraphs; empty if it has none. branches: those of an
+    If, then and else, if they consist of tensors only. reads: names of all tensors that it needs.
     """
 
     op: str
@@ -115,6 +119,8 @@ class Node:
     version: int
     captures: tuple[str, ...] = ()
     source: Any = None
+    versions: Mapping[str, int] = field(default_factory=dict)
+    branches: tuple[Network, ...] = ()
     reads: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -131,8 +137,9 @@ class Node:
 class Network:
     """Nodes in an order in which they can run, with inputs, constants and outputs.
 
-    inputs: those of a run. constants: tensors known from the file. outputs: their types as the
-    file declares them. versions: operator sets by domain. origin: the file, for messages.
+    inputs: those of a run; a branch of an If has none, and reads tensors of the network around it.
+    constants: tensors known from the file. outputs: their types as the file declares them; those of
+    a branch may be UNKNOWN. versions: operator sets by domain. origin: the file, for messages.
     """
 
     origin: str

@@ -15,7 +15,8 @@ from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
 from fbg.graph.passes.precision import choose_dtypes
-from fbg.importers.backends.base import BackEnd, TypedNode
+from fbg.importers.backends.base import BackEnd
+from fbg.importers.backends.branches import Branches, needs
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
@@ -23,7 +24,8 @@ from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds, sizes_by_name
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.observe import calibrate_network
-from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
+from fbg.importers.onnx.inference import infer
+from fbg.importers.passes import simplified
 from fbg.importers.products import (
     ProductCount,
     count_products,
@@ -70,14 +72,16 @@ class Net:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends)
         self._placement = placed = dict(placement or {})
-        network = drop_identities(take_constants(network, placed), placed)
-        self.network = network = fold_batch_norm(network, placed)
+        self.network = network = simplified(network, placed)
         if num_threads is not None:
             num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
         self.num_threads = num_threads
         self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes)
-        self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
+        if any(node.branches for node in network.nodes):
+            inlined = infer(network, self.inputs, {}, placed).network
+            self.network = network = simplified(inlined, placed)
+        self._check_placement()
         self.int8_error: float | None = None
         if calibrate is not None:
             given: Iterable[Mapping[str, Array]]
@@ -231,7 +235,7 @@ class Net:
         return Net(
             network,
             shapes=self._shapes,
-            backends=[backend.name for backend in self._backends],
+            backends=[backend.name for backend in self._backends if backend.name in BACK_ENDS],
             placement=placement,
             num_threads=self.num_threads,
         )
@@ -382,14 +386,13 @@ def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
             if names is not None:
                 line = install_line(name)
                 raise ModelError(f"backends: {name} is not installed: {line}") from None
+    native = [i for i, backend in enumerate(found) if isinstance(backend, Native)]
+    if native:  # plans of branches need it
+        found.insert(native[0] + 1, Branches(found))
     return found
 
 
 def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str, ...]:
     """Return the inputs that ops use as weights or shapes: a plan depends on their values."""
-    needed: set[str] = set()
-    for node in network.nodes:
-        op = TypedNode(node, {})
-        for backend in backends:
-            needed.update(backend.needs(op))
+    needed = needs(network, backends)
     return tuple(name for name in network.inputs if name in needed)

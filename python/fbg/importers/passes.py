@@ -18,6 +18,16 @@ from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 
 
+def simplified(network: Network, kept: Collection[str] = ()) -> Network:
+    """Return the network, and its branches, after all passes that need no types."""
+    nodes = [
+        replace(node, branches=tuple(map(simplified, node.branches))) if node.branches else node
+        for node in network.nodes
+    ]
+    network = take_constants(replace(network, nodes=nodes), kept)
+    return fold_batch_norm(drop_identities(network, kept), kept)
+
+
 def readers_of(network: Network) -> Counter[str]:
     """Return how often each tensor is read, by nodes or as an output."""
     readers = Counter(name for node in network.nodes for name in node.reads)

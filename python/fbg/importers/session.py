@@ -124,8 +124,8 @@ class Session:
         )
         self._network, self._inputs, self._bound = network, inputs, bound
         self._backends = {backend.name: backend for backend in backends}
-        self._threads, self._features = num_threads, features
-        inferred = infer(network, inputs, bound)
+        self._threads, self._features, self._kept = num_threads, features, tuple(placement)
+        inferred = infer(network, inputs, bound, self._kept)
         _require_room(network, inferred.types)
         self._types = inferred.types
         self.ops = _ops(inferred)
@@ -225,7 +225,9 @@ class Session:
         self, ops: tuple[TypedNode, ...], inputs: tuple[str, ...], outputs: tuple[str, ...]
     ) -> ForeignPart:
         """Return ops as a part of another back end, with the versions and threads of the run."""
-        return ForeignPart(ops, inputs, outputs, self._network.versions, self._threads)
+        return ForeignPart(
+            ops, inputs, outputs, self._network.versions, self._threads, self._features
+        )
 
     def can_move(self, op: TypedNode, backend: BackEnd) -> bool:
         """Whether a back end may compute an op that is on another one."""
@@ -233,7 +235,7 @@ class Session:
 
     def described(self) -> tuple[Graph, dict[str, TypedNode]]:
         """Return the ops of a run by back end, and the nodes by name with constants, made anew."""
-        inferred = infer(self._network, self._inputs, self._bound)
+        inferred = infer(self._network, self._inputs, self._bound, self._kept)
         ops = _ops(inferred)
         return self._described(inferred, ops, self._packer(inferred)), ops
 
@@ -295,12 +297,12 @@ class Session:
         return found, [[second for part in each for second in part] for each in by_round]
 
     def steps(self) -> list[PlacedStep]:
-        """Return the steps of a run in order."""
-        return [
-            self._placed_step(step, part.backend)
-            for part in self._parts
-            for step in part.prepared.steps()
-        ]
+        """Return the steps of a run in order; those of branches follow the step of their If."""
+        found = []
+        for part in self._parts:
+            found += [self._placed_step(step, part.backend) for step in part.prepared.steps()]
+            found += [step for plan in getattr(part.prepared, "plans", ()) for step in plan.steps()]
+        return found
 
     def _placed_step(self, step: Step, backend: BackEnd) -> PlacedStep:
         own = [self.ops[name] for name in step.nodes if name in self.ops]

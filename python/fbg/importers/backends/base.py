@@ -12,11 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
-from fbg.importers.description import Constants, Node, TensorType
+from fbg.importers.description import UNKNOWN, Constants, Node, TensorType
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class TypedNode:
 
     def input_type(self, index: int) -> TensorType:
         """Return the type of an input."""
-        return self.types.get(self.node.inputs[index], TensorType(np.dtype(object), None))
+        return self.types.get(self.node.inputs[index], UNKNOWN)
 
     def shape(self, index: int = 0) -> tuple[int, ...]:
         """Return the shape of an input, which must be known."""
@@ -116,13 +114,17 @@ class PreparedPart(Protocol):
 
 @dataclass(frozen=True)
 class ForeignPart:
-    """Consecutive ops of a back end other than fbg, and the tensors that other parts read."""
+    """Consecutive ops of a back end other than fbg, and the tensors that other parts read.
+
+    features: CPU features for kernels.
+    """
 
     ops: tuple[TypedNode, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     versions: Mapping[str, int]
     num_threads: int
+    features: int = 0
 
 
 class BackEnd(Protocol):

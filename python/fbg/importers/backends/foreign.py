@@ -57,9 +57,9 @@ def _oldest_versions(part: ForeignPart) -> dict[str, int]:
             since = onnx.defs.get_schema(node.op, node.version, node.domain).since_version
         except onnx.defs.SchemaError:
             since = node.version
-        if any(isinstance(value, onnx.GraphProto) for value in node.attributes.values()):
-            since = node.version  # the contents of its subgraphs are not checked
-        versions[node.domain] = max(since, versions.get(node.domain, 1))
+        # Nodes of subgraphs are not looked at one by one.
+        for domain, version in {node.domain: since, **node.versions}.items():
+            versions[domain] = max(version, versions.get(domain, 1))
     return versions
 
 

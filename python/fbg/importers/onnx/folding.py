@@ -80,6 +80,10 @@ class Folding:
         self._versions = versions
         self._budget = Budget.of(sum(value.nbytes for value in constants.values()))
 
+    def give(self, constants: Mapping[str, Array]) -> None:
+        """Add the budget for more constants."""
+        self._budget.give(sum(value.nbytes for value in constants.values()))
+
     def shape(self, node: Node, types: Types) -> dict[str, Array] | None:
         """Return the output of a Shape or Size of a tensor whose shape is known, or None."""
         if node.domain != "" or node.op not in ("Shape", "Size") or node.inputs[0] not in types:

@@ -2,12 +2,14 @@
 
 The nodes are walked once, in order. Constant ones are computed (folding.py); the other
 nodes get the types that ONNX's own inference gives them. The shape of a tensor is known as soon as
-the shapes of its inputs are, so ``Shape`` and ops that depend on it are computed, too.
+the shapes of its inputs are, so ``Shape`` and ops that depend on it are computed, too. If the
+condition of an If is known, the nodes of its branch take its place, and are walked next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +18,8 @@ from onnx import helper, numpy_helper
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.importers.description import Constants, Network, Node, TensorType, needed
+from fbg.importers.description import UNKNOWN, Constants, Network, Node, TensorType, needed
+from fbg.importers.onnx.branches import Inlining, branch_of
 from fbg.importers.onnx.folding import Folding, node_proto
 from fbg.importers.onnx.foreign_types import foreign_types
 from fbg.importers.onnx.shapes import output_shape
@@ -28,20 +31,30 @@ MOST_SHAPE_ELEMENTS = 2**12  # most elements of a tensor whose values inference 
 
 @dataclass
 class Inferred:
-    """types: for every tensor. constants: tensors that are known. nodes: those that remain."""
+    """types: for every tensor. constants: tensors that are known. nodes: those that remain.
+
+    network: the network with branches in place of If.
+    """
 
     types: dict[str, TensorType]
     constants: Constants
     nodes: list[Node]
+    network: Network
 
 
 def infer(
-    network: Network, inputs: Mapping[str, TensorType], bound: Mapping[str, Array]
+    network: Network,
+    inputs: Mapping[str, TensorType],
+    bound: Mapping[str, Array],
+    kept: Collection[str] | None = None,
 ) -> Inferred:
     """Return types and constants for these types of the inputs.
 
-    bound: values of inputs that are treated as constants. Raises ModelError where shapes disagree.
+    bound: values of inputs that are treated as constants. kept: names of If nodes that stay even if
+    their condition is known; None: all. Raises ModelError where shapes disagree.
     """
+    inlining = Inlining(network, kept)
+    waiting, network = deque(network.nodes), inlining.network
     constants = Constants({**network.constants, **bound})
     folding = Folding(
         constants, lambda node: _output_types(node, types, constants, network), network.versions
@@ -49,7 +62,17 @@ def infer(
     types = {name: TensorType(value.dtype, value.shape) for name, value in constants.items()}
     types.update({name: inputs[name] for name in inputs if name not in bound})
     left: list[Node] = []
-    for node in network.nodes:
+    while waiting:
+        node = waiting.popleft()
+        branch = inlining.branch(node, constants)
+        if branch is not None:
+            constants.update(branch.constants)
+            types.update(
+                (name, TensorType(x.dtype, x.shape)) for name, x in branch.constants.items()
+            )
+            folding.give(branch.constants)
+            waiting.extendleft(reversed(branch.nodes))
+            continue
         weights = folding.weights(node)
         if weights is not None and weights.integers.itemsize == 1:
             constants.weights[node.outputs[0]] = weights
@@ -67,7 +90,7 @@ def infer(
             continue
         types.update(_output_types(node, types, constants, network))
         left.append(node)
-    return Inferred(types, constants, needed(left, network.outputs))
+    return Inferred(types, constants, needed(left, network.outputs), network)
 
 
 def _output_types(
@@ -78,7 +101,9 @@ def _output_types(
         name: network.declared.get(name, network.outputs.get(name))
         for name in filter(None, node.outputs)
     }
-    fallback = {name: kind for name, kind in declared.items() if kind is not None}
+    fallback = {name: k for name, k in declared.items() if k is not None and k is not UNKNOWN}
+    if node.branches and all(name in types for name in node.reads):
+        return {**fallback, **_results_of_branches(node, types, constants)}
     try:
         schema = onnx.defs.get_schema(node.op, node.version, node.domain)
     except onnx.defs.SchemaError:
@@ -124,6 +149,51 @@ def _output_types(
             if inferred.shape is not None or name not in result or (node.domain, node.op) in OPS:
                 result[name] = inferred
     return result
+
+
+def _results_of_branches(
+    node: Node, types: Mapping[str, TensorType], constants: Constants
+) -> dict[str, TensorType]:
+    """Return what the types of the results of the branches that can run have in common."""
+    taken = branch_of(node, constants)
+    branches = node.branches if taken is None else (taken,)
+    found: list[list[TensorType | None]] = []
+    for n, branch in enumerate(branches):
+        try:
+            inside = infer(branch, *captured(node, types, constants), ())
+        except ModelError:
+            if n == len(branches) - 1 and not found:
+                raise
+            continue
+        found.append([inside.types.get(name) for name in branch.outputs])
+    kinds = map(_joined, zip(*found, strict=True))
+    named = zip(node.outputs, kinds, strict=True)
+    return {name: kind for name, kind in named if name and kind is not None}
+
+
+def captured(
+    node: Node, types: Mapping[str, TensorType], constants: Constants
+) -> tuple[dict[str, TensorType], dict[str, Array]]:
+    """Return the tensors that subgraphs of a node read: types of those that vary, and the others.
+
+    Every branch of an If can be inferred and planned as a network of these inputs.
+    """
+    known = {name: constants[name] for name in node.captures if name in constants}
+    return {name: types[name] for name in node.captures if name not in known}, known
+
+
+def _joined(kinds: tuple[TensorType | None, ...]) -> TensorType | None:
+    """Return what types of a result have in common; None if that is nothing."""
+    first, *others = kinds
+    for other in others:
+        if first is None or other is None or first.dtype != other.dtype:
+            return None
+        one, two = first.shape, other.shape
+        fit = one is not None and two is not None and len(one) == len(two)
+        sizes = zip(one or (), two or (), strict=fit)
+        shape = tuple(a if a == b else None for a, b in sizes) if fit else None
+        first = TensorType(first.dtype, shape)
+    return first
 
 
 def _count(kind: TensorType) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from onnx import helper
 from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.files import open_regular
-from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.description import UNKNOWN, Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 from fbg.importers.onnx.check import GRAPHS, require_valid_node
 from fbg.importers.onnx.counting import require_few_fields
@@ -25,6 +26,7 @@ from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
 
 OLDEST_OPSET = 6
+DENSE = "tensor_type"
 MOST_BYTES = 2**31 - 1  # limit of a protobuf message
 
 
@@ -68,35 +70,105 @@ def read_model(
     versions = _versions(model, origin)
     budget = Budget.of(model.ByteSize())
     model = inline_functions(model, origin, budget)
-    graph, tensors = model.graph, Tensors(directory, budget)
-    if graph.sparse_initializer:
-        raise ModelError(f"{origin}: sparse initializers are not supported")
-    constants = dict(known)
-    for tensor in graph.initializer:
-        if tensor.name in constants:
-            raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
-        constants[tensor.name] = tensors.read(tensor, origin)
-    inputs = {
-        value.name: _type_of(value, origin) for value in graph.input if value.name not in constants
-    }
-    outputs = {value.name: _type_of(value, origin) for value in graph.output}
-    declared = {
-        value.name: _type_of(value, origin)
-        for value in graph.value_info
-        if value.type.WhichOneof("value") == "tensor_type"
-    }
-    nodes = [
-        _node(proto, i, _own(proto, versions, node_versions), origin, tensors)
-        for i, proto in enumerate(graph.node)
-    ]
-    ordered = _in_order(_unique_names(nodes), {*inputs, *constants}, origin)
-    computed = {*inputs, *constants, *(name for node in ordered for name in node.outputs)}
-    for name in outputs:
-        if name not in computed:
-            raise ModelError(f"{origin}: nothing computes output '{name}'")
-    if not outputs:
-        raise ModelError(f"{origin}: the graph has no outputs")
-    return Network(origin, inputs, outputs, constants, ordered, versions, declared)
+    reader = _Reader(origin, versions, node_versions, Tensors(directory, budget))
+    return reader.network(model.graph, known)
+
+
+@dataclass
+class _Reader:
+    """Reads graphs. versions: operator sets. node_versions: those of nodes by name, if others."""
+
+    origin: str
+    versions: dict[str, int]
+    node_versions: Mapping[str, int]
+    tensors: Tensors
+
+    def network(
+        self,
+        graph: onnx.GraphProto,
+        known: Mapping[str, Array],
+        around: Collection[str] | None = None,
+    ) -> Network:
+        """Return a graph as a network. around: if it is a branch, the tensors that it captures."""
+        origin = self.origin
+        if graph.sparse_initializer:
+            raise ModelError(f"{origin}: sparse initializers are not supported")
+        constants = dict(known)
+        for tensor in graph.initializer:
+            if tensor.name in constants:
+                raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
+            constants[tensor.name] = self.tensors.read(tensor, origin)
+        inputs = {v.name: _type_of(v, origin) for v in graph.input if v.name not in constants}
+        outputs = {
+            v.name: UNKNOWN if around is not None and _kind(v) is None else _type_of(v, origin)
+            for v in graph.output
+        }
+        declared = {v.name: _type_of(v, origin) for v in graph.value_info if _kind(v) == DENSE}
+        nodes = [self._node(proto, i) for i, proto in enumerate(graph.node)]
+        given = {*inputs, *constants, *(around or ())}
+        ordered = _in_order(_unique_names(nodes), given, origin)
+        computed = {*given, *(name for node in ordered for name in node.outputs)}
+        for name in outputs:
+            if name not in computed:
+                raise ModelError(f"{origin}: nothing computes output '{name}'")
+        if not outputs:
+            raise ModelError(f"{origin}: the graph has no outputs")
+        return Network(origin, inputs, outputs, constants, ordered, self.versions, declared)
+
+    def _node(self, proto: onnx.NodeProto, index: int) -> Node:
+        origin, versions = self.origin, _own(proto, self.versions, self.node_versions)
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        name = proto.name or f"{proto.op_type}_{index}"
+        if domain not in versions:
+            raise ModelError(
+                f"{origin}: node {proto.op_type} '{name}' is from domain '{domain}', of which the "
+                "file names no version"
+            )
+        where = f"{origin}: node {proto.op_type} '{name}'"
+        own = self.tensors.own(proto, where)
+        require_valid_node(own, versions, where)
+        attributes: dict[str, Any] = {}
+        graphs: list[onnx.GraphProto] = []
+        for attribute, owned in zip(proto.attribute, own.attribute, strict=True):
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                attributes[attribute.name] = self.tensors.read(attribute.t, where)
+            elif attribute.type in GRAPHS:
+                graphs += [owned.g, *owned.graphs]
+            else:
+                value = helper.get_attribute_value(attribute)
+                attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
+        return Node(
+            proto.op_type,
+            domain,
+            name,
+            tuple(proto.input),
+            tuple(proto.output),
+            attributes,
+            versions[domain],
+            tuple(dict.fromkeys(name for graph in graphs for name in _captures(graph))),
+            own,
+            versions if graphs else {},
+            self._branches(own, domain, versions, where),
+        )
+
+    def _branches(
+        self, node: onnx.NodeProto, domain: str, versions: dict[str, int], where: str
+    ) -> tuple[Network, ...]:
+        """Return the branches of an If, then and else; none if they hold more than tensors."""
+        if (domain, node.op_type) != ("", "If"):
+            return ()
+        named = {attribute.name: attribute.g for attribute in node.attribute}
+        graphs = {name: named[name] for name in ("then_branch", "else_branch")}
+        for graph in graphs.values():
+            outputs = {value.name for value in graph.output if _kind(value) in (None, DENSE)}
+            if len(outputs) != len(node.output) or graph.input or graph.sparse_initializer:
+                return ()
+        return tuple(
+            _Reader(f"{where}: {name}", versions, {}, self.tensors).network(
+                graph, {}, _captures(graph)
+            )
+            for name, graph in graphs.items()
+        )
 
 
 def _versions(model: onnx.ModelProto, origin: str) -> dict[str, int]:
@@ -125,9 +197,14 @@ def _own(
     return versions if version is None else {**versions, proto.domain: version}
 
 
+def _kind(value: onnx.ValueInfoProto) -> str | None:
+    """Return which kind of type a file declares for a tensor, or None if it declares none."""
+    return value.type.WhichOneof("value")  # type: ignore[no-any-return]
+
+
 def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
-    kind = value.type.WhichOneof("value")
-    if kind != "tensor_type":
+    kind = _kind(value)
+    if kind != DENSE:
         found = kind or "no type"
         raise ModelError(f"{origin}: tensor '{value.name}' must be a dense tensor, got {found}")
     tensor = value.type.tensor_type
@@ -139,49 +216,6 @@ def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
     if not tensor.HasField("shape"):
         return TensorType(dtype, None)
     return TensorType(dtype, shape_of(tensor.shape))
-
-
-def _node(
-    proto: onnx.NodeProto,
-    index: int,
-    versions: dict[str, int],
-    origin: str,
-    tensors: Tensors,
-) -> Node:
-    domain = "" if proto.domain == "ai.onnx" else proto.domain
-    name = proto.name or f"{proto.op_type}_{index}"
-    if domain not in versions:
-        raise ModelError(
-            f"{origin}: node {proto.op_type} '{name}' is from domain '{domain}', of which the file "
-            "names no version"
-        )
-    where = f"{origin}: node {proto.op_type} '{name}'"
-    own = tensors.own(proto, where)
-    require_valid_node(own, versions, where)
-    attributes: dict[str, Any] = {}
-    captures: list[str] = []
-    for attribute in proto.attribute:
-        if attribute.type == onnx.AttributeProto.TENSOR:
-            attributes[attribute.name] = tensors.read(attribute.t, where)
-        elif attribute.type in GRAPHS:
-            single = attribute.type == onnx.AttributeProto.GRAPH
-            graphs = [attribute.g] if single else list(attribute.graphs)
-            attributes[attribute.name] = graphs[0] if single else graphs
-            captures += [name for graph in graphs for name in _captures(graph)]
-        else:
-            value = helper.get_attribute_value(attribute)
-            attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
-    return Node(
-        proto.op_type,
-        domain,
-        name,
-        tuple(proto.input),
-        tuple(proto.output),
-        attributes,
-        versions[domain],
-        tuple(dict.fromkeys(captures)),
-        own,
-    )
 
 
 def _captures(graph: onnx.GraphProto) -> list[str]:
@@ -208,21 +242,7 @@ def _unique_names(nodes: list[Node]) -> list[Node]:
             count += 1
             name = f"{node.name}_{count}"
         seen.add(name)
-        renamed.append(
-            node
-            if name == node.name
-            else Node(
-                node.op,
-                node.domain,
-                name,
-                node.inputs,
-                node.outputs,
-                node.attributes,
-                node.version,
-                node.captures,
-                node.source,
-            )
-        )
+        renamed.append(node if name == node.name else replace(node, name=name))
     return renamed
 
 

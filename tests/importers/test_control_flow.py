@@ -1,0 +1,263 @@
+"""If against onnxruntime: known branches become part of the network around them,
+others are plans of their own."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import fbg
+from fbg.importers.net import Net
+from fbg.importers.onnx.read import read_model
+from helpers.onnx_models import make_model, node, plain_onnxruntime
+
+pytestmark = pytest.mark.filterwarnings("error:.*onnx.reference:UserWarning")
+
+RNG = np.random.default_rng(8)
+X = RNG.standard_normal((1, 3, 8, 8)).astype(np.float32)
+W = RNG.standard_normal((4, 3, 3, 3)).astype(np.float32)
+YES, NO = np.array(True), np.array(False)
+
+
+def value(name, shape=None, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def graph(nodes, outputs, inputs=(), constants=None):
+    initializers = [onnx.numpy_helper.from_array(a, n) for n, a in (constants or {}).items()]
+    results = [value(each) if isinstance(each, str) else each for each in outputs]
+    return helper.make_graph(nodes, "inside", list(inputs), results, initializers)
+
+
+def choice(condition, then, other, outputs=("y",), name="choice"):
+    return helper.make_node(
+        "If", [condition], list(outputs), name, then_branch=then, else_branch=other
+    )
+
+
+def loop_body(nodes, outputs, inputs):
+    counted = [value("i", (), TensorProto.INT64), value("go", (), TensorProto.BOOL)]
+    kept = node("Identity", ["go"], "on")
+    return graph([kept, *nodes], [value("on", (), TensorProto.BOOL), *outputs], [*counted, *inputs])
+
+
+def check(model, *feeds, atol=1e-5, **options):
+    """Compare with onnxruntime; return the back ends of the steps of the last run."""
+    net = Net(read_model(model, "test.onnx", None), **options)
+    for feed in feeds:
+        got, wanted = net.run(feed), plain_onnxruntime(model, feed)
+        for array, expected in zip(got.values(), wanted, strict=True):
+            assert array.shape == expected.shape
+            np.testing.assert_allclose(array, expected, atol=atol)
+    steps = net.plan().steps
+    assert all(step.backend != "reference" for step in steps)
+    return {name: step.backend for step in steps for name in step.nodes}
+
+
+CONV = [node("Conv", ["x", "w"], "c", pads=[1, 1, 1, 1]), node("Relu", ["c"], "r")]
+POOL = [node("AveragePool", ["x"], "p", kernel_shape=[1, 1]), node("Conv", ["p", "w"], "r")]
+THEN, ELSE = graph(CONV, ["r"]), graph(POOL, ["r"])
+
+
+@pytest.mark.parametrize("condition", [YES, NO])
+def test_a_constant_condition_leaves_the_nodes_of_its_branch(condition):
+    nodes = [choice("true", THEN, ELSE), node("Sigmoid", ["y"], "z")]
+    model = make_model(nodes, {"x": X}, ["z"], {"w": W, "true": condition})
+    ran = check(model, {"x": X}, backends=("fbg",))
+    assert ran.keys() == ({"c", "r", "z"} if condition else {"p", "r", "z"})
+
+
+def test_a_constant_condition_is_known_to_calibration_and_in_saved_networks(tmp_path):
+    nodes = [choice("true", THEN, ELSE)]
+    model = make_model(nodes, {"x": X}, ["y"], {"w": W, "true": YES})
+    network = read_model(model, "test.onnx", None)
+    net = Net(network, calibrate=[X])
+    assert net.products.int8 == 1
+    net.save(tmp_path / "saved")
+    np.testing.assert_array_equal(fbg.load(tmp_path / "saved")(X), net(X))
+
+
+def by_size(then, other):
+    """A choice by the size of the second axis of x."""
+    return [
+        node("Shape", ["x"], "shape", start=1, end=2),
+        node("Squeeze", ["shape"], "size"),
+        node("Equal", ["size", "three"], "fits"),
+        choice("fits", then, other),
+    ]
+
+
+def test_a_condition_that_depends_on_shapes_is_known_to_each_plan():
+    sizes = {"x": (np.float32, (1, "c", 8, 8))}
+    wide = graph([node("ReduceSum", ["x", "one"], "s")], ["s"])
+    constants = {"w": W, "three": np.array(3), "one": np.array([1])}
+    model = make_model(by_size(THEN, wide), sizes, ["y"], constants)
+    other = RNG.standard_normal((1, 5, 8, 8)).astype(np.float32)
+    assert check(model, {"x": X}, backends=("fbg",)).keys() == {"c", "r"}
+    assert check(model, {"x": X}, {"x": other}, backends=("fbg",)).keys() == {"s"}
+
+
+def test_a_branch_may_choose_again():
+    inner = choice("no", graph(POOL, ["r"]), graph(CONV, ["r"]), ["inner"], "inner")
+    then = graph([inner, node("Neg", ["inner"], "n")], ["n"])
+    model = make_model(
+        [choice("true", then, ELSE)], {"x": X}, ["y"], {"w": W, "true": YES, "no": NO}
+    )
+    assert check(model, {"x": X}, backends=("fbg",)).keys() == {"c", "r", "n"}
+
+
+def test_names_that_branches_share_with_each_other_and_with_loops_are_made_unique():
+    adding = loop_body([node("Add", ["v", "t"], "q")], ["q"], [value("v", (1, 2))])
+    doubling = loop_body(
+        [node("Relu", ["v"], "t"), node("Add", ["t", "t"], "r")], ["r"], [value("v", (1, 2))]
+    )
+    nodes = [node("Neg", ["x"], "a")]
+    for i, (read, written) in enumerate([("a", "b"), ("b", "c")]):
+        then = graph(
+            [
+                node("Mul", [read, "k"], "t"),
+                helper.make_node("Loop", ["two", "", "k"], ["u"], "loop", body=adding),
+                node("Add", ["u", "k"], "r"),
+            ],
+            ["r"],
+            constants={"k": np.array([[1 + i, 2]], np.float32)},
+        )
+        other = graph([node("Neg", [read], "n")], ["n"])
+        nodes.append(choice("true", then, other, [written], f"choice{i}"))
+    nodes.append(helper.make_node("Loop", ["two", "", "c"], ["y"], "loop", body=doubling))
+    x = np.array([[3, -4]], np.float32)
+    constants = {"true": YES, "two": np.array(2)}
+    ran = check(make_model(nodes, {"x": x}, ["y"], constants), {"x": x})
+    assert [name for name in ran if "loop" in name] == ["choice0/loop", "choice1/loop", "loop"]
+
+
+def test_results_of_a_branch_may_be_tensors_from_outside_or_constants():
+    then = graph([], ["x", "k"], constants={"k": np.ones(2, np.float32)})
+    other = graph([node("Neg", ["x"], "n"), node("Identity", ["w"], "v")], ["n", "v"])
+    x, w = np.array([1, -2], np.float32), np.zeros(2, np.float32)
+    nodes = [choice("true", then, other, ["y", "z"])]
+    for condition, wanted in ((YES, (x, np.ones(2))), (NO, (-x, w))):
+        varying = {"x": x, "true": condition}
+        constant = {"w": w, "true": condition}
+        for model, feed in [
+            (make_model(nodes, varying, ["y", "z"], {"w": w}), varying),
+            (make_model(nodes, {"x": x}, ["y", "z"], constant), {"x": x}),
+        ]:
+            found = Net(read_model(model, "test.onnx", None)).run(feed)
+            np.testing.assert_array_equal(found["y"], wanted[0])
+            np.testing.assert_array_equal(found["z"], wanted[1])
+            assert not np.shares_memory(found["y"], x)
+
+
+# Conditions of a run -----------------------------------------------------------------------------
+
+
+def test_a_condition_of_a_run_chooses_between_plans_of_fbg():
+    nodes = [
+        node("Relu", ["x"], "x2"),
+        choice(
+            "flag", THEN, graph([node("Conv", ["x2", "w"], "c"), node("Neg", ["c"], "n")], ["n"])
+        ),
+        node("Sigmoid", ["y"], "z"),
+    ]
+    model = make_model(nodes, {"x": X, "flag": YES}, ["z"], {"w": W})
+    ran = check(model, {"x": X, "flag": YES}, {"x": X, "flag": NO})
+    assert ran["choice"] == "branches"
+    assert ran["c"] == ran["r"] == ran["n"] == ran["x2"] == "fbg"
+
+
+def test_results_whose_shape_both_branches_share_stay_on_fbg():
+    other = graph([node("Conv", ["x", "w"], "c", pads=[1, 1, 1, 1])], ["c"])
+    nodes = [choice("flag", THEN, other), node("Sigmoid", ["y"], "z")]
+    model = make_model(nodes, {"x": X, "flag": YES}, ["z"], {"w": W})
+    ran = check(model, {"x": X, "flag": NO}, {"x": X, "flag": YES}, backends=("fbg",))
+    assert ran["z"] == "fbg"
+
+
+def test_choices_inside_of_choices_of_a_run():
+    inner = choice("second", graph(POOL, ["r"]), THEN, ["inner"], "inner")
+    then = graph([inner, node("Neg", ["inner"], "n")], ["n"])
+    inputs = {"x": X, "flag": YES, "second": YES}
+    model = make_model([choice("flag", then, ELSE)], inputs, ["y"], {"w": W})
+    feeds = [{"x": X, "flag": a, "second": b} for a in (YES, NO) for b in (YES, NO)]
+    ran = check(model, *feeds)
+    assert ran["choice"] == ran["inner"] == "branches"
+    assert ran["n"] == "onnxruntime"  # its shape depends on the choice
+    assert ran["p"] == "fbg"
+
+
+def test_a_branch_that_does_not_fit_is_an_error_in_a_run_that_takes_it():
+    wide = np.ones((7, 3), np.float32)
+    wrong = graph([node("MatMul", ["x", "wide"], "p")], ["p"])
+    model = make_model(
+        [choice("flag", THEN, wrong)], {"x": X, "flag": YES}, ["y"], {"w": W, "wide": wide}
+    )
+    net = Net(read_model(model, "test.onnx", None))
+    for _ in range(2):
+        assert net.run({"x": X, "flag": YES})["y"].shape == (1, 4, 8, 8)
+        with pytest.raises(fbg.ModelError, match=r"If 'choice': else_branch: node MatMul 'p'"):
+            net.run({"x": X, "flag": NO})
+
+
+def test_inputs_that_branches_need_as_shapes_are_known_to_plans():
+    then = graph([node("Reshape", ["x", "shape"], "r")], ["r"])
+    inputs = {"x": X, "flag": YES, "shape": np.array([3, 64])}
+    model = make_model(
+        [choice("flag", then, graph([node("Neg", ["x"], "n")], ["n"]))], inputs, ["y"]
+    )
+    ran = check(model, *({**inputs, "flag": flag} for flag in (YES, NO)))
+    assert ran["r"] == "fbg"
+    check(model, inputs, {**inputs, "shape": np.array([64, 3])})
+
+
+def test_captured_tensors_of_unknown_shape_run_on_onnxruntime():
+    nodes = [
+        node("NonZero", ["x"], "places"),
+        node("Cast", ["places"], "p", to=TensorProto.FLOAT),
+        choice(
+            "flag", graph([node("Neg", ["p"], "n")], ["n"]), graph([node("Exp", ["p"], "e")], ["e"])
+        ),
+    ]
+    inputs = {"x": X, "flag": YES}
+    ran = check(make_model(nodes, inputs, ["y"]), inputs, {"x": X, "flag": NO})
+    assert set(ran.values()) == {"onnxruntime"}
+
+
+def test_plans_of_branches_can_be_profiled_tuned_and_placed():
+    inputs = {"x": X, "flag": YES}
+    model = make_model([choice("flag", THEN, ELSE)], inputs, ["y"], {"w": W})
+    net = Net(read_model(model, "test.onnx", None))
+    profile = net.profile(inputs, rounds=2)
+    assert [step.nodes for step in profile.steps] == [("choice",)]
+    assert profile.steps[0].seconds > 0
+    assert net.plan().arena_bytes > 0
+    assert len(net.trials()) == 2
+    whole = Net(net.network, placement={"choice": "onnxruntime"})
+    np.testing.assert_allclose(whole.run(inputs)["y"], net.run(inputs)["y"], atol=1e-5)
+    assert {step.backend for step in whole.plan().steps} == {"onnxruntime"}
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+
+def test_captured_values_that_nothing_computes_are_refused():
+    nodes = [choice("flag", graph([node("Neg", ["nothing"], "n")], ["n"]), THEN)]
+    model = make_model(nodes, {"x": X, "flag": YES}, ["y"], {"w": W})
+    with pytest.raises(fbg.ModelError, match=r"If 'choice' reads tensor 'nothing'"):
+        read_model(model, "test.onnx", None)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_functions_that_call_themselves_are_refused_by_name(inside):
+    call = helper.make_node("Endless", ["a"], ["b"], domain="local")
+    true = helper.make_node("Constant", [], ["t"], value=onnx.numpy_helper.from_array(YES))
+    nodes = [true, choice("t", graph([call], ["b"]), graph([call], ["b"]), ["b"])]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
+    function = helper.make_function(
+        "local", "Endless", ["a"], ["b"], nodes if inside else [call], opsets
+    )
+    outer = helper.make_node("Endless", ["x"], ["y"], domain="local")
+    model = make_model([outer], {"x": X}, ["y"], functions=[function])
+    model.opset_import.append(helper.make_opsetid("local", 1))
+    with pytest.raises(fbg.ModelError, match="local function 'Endless' calls itself"):
+        read_model(model, "test.onnx", None)
