@@ -1,5 +1,9 @@
-"""If against onnxruntime: known branches become part of the network around them,
-others are plans of their own."""
+"""If, Loop and Scan against onnxruntime: known branches become part of the network around them,
+others are plans of their own, and loops run on onnxruntime as a whole."""
+
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import onnx
@@ -235,6 +239,86 @@ def test_plans_of_branches_can_be_profiled_tuned_and_placed():
     whole = Net(net.network, placement={"choice": "onnxruntime"})
     np.testing.assert_allclose(whole.run(inputs)["y"], net.run(inputs)["y"], atol=1e-5)
     assert {step.backend for step in whole.plan().steps} == {"onnxruntime"}
+
+
+# Loops -------------------------------------------------------------------------------------------
+
+
+def test_a_loop_with_carried_values_scan_outputs_and_captured_values():
+    body = loop_body(
+        [node("MatMul", ["v", "m"], "p"), node("Add", ["p", "b"], "v2"), node("Neg", ["v2"], "s")],
+        ["v2", "s"],
+        [value("v", (2, 2))],
+    )
+    x, m = RNG.standard_normal((2, 2, 2)).astype(np.float32)
+    nodes = [
+        node("Relu", ["x"], "b"),
+        helper.make_node("Loop", ["trips", "", "x"], ["y", "z"], "loop", body=body),
+    ]
+    model = make_model(nodes, {"x": x, "trips": np.array(3)}, ["y", "z"], {"m": m})
+    ran = check(model, {"x": x, "trips": np.array(3)}, {"x": x, "trips": np.array(5)})
+    assert ran == {"b": "fbg", "loop": "onnxruntime"}
+
+
+@pytest.mark.parametrize("wrong", [(5, 9), (2, 2, 2)])
+def test_shapes_that_a_file_declares_wrongly_inside_of_a_loop_are_ignored(wrong):
+    body = loop_body([node("Relu", ["v"], "r")], [value("r", wrong)], [value("v", (2, 2))])
+    x = RNG.standard_normal((2, 2)).astype(np.float32)
+    nodes = [helper.make_node("Loop", ["three", "", "x"], ["y"], "loop", body=body)]
+    model = make_model(nodes, {"x": x}, ["y"], {"three": np.array(3)})
+    assert check(model, {"x": x}) == {"loop": "onnxruntime"}
+
+
+def test_a_loop_whose_body_has_operators_of_onnxruntime():
+    gelu = helper.make_node("Gelu", ["v"], ["r"], domain="com.microsoft")
+    body = loop_body([gelu], ["r"], [value("v", (2, 2))])
+    x = RNG.standard_normal((2, 2)).astype(np.float32)
+    nodes = [helper.make_node("Loop", ["three", "", "x"], ["y"], "loop", body=body)]
+    model = make_model(nodes, {"x": x}, ["y"], {"three": np.array(3)})
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    assert check(model, {"x": x}) == {"loop": "onnxruntime"}
+
+
+def test_a_scan_with_captured_values():
+    body = graph(
+        [node("Mul", ["row", "k"], "p"), node("Add", ["p", "sum"], "t"), node("Exp", ["t"], "e")],
+        ["t", "e"],
+        [value("sum", (3,)), value("row", (3,))],
+    )
+    x = RNG.standard_normal((4, 3)).astype(np.float32)
+    nodes = [
+        node("ReduceMean", ["x", "axes"], "k", keepdims=0),
+        helper.make_node("Scan", ["k", "x"], ["y", "z"], "scan", body=body, num_scan_inputs=1),
+    ]
+    model = make_model(nodes, {"x": x}, ["y", "z"], {"axes": np.array([0])})
+    assert check(model, {"x": x}) == {"k": "fbg", "scan": "onnxruntime"}
+
+
+def test_ctrl_c_ends_a_loop_without_end(tmp_path):
+    body = loop_body([node("Neg", ["v"], "r")], ["r"], [value("v", (1,))])
+    nodes = [helper.make_node("Loop", ["most", "", "x"], ["y"], "loop", body=body)]
+    x = np.ones(1, np.float32)
+    model = make_model(nodes, {"x": x}, ["y"], {"most": np.array(2**60)})
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    program = """
+        import os, signal, threading
+        import numpy as np, fbg
+        net = fbg.load("m.onnx")
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            net(np.ones(1, np.float32))
+        except KeyboardInterrupt:
+            print("ended")
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ended.stdout == "ended\n"
 
 
 # Bad input ---------------------------------------------------------------------------------------

@@ -6,14 +6,18 @@ One team owns the CPUs at a time. Each inner session has threads of its own, and
 many, so none of them spins for work; fbg's threads are put to rest before they begin. Parts that
 take little time have no threads: they run on the calling one. Parts that compute the same share a
 session, as a network may have thousands of small parts.
+
+A Loop may run for any time: Ctrl-C ends it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -63,7 +67,12 @@ def session_model(part: ForeignPart) -> bytes:
     subgraphs have been checked when their types were inferred.
     """
     model = part_model(part)
-    if any(attribute.type in GRAPHS for node in model.graph.node for attribute in node.attribute):
+    if subgraphs := list(_subgraphs(model.graph.node)):
+        for subgraph in subgraphs:  # onnxruntime ignores what contradicts its own inference
+            del subgraph.value_info[:]
+            dense = (v for v in subgraph.output if v.type.HasField("tensor_type"))
+            for value in dense:
+                value.type.tensor_type.ClearField("shape")
         onnx.shape_inference.infer_shapes(model, strict_mode=True)
     if any(op.node.captures for op in part.ops):
         return bytes(model.SerializeToString())
@@ -77,6 +86,16 @@ def session_model(part: ForeignPart) -> bytes:
     for value in (*graph.input, *graph.output, *graph.initializer):
         value.name = numbers[value.name]
     return bytes(model.SerializeToString())
+
+
+def _subgraphs(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
+    """Yield the subgraphs of nodes at any depth."""
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.type in GRAPHS:
+                for graph in (attribute.g, *attribute.graphs):
+                    yield graph
+                    yield from _subgraphs(graph.node)
 
 
 def open_session(model: bytes, threads: int, optimize: bool = True) -> Any:
@@ -171,6 +190,9 @@ class _PreparedSession:
     def __init__(self, part: ForeignPart, sessions: _Sessions) -> None:
         self._part = part
         self._has_threads = _threads(part) > 1
+        nodes = [op.node.source for op in part.ops if op.node.versions]
+        inside = (node for graph in _subgraphs(nodes) for node in graph.node)
+        self._loops = any(node.op_type == "Loop" for node in (*nodes, *inside))
         try:
             self._session = sessions.get(part)
             self._inputs = [value.name for value in self._session.get_inputs()]
@@ -194,7 +216,7 @@ class _PreparedSession:
                 binding.bind_output(name, "cpu", 0, out.dtype, out.shape, out.ctypes.data)
                 bound.append(out)
         try:
-            self._session.run_with_iobinding(binding)
+            self._called(lambda options: self._session.run_with_iobinding(binding, options))
         except Exception:  # any type; errors that are not about an output are raised again
             return self._unbound(given, outputs)
         return bound
@@ -203,11 +225,37 @@ class _PreparedSession:
         """Return copies of outputs of any type and shape."""
         feeds = dict(zip(self._inputs, given, strict=True))
         try:
-            results = self._session.run(self._outputs, feeds)
+            results = self._called(lambda options: self._session.run(self._outputs, feeds, options))
         except Exception as error:  # onnxruntime has an exception type for each kind of failure
             raise failure(self._part, "onnxruntime", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)
         return [written(self._part, *item) for item in named]
+
+    def _called(self, call: Callable[[Any], Any]) -> Any:
+        """Return the result of a call with options of a run; Ctrl-C ends the run of a Loop.
+
+        Python interrupts nothing but its own main thread, so this one waits for another.
+        """
+        if not self._loops or threading.current_thread() is not threading.main_thread():
+            return call(None)
+        import onnxruntime
+
+        options, result = onnxruntime.RunOptions(), Future[Any]()
+
+        def run() -> None:
+            try:
+                result.set_result(call(options))
+            except Exception as error:
+                result.set_exception(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            return result.result()
+        except KeyboardInterrupt:
+            options.terminate = True
+            thread.join()
+            raise
 
     def timed(
         self, inputs: Sequence[Array], outputs: Sequence[Array | None]
