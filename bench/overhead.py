@@ -54,7 +54,7 @@ class Product:
         return fbg.linear(self.x, self.w, self.bias, None, 1)
 
     def native_linear(self) -> object:
-        return self.w._native.linear(self.x, self.bias, "", 1)
+        return self.w._native.linear(self.x, self.bias, "", 1, False)
 
     def gemm(self) -> object:
         a = fbg.PackAWithQuantRowOffset(self.x)
@@ -62,7 +62,7 @@ class Product:
 
     def native_gemm(self) -> object:
         a = native.AOperand("quant_row", self.x)
-        return self.w._native.gemm(a, self.pipeline._native, self.out, 1)
+        return self.w._native.gemm(a, self.pipeline._native, self.out, 1, False)
 
     def prepared(self) -> object:
         return self.call(self.x, self.out)

@@ -2,6 +2,7 @@
 // fbg/conv/conv.h, and the ops of networks from ONNX files in fbg/plan/tensor.h.
 #pragma once
 
+#include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"

@@ -116,7 +116,12 @@ class PackedB:
     def unpack(self) -> npt.NDArray[Any]: ...
     # bind_gemm.cc
     def gemm(
-        self, a: AOperand, stages: list[Stage], out: object, num_threads: int
+        self,
+        a: AOperand,
+        stages: list[Stage],
+        out: object,
+        num_threads: int,
+        flush_subnormals: bool,
     ) -> npt.NDArray[Any]: ...
     def linear(
         self,
@@ -124,6 +129,7 @@ class PackedB:
         bias: npt.NDArray[Any] | None,
         activation: str,
         num_threads: int,
+        flush_subnormals: bool,
         blocking: _Blocking | None = None,
     ) -> _Floats: ...
     # What a type of weights does not have is None.
@@ -268,6 +274,7 @@ def prepare(
     stages: list[Stage],
     rows: int,
     num_threads: int,
+    flush_subnormals: bool,
     x_dtype: np.dtype[Any],
     out_dtype: np.dtype[Any] | None,
     text: str,
@@ -315,9 +322,16 @@ class _PreparedConv:
         scale: float,
         zero_point: int,
         out: npt.NDArray[Any] | None,
+        flush_subnormals: bool,
     ) -> npt.NDArray[Any]: ...
-    def bind(  # shapes: of x and out
-        self, stages: Sequence[Stage], scale: float, zero_point: int, *shapes: Sequence[int]
+    def bind(
+        self,
+        stages: Sequence[Stage],
+        scale: float,
+        zero_point: int,
+        x_shape: Sequence[int],
+        out_shape: Sequence[int],
+        flush_subnormals: bool,
     ) -> _ConvCall: ...
 
 class ConvWeights:

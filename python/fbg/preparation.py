@@ -44,6 +44,7 @@ def gemm(
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
     algorithm: str | None = None,
+    flush_subnormals: bool = False,
     **unknown: NoReturn,
 ) -> npt.NDArray[Any]:
     """Return ``pipeline(a @ packed_b)``, an (M, N) array.
@@ -62,6 +63,9 @@ def gemm(
             float32 matrices with one or two levels of Strassen's algorithm, ``"strassen"`` with
             the number of levels with the lowest modelled cost. K must be a multiple of 2 (for two
             levels of 4), and N of 32 (64). The first such product packs the weights once more.
+        flush_subnormals: take floats nearer to 0 than 2⁻¹²⁶ for zeros, as networks do, in operands
+            and results of each step. Otherwise they are kept, whatever the mode of the thread,
+            which may take a hundred times as long.
 
     Returns `out`. The result is bit-for-bit the same for every number of threads. Without
     `algorithm`, none of its rows depends on the other rows.
@@ -83,9 +87,10 @@ def gemm(
     if unknown:
         require_known("gemm", unknown, gemm)
     if algorithm is None or not isinstance(packed_b, PackedB):
-        return product.multiply(a, packed_b, pipeline, out, num_threads)
+        return product.multiply(a, packed_b, pipeline, out, num_threads, flush_subnormals)
     stages = Pipeline.of(pipeline, "gemm")
-    return StrassenCall.of_packed(a, packed_b, stages, algorithm, num_threads)(a._array, out)
+    call = StrassenCall.of_packed(a, packed_b, stages, algorithm, num_threads, flush_subnormals)
+    return call(a._array, out)
 
 
 @overload
@@ -112,11 +117,11 @@ def prepare(
             x: `PackAWithQuantRowOffset` (the default for int8 weights), `PackA` (the default for
             float weights and for uint8 x) or `PackAWithRowOffset`; ``x_dtype``, by default uint8
             for `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32;
-            ``num_threads``; ``algorithm="strassen"``, as in `gemm`, for x of exactly `rows` rows;
-            and the options of the packer, such as ``granularity``, ``scale`` and
-            ``zero_point``, or a ``row_range`` with `rows` rows. For a convolution: ``shape``, the
-            shape of every x; ``x_dtype``, ``scale``, ``zero_point``, ``algorithm``, ``exact`` and
-            ``num_threads`` as in `conv`.
+            ``num_threads`` and ``flush_subnormals``, as in `gemm`; ``algorithm="strassen"``, as
+            there, for x of exactly `rows` rows; and the options of the packer, such as
+            ``granularity``, ``scale`` and ``zero_point``, or a ``row_range`` with `rows` rows. For
+            a convolution: ``shape``, the shape of every x; ``x_dtype``, ``scale``, ``zero_point``,
+            ``algorithm``, ``exact``, ``num_threads`` and ``flush_subnormals`` as in `conv`.
 
     Raises the errors of `gemm` and `conv`.
 

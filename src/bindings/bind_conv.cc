@@ -79,8 +79,9 @@ ConvInput input_of(const PreparedConv& p, const py::array& x) {
 
 // All phases, without the GIL.
 void compute(const PreparedConv& p, const ConvInput& input, const std::vector<Stage>& stages,
-             OutputView out) {
+             OutputView out, Subnormals subnormals) {
   const GilRelease release;
+  const FloatEnvironment environment(subnormals);
   begin_run(stages, p.shape().out_pixels());
   std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
   for (int phase = 0; phase < p.conv.phases(); ++phase)
@@ -90,7 +91,8 @@ void compute(const PreparedConv& p, const ConvInput& input, const std::vector<St
 }
 
 py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<PyStage>& py_stages,
-                   float scale, std::int32_t zero_point, const py::object& out) {
+                   float scale, std::int32_t zero_point, const py::object& out,
+                   bool flush_subnormals) {
   ConvInput input = input_of(p, x);
   input.scale = scale;
   input.zero_point = zero_point;
@@ -106,7 +108,7 @@ py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<
     require_output(out, dtype, m, n, a, py_stages, "conv");
     c = py::reinterpret_borrow<py::array>(out);
   }
-  compute(p, input, stages, output_view(c));
+  compute(p, input, stages, output_view(c), subnormals_of(flush_subnormals));
   return c;
 }
 
@@ -116,7 +118,7 @@ class ConvCall {
  public:
   ConvCall(const PreparedConv& prepared, std::vector<PyStage> stages, float scale,
            std::int32_t zero_point, std::vector<py::ssize_t> x_shape,
-           std::vector<py::ssize_t> out_shape)
+           std::vector<py::ssize_t> out_shape, Subnormals subnormals)
       : prepared_(prepared),
         py_stages_(std::move(stages)),
         scale_(scale),
@@ -124,7 +126,8 @@ class ConvCall {
         x_shape_(std::move(x_shape)),
         out_shape_(std::move(out_shape)),
         x_(prepared.input()),
-        out_(prepared.output()) {
+        out_(prepared.output()),
+        subnormals_(subnormals) {
     const std::int64_t n = prepared.geometry().out_channels;
     stages_ = native_stages(py_stages_, prepared.shape().out_pixels(), n, "conv");
     for (const PyStage& s : py_stages_) {
@@ -151,7 +154,7 @@ class ConvCall {
     input.scale = scale_;
     input.zero_point = zero_point_;
     const OutputView view{out.mutable_data(), out_shape_.back() * out_.size()};
-    compute(prepared_, input, stages_, view);
+    compute(prepared_, input, stages_, view, subnormals_);
     return true;
   }
 
@@ -172,6 +175,7 @@ class ConvCall {
   const std::int32_t zero_point_;
   const std::vector<py::ssize_t> x_shape_, out_shape_;
   const ElementType x_, out_;
+  const Subnormals subnormals_;
   std::vector<Stage> stages_;
   std::vector<ByteRange> bound_, written_;  // arrays of the stages; those they write
 };
@@ -257,8 +261,9 @@ void bind_prepared(py::module_& m) {
           "bind",
           [](const PreparedConv& p, const std::vector<PyStage>& stages, float scale,
              std::int32_t zero_point, const std::vector<py::ssize_t>& x_shape,
-             const std::vector<py::ssize_t>& out_shape) {
-            return std::make_unique<ConvCall>(p, stages, scale, zero_point, x_shape, out_shape);
+             const std::vector<py::ssize_t>& out_shape, bool flush_subnormals) {
+            return std::make_unique<ConvCall>(p, stages, scale, zero_point, x_shape, out_shape,
+                                              subnormals_of(flush_subnormals));
           },
           py::keep_alive<0, 1>())
       .def_property_readonly(

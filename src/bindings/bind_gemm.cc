@@ -71,7 +71,7 @@ std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
 
 py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const PackedMatrix& b,
               const std::vector<PyStage>& py_stages, const py::object& out, int num_threads,
-              const Blocking& blocking = {}) {
+              bool flush_subnormals, const Blocking& blocking = {}) {
   const std::int64_t m = x.rows, n = b.cols(), k = b.rows();
   if (x.cols != k)
     throw py::value_error("gemm: K of a is " + std::to_string(x.cols) +
@@ -97,22 +97,24 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
   std::byte* const space = thread_workspace(gemm->workspace_bytes(num_threads));
   const GilRelease release;
+  const FloatEnvironment environment(subnormals_of(flush_subnormals));
   run_product(*gemm, operand, x, b, stages, view, space, num_threads);
   return c;
 }
 
 py::array gemm(const PackedMatrix& b, const AOperand& a, const std::vector<PyStage>& stages,
-               const py::object& out, int num_threads) {
+               const py::object& out, int num_threads, bool flush_subnormals) {
   const char* const name = name_by_weights(b, "gemm: a for int4 weights",
                                            "gemm: a for int8 weights", "gemm: a for float weights");
   const PackedAs as = packed_as(a, b.family(), "gemm");
-  return run(a, as, source(as.packer, a.array, name), b, stages, out, num_threads);
+  return run(a, as, source(as.packer, a.array, name), b, stages, out, num_threads,
+             flush_subnormals);
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
 // Measurements name a blocking: the members of Blocking in order.
 py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<py::array>& bias,
-                 const std::string& activation, int num_threads,
+                 const std::string& activation, int num_threads, bool flush_subnormals,
                  const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
   if (is_integer(w.family())) stages.push_back(make_stage(stage_row(StageKind::dequantize)));
@@ -134,7 +136,7 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
                           "), got " + shape_text(x));
   Blocking chosen;
   if (blocking) chosen = {(*blocking)[0], (*blocking)[1], (*blocking)[2], (*blocking)[3]};
-  return run(a, as, rows, w, stages, py::none(), num_threads, chosen);
+  return run(a, as, rows, w, stages, py::none(), num_threads, flush_subnormals, chosen);
 }
 
 // The types of sums, by the names of their dtypes.
@@ -167,9 +169,10 @@ void bind_gemm(py::module_& m) {
     py::setattr(weights, name,
                 py::cpp_function(function, py::name(name), py::is_method(weights), arguments...));
   };
-  define("gemm", &gemm, py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"));
+  define("gemm", &gemm, py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"),
+         py::arg("flush_subnormals"));
   define("linear", &linear, py::arg("x"), py::arg("bias"), py::arg("activation"),
-         py::arg("num_threads"), py::arg("blocking") = py::none());
+         py::arg("num_threads"), py::arg("flush_subnormals"), py::arg("blocking") = py::none());
 
   m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {

@@ -136,8 +136,8 @@ py::object make_type() {
 
 py::object prepare(const py::object& type, const AOperand& sample, const PackedMatrix& packed_b,
                    const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
-                   const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
-                   std::string text, py::tuple origin) {
+                   bool flush_subnormals, const py::dtype& x_dtype,
+                   const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
   const char* const name =
       name_by_weights(packed_b, "prepare: x for int4 weights", "prepare: x for int8 weights",
                       "prepare: x for float weights");
@@ -153,10 +153,10 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedM
   auto product = std::make_unique<const Product>(
       sample, as, packed_b, native_stages(stages, rows, packed_b.cols(), "prepare"), rows);
   const ValueType output = product->output();
-  auto call =
-      std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(), x_dtype,
-                             out_dtype.value_or(dtype_of(output)), stages, sample.row_range,
-                             num_threads, std::move(text), std::move(origin));
+  auto call = std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(),
+                                     x_dtype, out_dtype.value_or(dtype_of(output)), stages,
+                                     sample.row_range, num_threads, subnormals_of(flush_subnormals),
+                                     std::move(text), std::move(origin));
   auto* const self = PyObject_New(PreparedCall, reinterpret_cast<PyTypeObject*>(type.ptr()));
   if (!self) throw py::error_already_set();
   self->vectorcall = &vectorcall;
@@ -181,13 +181,14 @@ void bind_prepare(py::module_& m) {
   m.def(
       "prepare",
       [type](const AOperand& sample, const PackedMatrix& b, const std::vector<PyStage>& stages,
-             std::int64_t rows, int num_threads, const py::dtype& x_dtype,
+             std::int64_t rows, int num_threads, bool flush_subnormals, const py::dtype& x_dtype,
              const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
-        return prepare(type, sample, b, stages, rows, num_threads, x_dtype, out_dtype,
-                       std::move(text), std::move(origin));
+        return prepare(type, sample, b, stages, rows, num_threads, flush_subnormals, x_dtype,
+                       out_dtype, std::move(text), std::move(origin));
       },
       py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),
-      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"), py::arg("origin"));
+      py::arg("flush_subnormals"), py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"),
+      py::arg("origin"));
 }
 
 }  // namespace fbg::bindings

@@ -88,7 +88,6 @@ int useful_threads(std::size_t rows, int num_threads) {
 // Calls use(operands, first) for the rows of a thread in blocks, the first of which is row `first`.
 template <class T, class Use>
 void for_each_block(const simd::SearchOperands<T>& all, int thread_id, int num_threads, Use use) {
-  const FloatEnvironment environment;
   const auto rows = static_cast<std::int64_t>(all.num_rows);
   const std::int64_t block = block_rows(all.num_queries);
   const std::int64_t end = rows * (thread_id + 1) / num_threads;
@@ -111,6 +110,7 @@ py::array scores(const py::array& queries, const py::array& corpus, int num_thre
     const auto& kernels = simd::kernels(active_features()).search;
     const int threads = useful_threads(operands.num_rows, num_threads);
     const std::int64_t block = block_rows(operands.num_queries);
+    const FloatEnvironment environment;
     std::vector<float> lengths(static_cast<std::size_t>(threads * block));
     run_team(threads, [&](int thread_id, int n) {
       for_each_block(operands, thread_id, n, [&](const auto& part, std::int64_t row) {
@@ -155,6 +155,7 @@ py::tuple search(const py::array& queries, const py::array& corpus, std::int64_t
     const int threads = useful_threads(operands.num_rows, num_threads);
     const std::int64_t block = block_rows(operands.num_queries);
     const std::size_t count = operands.num_queries;
+    const FloatEnvironment environment;
     std::vector<SearchThread<Score>> parts;
     for (int t = 0; t < threads; ++t) parts.emplace_back(k, count, block, kernels);
     run_team(threads, [&](int thread_id, int n) {

@@ -59,6 +59,7 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
   {
     float* const result = largest.mutable_data();
     const GilRelease release;
+    const FloatEnvironment environment;
     // Each thread has outputs of its own; their results are the rows of `partial`.
     std::vector<float> partial(static_cast<std::size_t>(k * std::max(num_threads, 1)), 0.0f);
     run_team(num_threads, [&](int thread_id, int n) {
@@ -83,6 +84,7 @@ py::tuple copy_floats(const Vector& x, int num_threads) {
     float* const to = copy.mutable_data();
     const std::int64_t size = x.size(), chunks = ceil_div(size, kChunk);
     const GilRelease release;
+    const FloatEnvironment environment;
     const auto& kernels = simd::kernels(active_features()).weights;
     run_team(num_threads, [&](int thread_id, int n) {
       const std::int64_t end = std::min(size, chunks * (thread_id + 1) / n * kChunk);
@@ -108,7 +110,6 @@ py::array_t<double> sum_squares(const py::array& x, int num_threads) {
   const GilRelease release;
   const auto& kernels = simd::kernels(active_features()).weights;
   run_team(num_threads, [&](int thread_id, int n) {
-    const FloatEnvironment environment;
     const std::int64_t begin = view.cols * thread_id / n, end = view.cols * (thread_id + 1) / n;
     kernels.sum_squares(view.data + begin, static_cast<std::size_t>(view.rows),
                         static_cast<std::size_t>(view.row_stride),

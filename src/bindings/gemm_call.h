@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/arrays.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
 #include "gemm/any_gemm.h"
 
@@ -119,6 +120,9 @@ std::byte* thread_workspace(std::size_t bytes);
 // Threads for a product of m x n x k when the caller names no number: below a million
 // multiply-adds, waking a team costs more than it brings.
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k);
+
+// What a caller wants who says whether subnormal numbers are flushed.
+inline Subnormals subnormals_of(bool flush) { return flush ? Subnormals::flush : Subnormals::keep; }
 
 // A 2-D array in place; strides count bytes.
 struct Matrix {

@@ -13,6 +13,7 @@
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "core/memory.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 
 namespace fbg::bindings {
@@ -96,7 +97,7 @@ class Call {
  public:
   Call(std::unique_ptr<const Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
        py::dtype x, py::dtype out, std::vector<PyStage> stages, std::optional<py::array> row_range,
-       int num_threads, std::string text, py::tuple origin)
+       int num_threads, Subnormals subnormals, std::string text, py::tuple origin)
       : product_(std::move(product)),
         rows_(rows),
         k_(k),
@@ -108,6 +109,7 @@ class Call {
         row_range_(std::move(row_range)),
         chosen_(num_threads > 0),
         num_threads_(chosen_ ? num_threads : default_threads(rows, n, k)),
+        subnormals_(subnormals),
         workspace_(product_->workspace_bytes(num_threads_)),
         text_(std::move(text)),
         origin_(std::move(origin)) {
@@ -154,6 +156,7 @@ class Call {
         chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n_, k_));
     const Workspace::Lease workspace(workspace_);
     const GilRelease release;
+    const FloatEnvironment environment(subnormals_);
     for (int i = 0; i < repeats; ++i)
       product_->run(x, {out.data, out.row_stride}, workspace.data(), threads);
   }
@@ -238,6 +241,7 @@ class Call {
   std::vector<ByteRange> bound_, written_;    // arrays that calls share; those they write
   const bool chosen_;                         // by the caller
   const int num_threads_;
+  const Subnormals subnormals_;
   Workspace workspace_;
   const std::string text_;
   const py::tuple origin_;  // a function and its arguments, which prepare such a call again

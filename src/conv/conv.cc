@@ -62,6 +62,7 @@ struct Conv::State {
 
 Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape& shape,
            const ConvOptions& options, Features features) {
+  const FloatEnvironment environment(Subnormals::keep);  // what algorithms compute of weights
   if (options.source != ConvSource::native && !is_integer(weights.family()))
     throw std::invalid_argument("conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();

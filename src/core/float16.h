@@ -20,10 +20,10 @@ inline float to_float(float16 x) {
   const std::uint32_t magnitude = x.bits & 0x7fffu;
   if (magnitude >= 0x7c00u)  // infinity or NaN
     return std::bit_cast<float>(sign | 0x7f800000u | magnitude << 13);
-  // As a float with the same fields the value is 2^-112 times too small; the product is exact, also
-  // for denormals.
-  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
+  // Subnormal numbers are multiples of 2^-24. None of this is subnormal as a float.
+  const float value = magnitude < 0x400u ? static_cast<float>(magnitude) * 0x1p-24f
+                                         : std::bit_cast<float>((magnitude << 13) + (112u << 23));
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
 }
 
 template <class T>

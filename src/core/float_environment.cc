@@ -4,42 +4,63 @@
 #include <cfenv>
 
 namespace fbg {
+namespace {
+
+// The innermost scope of this thread. One inside of another that does the same changes nothing.
+thread_local std::optional<Subnormals> t_scope;
 
 #if defined(__x86_64__)
 
-FloatEnvironment::FloatEnvironment() noexcept : saved_(__builtin_ia32_stmxcsr()) {
-  __builtin_ia32_ldmxcsr(0x1f80);  // all exceptions masked, round to nearest even, no FTZ or DAZ
+// All exceptions are masked, and rounding is to nearest even. FTZ (15) flushes results, DAZ (6)
+// operands.
+constexpr std::uint64_t kKeep = 0x1f80, kFlush = kKeep | 1u << 15 | 1u << 6;
+
+std::uint64_t read_control() noexcept { return __builtin_ia32_stmxcsr(); }
+void write_control(std::uint64_t value) noexcept {
+  __builtin_ia32_ldmxcsr(static_cast<unsigned>(value));
 }
-FloatEnvironment::~FloatEnvironment() { __builtin_ia32_ldmxcsr(static_cast<unsigned>(saved_)); }
 
 #elif defined(__aarch64__)
 
-namespace {
+// FZ (24) flushes operands and results of 32 and 64 bits. What else could be set is 0, as in the
+// default environment: FZ16 (19) flushes those of 16 bits, RMode (23-22) rounds, FIZ (0) and AH (1)
+// of newer CPUs take operands for zeros and change the signs of NaNs, bits 8-15 trap exceptions.
+constexpr std::uint64_t kKeep = 0, kFlush = 1u << 24;
 
-// FZ (24) and FZ16 (19) flush denormals, RMode (23-22) rounds, FIZ (0) and AH (1) of newer CPUs
-// take denormal operands for zeros and change the signs of NaNs, bits 8-15 trap exceptions. All of
-// them are 0 in the default environment.
-std::uint64_t read_fpcr() noexcept {
+std::uint64_t read_control() noexcept {
   std::uint64_t value;
   __asm__ volatile("mrs %0, fpcr" : "=r"(value));
   return value;
 }
-void write_fpcr(std::uint64_t value) noexcept { __asm__ volatile("msr fpcr, %0" : : "r"(value)); }
-
-}  // namespace
-
-FloatEnvironment::FloatEnvironment() noexcept : saved_(read_fpcr()) { write_fpcr(0); }
-FloatEnvironment::~FloatEnvironment() { write_fpcr(saved_); }
+void write_control(std::uint64_t value) noexcept {
+  __asm__ volatile("msr fpcr, %0" : : "r"(value) : "memory");
+}
 
 #else
 
-// Only the rounding mode can be set portably; other architectures keep denormals by default.
-FloatEnvironment::FloatEnvironment() noexcept
-    : saved_(static_cast<std::uint64_t>(std::fegetround())) {
-  std::fesetround(FE_TONEAREST);
-}
-FloatEnvironment::~FloatEnvironment() { std::fesetround(static_cast<int>(saved_)); }
+// Only the rounding mode can be set portably; other architectures keep subnormals by default.
+constexpr std::uint64_t kKeep = FE_TONEAREST, kFlush = kKeep;
+
+std::uint64_t read_control() noexcept { return static_cast<std::uint64_t>(std::fegetround()); }
+void write_control(std::uint64_t value) noexcept { std::fesetround(static_cast<int>(value)); }
 
 #endif
+
+}  // namespace
+
+FloatEnvironment::FloatEnvironment(Subnormals subnormals) noexcept : outer_(t_scope) {
+  if (outer_ == subnormals) return;
+  saved_ = read_control();
+  write_control(subnormals == Subnormals::flush ? kFlush : kKeep);
+  t_scope = subnormals;
+}
+
+FloatEnvironment::~FloatEnvironment() {
+  if (outer_ == t_scope) return;
+  write_control(saved_);
+  t_scope = outer_;
+}
+
+Subnormals FloatEnvironment::subnormals() noexcept { return t_scope.value_or(Subnormals::keep); }
 
 }  // namespace fbg

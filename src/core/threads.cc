@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "fbg/core/float_environment.h"
+
 namespace fbg {
 namespace {
 
@@ -80,6 +82,7 @@ struct Team {
   TeamTask task = nullptr;
   void* context = nullptr;
   int num_threads = 0;
+  Subnormals subnormals = Subnormals::keep;
   std::vector<std::unique_ptr<Ticket>> workers;  // worker i is thread i + 1
   alignas(64) std::atomic<int> unfinished{0};    // workers still inside the task
 };
@@ -122,7 +125,10 @@ void work(Team& team, Ticket& ticket, int thread_id) noexcept {
   for (;;) {
     seen = ticket.wait(seen);
     t_run_threads = team.num_threads;
-    team.task(team.context, thread_id, team.num_threads);
+    {
+      const FloatEnvironment environment(team.subnormals);
+      team.task(team.context, thread_id, team.num_threads);
+    }
     ticket.cpu.store(sched_getcpu(), std::memory_order_relaxed);
     if (team.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) team.unfinished.notify_one();
   }
@@ -260,6 +266,7 @@ void give_way() noexcept {
 
 void run_team(int num_threads, TeamTask task, void* context) noexcept {
   const CallScope scope;
+  const FloatEnvironment environment;
   num_threads = granted_threads(num_threads);
   Team* team = num_threads > 1 ? get_team() : nullptr;
   const bool owner = team && !team->busy.exchange(true, std::memory_order_acquire);
@@ -274,6 +281,7 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
   team->task = task;
   team->context = context;
   team->num_threads = num_threads;
+  team->subnormals = FloatEnvironment::subnormals();
   team->unfinished.store(num_threads - 1, std::memory_order_relaxed);
   const int cpu = sched_getcpu();
   for (int i = 0; i < num_threads - 1; ++i)

@@ -119,6 +119,7 @@ struct Plan::Memory {
 
 Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     : graph_(graph), capacity_(capacity), features_(features) {
+  const FloatEnvironment environment(Subnormals::keep);  // what steps compute of weights
   const auto& ops = graph_.ops_;
   const std::span<const BufferShape> shapes = graph_.shapes_;
   const std::size_t n = ops.size();
@@ -214,6 +215,7 @@ void Plan::poison(std::size_t step) noexcept {
 }
 
 void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
+  const FloatEnvironment environment(Subnormals::flush);
   if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
   if (seconds) std::fill_n(seconds, steps_.size(), 0.0);
   Memory& memory = *memory_;
@@ -233,7 +235,6 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
   const Frame frame{args, memory.buffers, barrier};
   run_team(threads, [&](int thread_id, int team_size) {
     using Clock = std::chrono::steady_clock;
-    const FloatEnvironment environment;
     Clock::time_point start = Clock::now();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (!steps_[i]) continue;

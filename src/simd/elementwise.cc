@@ -204,9 +204,13 @@ HWY_AFTER_NAMESPACE();
 namespace fbg::simd {
 namespace {
 
+// Plans flush subnormal numbers, but functions of the C library that look at bits do not count them
+// as zeros, and those that are close to the identity return them.
+float flushed(float x) { return x == 0 ? std::copysign(0.0f, x) : x; }
+
 template <float (*function)(float, float, float)>
 void for_each_float(const float* a, const float*, float c0, float c1, std::size_t n, float* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = function(a[i], c0, c1);
+  for (std::size_t i = 0; i < n; ++i) y[i] = function(flushed(a[i]), c0, c1);
 }
 
 float erf_of(float x, float, float) { return std::erf(x); }
@@ -225,7 +229,7 @@ float sin_of(float x, float, float) { return std::sin(x); }
 float cos_of(float x, float, float) { return std::cos(x); }
 
 void power(const float* a, const float* b, float, float, std::size_t n, float* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = std::pow(a[i], b[i]);
+  for (std::size_t i = 0; i < n; ++i) y[i] = flushed(std::pow(flushed(a[i]), flushed(b[i])));
 }
 
 constexpr NamedFunction kScalarFunctions[] = {

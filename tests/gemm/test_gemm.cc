@@ -3,6 +3,7 @@
 // Python hold products and pipelines against their formulas.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -13,9 +14,11 @@
 #include <vector>
 
 #include "core/policy.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"
 #include "gemm/partition.h"
+#include "helpers/float_control.h"
 #include "helpers/guarded.h"
 
 namespace fbg {
@@ -141,7 +144,7 @@ TEST_P(GemmOnIsa, NothingOutsideTheOperandsIsTouched) {
         }
 }
 
-TEST_P(GemmOnIsa, RoundingModeOfTheCallerMakesNoDifferenceAndIsKept) {
+TEST_P(GemmOnIsa, ModesOfTheCallerMakeNoDifferenceAndAreKept) {
   const std::int64_t m = 5, n = 40, k = 33;
   auto x = normal(m * k, 17);
   for (float& v : x) v *= 1e-20f;  // products are denormal
@@ -166,6 +169,16 @@ TEST_P(GemmOnIsa, RoundingModeOfTheCallerMakesNoDifferenceAndIsKept) {
     EXPECT_EQ(got, wanted);
     EXPECT_EQ(got8, wanted8);
   }
+#ifdef FBG_HAS_FLOAT_CONTROL
+  const FlushingCaller caller;
+  EXPECT_EQ(run<float>(gemm, a, b, {}), wanted);
+  EXPECT_EQ(run<float>(gemm8, a8, b8, pipeline.kernel_stages()), wanted8);
+  EXPECT_TRUE(FlushingCaller::is_active());
+  const FloatEnvironment environment(Subnormals::flush);
+  const auto is_zero = [](float v) { return v == 0.0f; };
+  EXPECT_TRUE(std::ranges::all_of(run<float>(gemm, a, b, {}), is_zero));
+  EXPECT_TRUE(std::ranges::all_of(run<float>(gemm8, a8, b8, pipeline.kernel_stages()), is_zero));
+#endif
 }
 
 // Long rows are cut into blocks of k when there are several tiles of them, never when there is one:

@@ -17,6 +17,7 @@
 #include "fbg/plan/plan.h"
 #include "fbg/plan/tuning.h"
 #include "helpers/allocations.h"
+#include "helpers/float_control.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
@@ -144,6 +145,49 @@ TYPED_TEST(PlanContract, ARunAllocatesNothingOnAnyThread) {
     EXPECT_EQ(allocations_of_all_threads(), before) << threads << " threads";
   }
 }
+
+#ifdef FBG_HAS_FLOAT_CONTROL
+TYPED_TEST(PlanContract, TheModeOfTheCallerMakesNoDifferenceAndIsKept) {
+  const Graph graph = encoder<TypeParam>();
+  const Results want = results(graph, capacity(1));
+  const FlushingCaller caller;
+  for (const int threads : {1, 2}) EXPECT_EQ(results(graph, capacity(threads)), want);
+  EXPECT_TRUE(FlushingCaller::is_active());
+}
+
+TEST(PlanModes, SubnormalNumbersCountAsZeros) {
+  constexpr std::int64_t k = 40, n = 64, m = 7;
+  struct Case {
+    float x, w;  // magnitudes
+    bool flushed;
+  };
+  constexpr Case kCases[] = {{1e-39f, 1e30f, true},  // operands, weights, results, none of them
+                             {1e30f, 1e-39f, true},
+                             {1e-9f, 1e-30f, true},
+                             {1.0f, 1.0f, false}};
+  const std::uint64_t before = float_control();
+  for (const Case& c : kCases) {
+    std::vector<float> w = values(k * n, 1), x = values(m * k, 2), y(m * n);
+    for (float& value : w) value *= c.w;
+    for (float& value : x) value *= c.x;
+    Graph graph;
+    graph.output(graph.linear(graph.input({RowKind::token, k}),
+                              PackedB<Float32>::convert({w.data(), k, n, n, 1}), {}));
+    void* const outputs[] = {y.data()};
+    const void* const inputs[] = {x.data()};
+    RunArgs args;
+    args.tokens = m;
+    args.outputs = outputs;
+    args.inputs = inputs;
+    for (const int threads : {1, 2}) {
+      Plan(graph, capacity(threads)).run(args, threads);
+      EXPECT_EQ(std::ranges::all_of(y, [](float v) { return v == 0.0f; }), c.flushed)
+          << c.x << " * " << c.w << ", " << threads << " threads";
+    }
+  }
+  EXPECT_EQ(float_control(), before);
+}
+#endif
 
 TYPED_TEST(PlanContract, CopiesRunAtTheSameTime) {
   const Graph graph = encoder<TypeParam>();

@@ -1,27 +1,19 @@
 // The floating-point environment of the library, inside a program that has set another one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
+#include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <vector>
 
 #include "fbg/core/float_environment.h"
+#include "fbg/core/threads.h"
+#include "helpers/float_control.h"
 
 namespace fbg {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint64_t kFlush = 0x8040;  // FTZ and DAZ of MXCSR
-std::uint64_t control() { return __builtin_ia32_stmxcsr(); }
-void set_control(std::uint64_t value) { __builtin_ia32_ldmxcsr(static_cast<unsigned>(value)); }
-#elif defined(__aarch64__)
-constexpr std::uint64_t kFlush = std::uint64_t{1} << 24;  // FZ of FPCR
-std::uint64_t control() {
-  std::uint64_t value;
-  __asm__ volatile("mrs %0, fpcr" : "=r"(value));
-  return value;
-}
-void set_control(std::uint64_t value) { __asm__ volatile("msr fpcr, %0" : : "r"(value)); }
-#endif
 
 float multiply(float x, float y) {
   volatile float a = x, b = y;  // computed here and now, in the environment of this moment
@@ -48,24 +40,100 @@ TEST(FloatEnvironment, RoundsHalfToEvenAndRestoresTheCallersRounding) {
   EXPECT_EQ(after, downward);
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
-TEST(FloatEnvironment, KeepsDenormalsAndRestoresTheCallersFlushing) {
-  constexpr float kDenormal = 1e-40f;
-  const std::uint64_t before = control();
-  set_control(before | kFlush);
-  const float flushed = multiply(kDenormal, 1.0f);
-  float kept = 0;
+#ifdef FBG_HAS_FLOAT_CONTROL
+constexpr float kSubnormal = 1e-40f, kLeast = 0x1p-126f;
+
+bool flushes_operands() { return multiply(kSubnormal, 0x1p20f) == 0.0f; }
+bool flushes_results() { return multiply(kLeast, 0.5f) == 0.0f; }
+bool flushes() {
+  EXPECT_EQ(flushes_operands(), flushes_results());
+  return flushes_operands();
+}
+
+TEST(FloatEnvironment, KeepsSubnormalsAndRestoresTheCallersFlushing) {
+  const FlushingCaller caller;
+  EXPECT_TRUE(flushes());
   {
     const FloatEnvironment environment;
-    kept = multiply(kDenormal, 1.0f);
+    EXPECT_FALSE(flushes());
+    EXPECT_EQ(multiply(kSubnormal, 1.0f), kSubnormal);
   }
-  const std::uint64_t after = control();
-  const float flushed_again = multiply(kDenormal, 1.0f);
-  set_control(before);
-  EXPECT_EQ(flushed, 0.0f);
-  EXPECT_EQ(kept, kDenormal);
-  EXPECT_EQ(flushed_again, 0.0f);
-  EXPECT_EQ(after & kFlush, kFlush);
+  EXPECT_TRUE(flushes());
+  EXPECT_TRUE(FlushingCaller::is_active());
+}
+
+TEST(FloatEnvironment, FlushesSubnormalsWhereAskedAndKeepsTheirSigns) {
+  const std::uint64_t before = float_control();
+  {
+    const FloatEnvironment environment(Subnormals::flush);
+    EXPECT_TRUE(flushes());
+    EXPECT_TRUE(std::signbit(multiply(-kSubnormal, 1.0f)));
+    EXPECT_TRUE(std::signbit(multiply(-kLeast, 0.5f)));
+    EXPECT_EQ(third(), 1.0f / 3.0f);
+  }
+  EXPECT_FALSE(flushes());
+  EXPECT_EQ(float_control(), before);
+}
+
+TEST(FloatEnvironment, AScopeWithoutAModeHasThatOfTheScopeAroundIt) {
+  const FlushingCaller caller;  // whose mode no scope takes over
+  {
+    const FloatEnvironment plan(Subnormals::flush);
+    {
+      const FloatEnvironment product;
+      EXPECT_TRUE(flushes());
+      {
+        const FloatEnvironment weights(Subnormals::keep);
+        const FloatEnvironment packer;
+        EXPECT_FALSE(flushes());
+        EXPECT_EQ(FloatEnvironment::subnormals(), Subnormals::keep);
+      }
+      EXPECT_TRUE(flushes());
+      EXPECT_EQ(FloatEnvironment::subnormals(), Subnormals::flush);
+    }
+    EXPECT_TRUE(flushes());
+  }
+  EXPECT_TRUE(FlushingCaller::is_active());
+  const FloatEnvironment product;
+  EXPECT_FALSE(flushes());
+}
+
+TEST(FloatEnvironment, AnExceptionRestoresTheModeOfTheCaller) {
+  const std::uint64_t before = float_control();
+  EXPECT_THROW(
+      {
+        const FloatEnvironment environment(Subnormals::flush);
+        throw std::runtime_error("out of the scope");
+      },
+      std::runtime_error);
+  EXPECT_EQ(float_control(), before);
+  EXPECT_FALSE(flushes());
+}
+
+// A worker serves plans and products in turn.
+TEST(FloatEnvironment, ThreadsOfATeamHaveTheScopeOfTheirCaller) {
+  for (const int threads : {1, 3}) {
+    const auto modes = [&] {
+      std::vector<char> flushed(static_cast<std::size_t>(threads), 2);
+      run_team(threads, [&](int thread_id, int) {
+        flushed[static_cast<std::size_t>(thread_id)] = flushes() ? 1 : 0;
+      });
+      std::erase(flushed, 2);  // of threads that the team did not get
+      return flushed;
+    };
+    const auto all = [](const std::vector<char>& flushed, char mode) {
+      return !flushed.empty() && std::ranges::all_of(flushed, [&](char f) { return f == mode; });
+    };
+    const FlushingCaller caller;
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_TRUE(all(modes(), 0));
+      {
+        const FloatEnvironment plan(Subnormals::flush);
+        EXPECT_TRUE(all(modes(), 1));
+      }
+      EXPECT_TRUE(FlushingCaller::is_active());
+    }
+  }
 }
 #endif
 

@@ -83,7 +83,8 @@ class Conv {
   std::size_t workspace_bytes() const noexcept;
 
   // `pipeline` is that of the constructor, with the parameters of this call. c holds out_pixels()
-  // rows of out_channels results. `workspace` is 64-byte aligned and shared by all threads.
+  // rows of out_channels results. Subnormal numbers are kept, except inside of a FloatEnvironment
+  // that flushes them. `workspace` is 64-byte aligned and shared by all threads.
   void run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::byte* workspace,
            int phase, int thread_id, int num_threads) const noexcept;
 

@@ -2,20 +2,36 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace fbg {
 
-// While it exists, this thread rounds half to even and computes with denormals. Its destructor
-// restores the previous modes, which may round differently or take denormals for zeros.
+// What floating-point arithmetic does with subnormal numbers, which are nearer to 0 than 2^-126
+// (float). `flush`: it takes subnormal operands for zeros of their sign, and returns such a zero
+// for a subnormal result. Many CPUs need a hundred times as long where they keep them.
+enum class Subnormals : std::uint8_t { keep, flush };
+
+// While it exists, this thread rounds half to even, and keeps or flushes subnormal numbers,
+// whatever its modes were before. Its destructor restores these.
+//
+// Products, convolutions and packers open a scope that agrees with the one around it: they flush
+// subnormal numbers inside of one that does so, and keep them otherwise. Plans always flush. The
+// threads of run_team() are in the scope of the thread that calls it.
 class FloatEnvironment {
  public:
-  FloatEnvironment() noexcept;
+  // As the scope around it; outside of any, subnormal numbers are kept.
+  FloatEnvironment() noexcept : FloatEnvironment(subnormals()) {}
+  explicit FloatEnvironment(Subnormals subnormals) noexcept;
   ~FloatEnvironment();
   FloatEnvironment(const FloatEnvironment&) = delete;
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
+  // What the innermost scope of this thread does with them; `keep` outside of any.
+  static Subnormals subnormals() noexcept;
+
  private:
-  std::uint64_t saved_;  // MXCSR, FPCR, or the rounding mode of <cfenv>
+  const std::optional<Subnormals> outer_;  // of the scope around it
+  std::uint64_t saved_ = 0;                // MXCSR, FPCR, or the rounding mode of <cfenv>
 };
 
 }  // namespace fbg

@@ -50,7 +50,8 @@ void give_way() noexcept;
 // leave, if it is less; and 1 when the team is busy (another thread is inside run_team, or this
 // call comes from within a task) or the system refuses more threads. Workers are created by the
 // first call that needs them; later calls allocate nothing. After a fork the child starts a new
-// team.
+// team. All threads compute in the FloatEnvironment of the caller, or in a default one where it is
+// inside of none.
 using TeamTask = void (*)(void* context, int thread_id, int num_threads) noexcept;
 void run_team(int num_threads, TeamTask task, void* context) noexcept;
 

@@ -61,7 +61,8 @@ class Gemm : public GemmBase {
 
   // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
   // `b` is a matrix that it serves; any other ends the program, because kernels would read what
-  // that does not have. `pipeline` is that of the constructor, with the parameters of this call.
+  // that does not have. Subnormal numbers are kept, except inside of a FloatEnvironment that
+  // flushes them. `pipeline` is that of the constructor, with the parameters of this call.
   // `workspace` is 64-byte aligned and shared by all.
   void run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c, std::byte* workspace,
            int thread_id, int num_threads) const noexcept {

@@ -81,8 +81,10 @@ class Plan {
   ~Plan();
   Plan& operator=(const Plan&) = delete;
 
-  // One run at a time. `seconds`, if given, has room for every op and receives how long each took;
-  // `phases`, [ops][kPhases] (phase.h), what the first thread spent in the phases of each.
+  // One run at a time. Subnormal numbers count as zeros in its floating-point operations, whatever
+  // the modes of the calling thread, which are restored (float_environment.h). `seconds`, if given,
+  // has room for every op and receives how long each took; `phases`, [ops][kPhases] (phase.h), what
+  // the first thread spent in the phases of each.
   void run(const RunArgs& args, int num_threads, double* seconds = nullptr,
            double* phases = nullptr) noexcept;
 

@@ -100,6 +100,7 @@ def conv(
     exact: bool = False,
     out: Array | None = None,
     num_threads: int | None = None,
+    flush_subnormals: bool = False,
 ) -> Array:
     """Return ``pipeline(conv(x, w))``, channels last: (N, *output, O).
 
@@ -119,6 +120,7 @@ def conv(
         out: the array to write to, with the type and shape of the result. Its pixels may be any
             equal distance apart.
         num_threads: 1 or more; default `get_num_threads()`, or 1 for a small convolution.
+        flush_subnormals: as in `gemm`.
 
     An image's result does not depend on the others of its batch, nor on the number of threads.
 
@@ -140,7 +142,7 @@ def conv(
     quant = Quantization(array.dtype, wc, scale, zero_point)
     stages = pipeline_of(pipeline, bias, activation, quant, wc, "conv")
     prepared = find_prepared(wc, array.shape, stages, quant, algorithm, exact, num_threads, "conv")
-    return run_prepared(prepared, array, wc, stages, quant, out, "conv")
+    return run_prepared(prepared, array, wc, stages, quant, out, flush_subnormals, "conv")
 
 
 def x_dtypes(wc: PackedConv) -> tuple[str, ...]:
@@ -279,13 +281,15 @@ def run_prepared(
     pipeline: Pipeline,
     quant: Quantization,
     out: Array | None,
+    flush_subnormals: bool,
     name: str,
 ) -> Array:
     """Run it on x and return the result, (N, *output, O)."""
     axes = wc.spatial_axes
     batch, output = prepared.output
     shape = (batch, *output[3 - axes :], wc.out_channels)
-    return run_shaped(prepared, x, shape, pipeline, quant, out, name)
+    flushes = require_flag(flush_subnormals, f"{name}: flush_subnormals")
+    return run_shaped(prepared, x, shape, pipeline, quant, out, flushes, name)
 
 
 def run_shaped(
@@ -295,13 +299,16 @@ def run_shaped(
     pipeline: Pipeline,
     quant: Quantization,
     out: Array | None,
+    flushes: bool,
     name: str,
 ) -> Array:
     """Run it on x, whose channels are dense, for a result of the given shape."""
     full = x if x.ndim == 5 else x.reshape(x.shape[0], *_LEADING_AXES[x.ndim], *x.shape[1:])
     rows = None if out is None else rows_of(out, shape, pipeline, f"{name}: out")
     try:
-        y: Array = prepared.run(full, pipeline._native, quant.scale, quant.zero_point, rows)
+        y: Array = prepared.run(
+            full, pipeline._native, quant.scale, quant.zero_point, rows, flushes
+        )
     except (TypeError, ValueError) as error:
         raise named(error, name) from None
     if out is not None:

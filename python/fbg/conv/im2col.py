@@ -61,7 +61,12 @@ class PackAWithIm2Col(PackA):
         return pixels, depth
 
     def _multiply(
-        self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
+        self,
+        right: object,
+        pipeline: Pipeline,
+        out: Array | None,
+        num_threads: int | None,
+        flush_subnormals: bool,
     ) -> Array:
         wc = right
         if not isinstance(wc, PackedConv) or not self._wc.is_like(wc):
@@ -74,10 +79,11 @@ class PackAWithIm2Col(PackA):
         prepared = find_prepared(
             wc, self._array.shape, pipeline, self._quant, "im2col", False, num_threads, "gemm"
         )
-        if out is None:
-            y = run_prepared(prepared, self._array, wc, pipeline, self._quant, None, "gemm")
-            return y.reshape(rows)
-        rows_of(out, rows, pipeline, "gemm: out")
-        out_pixels = out.reshape(shape)
-        run_prepared(prepared, self._array, wc, pipeline, self._quant, out_pixels, "gemm")
-        return out
+        out_pixels = None
+        if out is not None:
+            rows_of(out, rows, pipeline, "gemm: out")
+            out_pixels = out.reshape(shape)
+        y = run_prepared(
+            prepared, self._array, wc, pipeline, self._quant, out_pixels, flush_subnormals, "gemm"
+        )
+        return y.reshape(rows) if out is None else out

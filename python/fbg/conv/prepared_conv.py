@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import Again, again
-from fbg.arrays import Array, bfloat16, require_dtype, require_dtype_name
+from fbg.arrays import Array, bfloat16, require_dtype, require_dtype_name, require_flag
 from fbg.conv.convolution import (
     Quantization,
     Stages,
@@ -55,6 +55,7 @@ class PreparedConv:
         algorithm: str | None = None,
         exact: bool = False,
         num_threads: int | None = None,
+        flush_subnormals: bool = False,
     ) -> None:
         self._wc = wc
         self._shape = sizes_of(shape, "prepare: shape")
@@ -75,9 +76,15 @@ class PreparedConv:
             num_threads,
             "prepare",
         )
+        self._flushes = require_flag(flush_subnormals, "prepare: flush_subnormals")
         self._output_shape = wc.output_shape(self._shape)
         self._call: Any = None  # the state that calls in a loop share, from the first one on
-        self._options = {"algorithm": algorithm, "exact": exact, "num_threads": num_threads}
+        self._options = {
+            "algorithm": algorithm,
+            "exact": exact,
+            "num_threads": num_threads,
+            "flush_subnormals": self._flushes,
+        }
 
     def trial(self) -> ConvTrial:
         """Return the trial of `fbg.tune`: an x of the prepared shape, with random pixels."""
@@ -106,8 +113,9 @@ class PreparedConv:
                 threads,
                 features,
             )
-            y = ready.run(x, stages, quant.scale, quant.zero_point, None)
-            return lambda: ready.run(x, stages, quant.scale, quant.zero_point, y)
+            point = quant.zero_point
+            y = ready.run(x, stages, quant.scale, point, None, self._flushes)
+            return lambda: ready.run(x, stages, quant.scale, point, y, self._flushes)
 
         return ConvTrial(
             conv_key(wc._native, wc.geometry, spatial, stages, quant.source, features),
@@ -156,11 +164,16 @@ class PreparedConv:
             raise ValueError(f"{_CALL}: x must have shape {self._shape}, got {x.shape}")
         stages, quant = self._pipeline, self._quant
         dense, shape = dense_channels(x), self._output_shape
-        y = run_shaped(self._prepared, dense, shape, stages, quant, out, _CALL)
+        y = run_shaped(self._prepared, dense, shape, stages, quant, out, self._flushes, _CALL)
         # The native call gets bfloat16 as uint16, and cannot tell them apart.
         if self._call is None and not self._pipeline._gives_bfloat16:
             self._call = self._prepared.bind(
-                stages._native, quant.scale, quant.zero_point, self._shape, self._output_shape
+                stages._native,
+                quant.scale,
+                quant.zero_point,
+                self._shape,
+                self._output_shape,
+                self._flushes,
             )
         return y
 

@@ -75,6 +75,7 @@ class StrassenCall:
         rows: int,
         algorithm: str,
         num_threads: int | None,
+        flush_subnormals: bool,
         name: str,
     ) -> None:
         require_choice(algorithm, f"{name}: algorithm", *_BLOCKS, None)
@@ -101,16 +102,24 @@ class StrassenCall:
                 shape=(1, rows, k),
                 algorithm=algorithm,
                 num_threads=num_threads,
+                flush_subnormals=flush_subnormals,
             )
         except (TypeError, ValueError) as error:
             raise named(error, name) from None
         self.rows = rows
         self.shape = (k, n)
-        self._again = again(StrassenCall, packed_b, pipeline, rows, algorithm, num_threads, name)
+        self._again = again(
+            StrassenCall, packed_b, pipeline, rows, algorithm, num_threads, flush_subnormals, name
+        )
 
     @staticmethod
     def of_packed(
-        a: PackA, packed_b: PackedB, pipeline: Pipeline, algorithm: str, num_threads: int | None
+        a: PackA,
+        packed_b: PackedB,
+        pipeline: Pipeline,
+        algorithm: str,
+        num_threads: int | None,
+        flush_subnormals: bool,
     ) -> StrassenCall:
         """Return the call that `gemm` makes; raises TypeError unless `a` is plain float32."""
         if not isinstance(a, PackA):
@@ -120,7 +129,10 @@ class StrassenCall:
         if a.shape[1] != packed_b.shape[0]:
             k, wanted = a.shape[1], packed_b.shape[0]
             raise ValueError(f"gemm: K of a is {k}, but packed_b has K = {wanted}")
-        return StrassenCall(packed_b, pipeline, a.shape[0], algorithm, num_threads, "gemm")
+        rows = a.shape[0]
+        return StrassenCall(
+            packed_b, pipeline, rows, algorithm, num_threads, flush_subnormals, "gemm"
+        )
 
     @staticmethod
     def of_options(
@@ -132,6 +144,7 @@ class StrassenCall:
         packer: Callable[..., PackA] | None = None,
         x_dtype: npt.DTypeLike | None = None,
         num_threads: int | None = None,
+        flush_subnormals: bool = False,
         **more: Any,
     ) -> StrassenCall:
         """Return the call that `prepare` makes; raises TypeError unless x is packed plainly."""
@@ -143,7 +156,9 @@ class StrassenCall:
             require_dtype_name(x_dtype, f"prepare: x_dtype for {kind}", "float32")
         if more:
             raise TypeError(f"prepare: {kind} does not take {next(iter(more))}")
-        return StrassenCall(packed_b, pipeline, rows, algorithm, num_threads, "prepare")
+        return StrassenCall(
+            packed_b, pipeline, rows, algorithm, num_threads, flush_subnormals, "prepare"
+        )
 
     @property
     def algorithm(self) -> str:

@@ -16,6 +16,7 @@ from fbg.arrays import (
     is_bfloat16,
     require_choice,
     require_dtype,
+    require_flag,
     require_integer,
     require_matrix,
     require_scale,
@@ -90,7 +91,12 @@ class PackA:
         return self._array.dtype
 
     def _multiply(
-        self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
+        self,
+        right: object,
+        pipeline: Pipeline,
+        out: Array | None,
+        num_threads: int | None,
+        flush_subnormals: bool,
     ) -> Array:
         """Run `gemm` with this operand."""
         if not isinstance(right, PackedB):
@@ -98,12 +104,13 @@ class PackA:
         threads = 0
         if num_threads is not None:
             threads = require_integer(num_threads, "gemm: num_threads", 1, _fbg.MAX_THREADS)
+        flushes = require_flag(flush_subnormals, "gemm: flush_subnormals")
         written = out
         if pipeline._gives_bfloat16 and isinstance(out, np.ndarray):
             require_dtype(out, "gemm: out", "bfloat16")
             written = out.view(np.uint16)  # pass the bits: the core has no NumPy bfloat16
         try:
-            result = right._native.gemm(self._native, pipeline._native, written, threads)
+            result = right._native.gemm(self._native, pipeline._native, written, threads, flushes)
         except (TypeError, ValueError) as error:
             raise advised(error, "gemm", self, right, pipeline) from None
         if out is not None:

@@ -18,6 +18,7 @@ from fbg.arrays import (
     require_choice,
     require_dtype,
     require_dtype_name,
+    require_flag,
     require_integer,
     shown,
 )
@@ -44,11 +45,13 @@ def multiply(
     pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
+    flush_subnormals: bool = False,
 ) -> npt.NDArray[Any]:
     """Return ``pipeline(a @ packed_b)``: `fbg.gemm`, which documents it, without `algorithm`."""
     if not isinstance(a, PackA):
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
-    return a._multiply(packed_b, Pipeline.of(pipeline, "gemm"), out, num_threads)
+    stages = Pipeline.of(pipeline, "gemm")
+    return a._multiply(packed_b, stages, out, num_threads, flush_subnormals)
 
 
 def linear(
@@ -57,6 +60,7 @@ def linear(
     bias: object = None,
     activation: Literal["relu", "gelu"] | None = None,
     num_threads: int | None = None,
+    flush_subnormals: bool = False,
     **unknown: NoReturn,
 ) -> npt.NDArray[np.float32]:
     """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
@@ -66,7 +70,7 @@ def linear(
         packed_b: the weights w, (K, N), of any dtype.
         bias: (N,) float32, or None.
         activation: ``"relu"``, ``"gelu"`` or None.
-        num_threads: as in `gemm`.
+        num_threads, flush_subnormals: as in `gemm`.
 
     Returns (..., N) float32.
 
@@ -89,14 +93,18 @@ def linear(
     array = x if isinstance(x, np.ndarray) else as_array(x, "linear: x")
     vector = None if bias is None else as_array(bias, "linear: bias")
     threads = 0 if num_threads is None else _threads(num_threads, "linear")
+    if flush_subnormals is not False:
+        flush_subnormals = require_flag(flush_subnormals, "linear: flush_subnormals")
+    native, function = packed_b._native, activation or ""
     try:
         if array.ndim == 2:  # the native function checks types and shapes
-            return packed_b._native.linear(array, vector, activation or "", threads)
+            return native.linear(array, vector, function, threads, flush_subnormals)
         rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
-        y = packed_b._native.linear(rows, vector, activation or "", threads)
+        y = native.linear(rows, vector, function, threads, flush_subnormals)
     except (TypeError, ValueError) as error:
         if not array.flags.aligned:
-            return linear(array.copy(), packed_b, bias, activation, num_threads)
+            copy = array.copy()
+            return linear(copy, packed_b, bias, activation, num_threads, flush_subnormals)
         raise _refused_by_linear(error, array, vector, packed_b) from None
     return y.reshape(*array.shape[:-1], y.shape[1])
 
@@ -126,6 +134,7 @@ def prepare(
     packer: Callable[..., PackA] | None = None,
     x_dtype: npt.DTypeLike | None = None,
     num_threads: int | None = None,
+    flush_subnormals: bool = False,
     **options: Any,
 ) -> PreparedCall:
     """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
@@ -145,6 +154,7 @@ def prepare(
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
     threads = _threads(num_threads, "prepare")
+    flushes = require_flag(flush_subnormals, "prepare: flush_subnormals")
     packer, dtype = _packer_for(packed_b, packer, x_dtype)
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, represents those of calls.
@@ -156,6 +166,7 @@ def prepare(
             pipeline._native,
             rows,
             threads,
+            flushes,
             sample.dtype,
             bfloat16() if pipeline._gives_bfloat16 else None,
             f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
@@ -167,6 +178,7 @@ def prepare(
                 packer=type(sample),
                 x_dtype=sample.dtype,
                 num_threads=num_threads,
+                flush_subnormals=flushes,
                 **sample._options,
             ),
         )
