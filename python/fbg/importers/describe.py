@@ -15,7 +15,7 @@ from fbg.importers.description import TensorType
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.registry import OPS
-from fbg.importers.placement import Placement
+from fbg.importers.placement.choice import Placement
 
 
 def describe(

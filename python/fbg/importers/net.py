@@ -26,6 +26,7 @@ from fbg.importers.net_plan import NetPlan
 from fbg.importers.observe import calibrate_network
 from fbg.importers.onnx.inference import infer
 from fbg.importers.passes import simplified
+from fbg.importers.placement.tuned import PlacementTrial, placement_trials
 from fbg.importers.products import (
     ProductCount,
     count_products,
@@ -34,7 +35,6 @@ from fbg.importers.products import (
 )
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
-from fbg.importers.tuned_placement import PlacementTrial, placement_trials
 from fbg.importers.verification import verified
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial

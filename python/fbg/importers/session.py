@@ -41,10 +41,10 @@ from fbg.importers.backends.native import Native
 from fbg.importers.describe import describe
 from fbg.importers.description import Network, TensorType
 from fbg.importers.feeds import random_array
-from fbg.importers.known_moves import digest, known_moves
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
-from fbg.importers.placement import Placement
+from fbg.importers.placement.choice import Placement
+from fbg.importers.placement.known_moves import digest, known_moves
 from fbg.progress import counted
 from fbg.tuning.store import Moved, moves_key
 from fbg.tuning.trials import ConvTrial

@@ -12,7 +12,7 @@ from fbg.tuning.store import Moved, store
 from fbg.tuning.trials import GAIN, ConvTrial, measure
 
 if TYPE_CHECKING:
-    from fbg.importers.tuned_placement import PlacementTrial
+    from fbg.importers.placement.tuned import PlacementTrial
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,12 @@ def tune(
         )
     if tokens is not None:
         raise TypeError("tune: tokens requires a model of texts")
+    return _tune_network(model, show_progress_bar, force, placement)
+
+
+def _tune_network(
+    model: Net | PreparedConv, show_progress_bar: bool, force: bool, placement: bool
+) -> ConvTuneReport:
     trials = [model.trial()] if isinstance(model, PreparedConv) else model.trials()
     report = tune_convs(trials, show_progress_bar=show_progress_bar, force=force)
     if isinstance(model, PreparedConv) or not placement:

@@ -10,8 +10,8 @@ from fbg.errors import ModelError
 from fbg.graph.divide import NATIVE
 from fbg.graph.graph import Graph
 from fbg.graph.refusal import Unsupported
-from fbg.importers.assignment import Fused, assign
 from fbg.importers.backends.base import BackEnd, TypedNode
+from fbg.importers.placement.assignment import Fused, assign
 
 
 class Placement:

@@ -19,12 +19,12 @@ from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.graph.divide import NATIVE
 from fbg.graph.refusal import Unsupported
-from fbg.importers.assignment import Fused, assign
 from fbg.importers.backends.base import ForeignBackEnd, ForeignPart, TypedNode
 from fbg.importers.backends.native import Native
 from fbg.importers.description import TensorType
 from fbg.importers.feeds import random_array
-from fbg.importers.known_moves import kind_of
+from fbg.importers.placement.assignment import Fused, assign
+from fbg.importers.placement.known_moves import kind_of
 from fbg.importers.session import Session
 from fbg.tuning import trials
 from fbg.tuning.store import Moved
