@@ -32,10 +32,10 @@ py::dtype dtype_of() {
 }
 
 // The types of the elements of packed weights.
-inline py::dtype dtype_of(Accumulator family) {
+inline py::dtype dtype_of(GemmType family) {
   const int bytes = packed_format(family).b_bytes;
   if (bytes != 2) return bytes == 4 ? dtype_of<float>() : dtype_of<std::int8_t>();
-  return family == Accumulator::float32_f16 ? dtype_of<float16>() : dtype_of<bfloat16>();
+  return family == GemmType::float32_f16 ? dtype_of<float16>() : dtype_of<bfloat16>();
 }
 
 template <class T>

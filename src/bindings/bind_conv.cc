@@ -215,7 +215,7 @@ void bind_weights_of_convs(py::module_& m) {
   bound_class<PackedConv>(m, "ConvWeights")
       .def_property_readonly("dtype", [](const PackedConv& w) { return w.format().name; })
       .def_property_readonly("sums_int16",
-                             [](const PackedConv& w) { return w.family() == Accumulator::int16; })
+                             [](const PackedConv& w) { return w.family() == GemmType::int16; })
       .def_property_readonly("nbytes", &PackedConv::nbytes)
       .def_property_readonly("scale", [](const PackedConv& w) { return per_channel(w, w.scale()); })
       .def_property_readonly("zero_point",
@@ -287,8 +287,8 @@ PackedConv convert(const py::array& w, const ConvGeometry& g, const std::string&
   const std::optional<NamedWeights> named = named_weights(dtype);
   require(named.has_value() && !is_int4(named->family), "conv_convert: no such dtype: " + dtype);
   // x is float32 in any case.
-  const Accumulator family =
-      named->family == Accumulator::bfloat16 ? Accumulator::float32_bf16 : named->family;
+  const GemmType family =
+      named->family == GemmType::bfloat16 ? GemmType::float32_bf16 : named->family;
   const GilRelease release;
   return PackedConv::convert(family, values, g, kind, symmetric);
 }
@@ -324,8 +324,8 @@ void bind_conv(py::module_& m) {
     return PackedConv::pack<Int32>(weight_data<std::int8_t>(w, g), g, quant);
   });
   m.def("conv_int16", [](const PackedConv& w) {
-    require(w.family() == Accumulator::int32, "conv_int16: the weights must be int8");
-    return PackedConv::pack(Accumulator::int16, w.weights(), w.geometry(), w.quant());
+    require(w.family() == GemmType::int32, "conv_int16: the weights must be int8");
+    return PackedConv::pack(GemmType::int16, w.weights(), w.geometry(), w.quant());
   });
   m.def("conv_convert", &convert);
 }

@@ -23,7 +23,7 @@ namespace {
 // The arguments for which a Gemm was prepared.
 struct PreparedKey {
   PackerKind packer;
-  Accumulator family;
+  GemmType family;
   Features features;
   std::int64_t max_m, k, n;
   bool scale, zero_point;
@@ -140,15 +140,15 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
 }
 
 // The types of sums, by the names of their dtypes.
-struct NamedAccumulator {
+struct NamedGemmType {
   std::string_view name;
-  Accumulator kind;
+  GemmType kind;
 };
-constexpr NamedAccumulator kAccumulators[] = {{"int32", Accumulator::int32},
-                                              {"int16", Accumulator::int16},
-                                              {"float32", Accumulator::float32},
-                                              {"bfloat16", Accumulator::bfloat16},
-                                              {"int4", Accumulator::int4_g32}};
+constexpr NamedGemmType kGemmTypes[] = {{"int32", GemmType::int32},
+                                        {"int16", GemmType::int16},
+                                        {"float32", GemmType::float32},
+                                        {"bfloat16", GemmType::bfloat16},
+                                        {"int4", GemmType::int4_g32}};
 
 }  // namespace
 
@@ -184,12 +184,12 @@ void bind_gemm(py::module_& m) {
     return kernels;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
-    const auto found = std::ranges::find(kAccumulators, accumulator, &NamedAccumulator::name);
-    if (found == std::end(kAccumulators))
+    const auto found = std::ranges::find(kGemmTypes, accumulator, &NamedGemmType::name);
+    if (found == std::end(kGemmTypes))
       throw py::value_error(
           "kernel_isa: accumulator must be int32, int16, float32, bfloat16 or int4, got '" +
           accumulator + "'");
-    const Accumulator kind = found->kind;
+    const GemmType kind = found->kind;
     return isa_name(choose_geometry(kind, active_features(), {}, kMaxDepthRaw).isa);
   });
   m.def("peak_names", &kernels::peak_names);

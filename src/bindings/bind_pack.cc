@@ -36,10 +36,10 @@ py::object parameters(const T* values, std::int64_t n, bool per_column) {
 }
 
 // The family of 4-bit weights in groups of that size; none where there is no such family.
-std::optional<Accumulator> int4_family(int group) {
+std::optional<GemmType> int4_family(int group) {
   for (std::size_t i = 0; i < kWeightFormats.size(); ++i)
     if (kWeightFormats[i].packed.nibbles && kWeightFormats[i].packed.kr == group)
-      return static_cast<Accumulator>(i);
+      return static_cast<GemmType>(i);
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ py::array_t<T> copy_of(std::span<const T> values) {
 
 PackedMatrix from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t size,
                         bool verify) {
-  if (packed_header(data.get(), size).accumulator == Accumulator::float32_bf16)
+  if (packed_header(data.get(), size).gemm_type == GemmType::float32_bf16)
     throw py::value_error("PackedB: no class for the accumulator of this block");
   const GilRelease release;
   return PackedMatrix::from_bytes(data, size, verify);
@@ -94,7 +94,7 @@ PackedMatrix from_bytes(const std::shared_ptr<const std::byte>& data, std::int64
 
 const char* accumulator_name(const PackedMatrix& b) {
   if (!is_integer(b.family())) return "float32";
-  return b.family() == Accumulator::int16 ? "int16" : "int32";
+  return b.family() == GemmType::int16 ? "int16" : "int32";
 }
 
 // Attributes that a type of weights does not have are None.
@@ -172,13 +172,13 @@ void bind_pack(py::module_& m) {
           if (size > 1 && size != static_cast<std::size_t>(view.cols))
             throw py::value_error("PackedB: scale and zero_point must have 1 or N values");
         const GilRelease release;
-        return PackedMatrix::pack(Accumulator::int32, ElementView::of(view), quant);
+        return PackedMatrix::pack(GemmType::int32, ElementView::of(view), quant);
       },
       py::arg("w"), py::arg("scale"), py::arg("zero_point"), py::arg("per_column"));
   m.def(
       "pack_b_split",
       [](const PackedMatrix& b, int outlier_bits) {
-        require(b.family() == Accumulator::int32, "PackedB: int16 sums need int8 weights");
+        require(b.family() == GemmType::int32, "PackedB: int16 sums need int8 weights");
         const GilRelease release;
         return PackedMatrix::split(b, outlier_bits);
       },
@@ -197,7 +197,7 @@ void bind_pack(py::module_& m) {
       "pack_b_int4",
       [](const py::array& w, const HalfBits& scales, const std::optional<HalfBits>& offsets,
          int group) {
-        const std::optional<Accumulator> family = int4_family(group);
+        const std::optional<GemmType> family = int4_family(group);
         require(family.has_value(), "PackedB: no weights have such groups");
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
         const auto of_groups = [&](const HalfBits& bits, const char* name) {

@@ -16,7 +16,7 @@ constexpr std::string_view kOffsetSuffix = "_offset";  // for int4 weights
 
 }  // namespace
 
-std::string weights_name(Accumulator family, bool has_offsets) {
+std::string weights_name(GemmType family, bool has_offsets) {
   std::string name = weight_format(family).name;
   if (has_offsets) name += kOffsetSuffix;
   return name;
@@ -27,12 +27,10 @@ std::optional<NamedWeights> named_weights(std::string_view name) {
   if (has_offsets) name.remove_suffix(kOffsetSuffix.size());
   const auto found = std::ranges::find(kWeightFormats, name, &WeightFormat::name);
   if (found == kWeightFormats.end()) return std::nullopt;
-  return NamedWeights{static_cast<Accumulator>(found - kWeightFormats.begin()), has_offsets};
+  return NamedWeights{static_cast<GemmType>(found - kWeightFormats.begin()), has_offsets};
 }
 
-PyKind to_python(const ProductKind& kind) {
-  return {weights_name(kind.accumulator), kind.k, kind.n};
-}
+PyKind to_python(const ProductKind& kind) { return {weights_name(kind.gemm_type), kind.k, kind.n}; }
 PyBlocking to_python(const Blocking& b) { return {b.rows, b.panels, b.a_kib, b.row_parts}; }
 
 ProductKind product_kind(const PyKind& kind) {

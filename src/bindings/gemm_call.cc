@@ -61,7 +61,7 @@ struct Packer<PackAWithQuantRowOffset> {
 
 }  // namespace
 
-PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function) {
+PackedAs packed_as(const AOperand& a, GemmType weights, const char* function) {
   const auto refuse = [&](const char* reason) {
     throw py::type_error(std::string(function) + ": " + reason);
   };
@@ -69,11 +69,10 @@ PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function)
   if (!reads_bytes(weights)) {
     // bfloat16 weights: float rows are multiplied in float, rows packed as bfloat16 by its dot
     // product.
-    if (weights == Accumulator::bfloat16 && bfloat16s)
+    if (weights == GemmType::bfloat16 && bfloat16s)
       return {has_dtype<float>(a.array) ? PackerKind::to_bfloat16 : PackerKind::bfloat16s, weights};
     if (!plain) refuse("float weights take PackA of float32, not this packer");
-    return {PackerKind::floats,
-            weights == Accumulator::bfloat16 ? Accumulator::float32_bf16 : weights};
+    return {PackerKind::floats, weights == GemmType::bfloat16 ? GemmType::float32_bf16 : weights};
   }
   if (bfloat16s) refuse("int8 and int4 weights do not take PackA of bfloat16");
   if (plain && is_int4(weights)) refuse("int4 weights take a packer with scales, not PackA");

@@ -134,9 +134,9 @@ struct Matrix {
 // kernels of `weights` serve no such operand.
 struct PackedAs {
   PackerKind packer;
-  Accumulator family;
+  GemmType family;
 };
-PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function);
+PackedAs packed_as(const AOperand& a, GemmType weights, const char* function);
 
 // The name in errors of an operand of such weights: one of three texts.
 const char* name_by_weights(const PackedMatrix& weights, const char* int4, const char* int8,

@@ -25,9 +25,9 @@ using Floats = py::array_t<float, py::array::c_style>;
 
 // The name in Python of the type of weights: "int8", "int4_g64", or "int4_g64_offset" where groups
 // have offsets.
-std::string weights_name(Accumulator family, bool has_offsets = false);
+std::string weights_name(GemmType family, bool has_offsets = false);
 struct NamedWeights {
-  Accumulator family;
+  GemmType family;
   bool has_offsets;
 };
 // The family of that name among those with ordinary sums; none if no family has it.

@@ -32,7 +32,7 @@ struct ConvProblem {
   Features features;
   int threads;  // the most that a run will have
 
-  Accumulator family() const { return weights.family(); }
+  GemmType family() const { return weights.family(); }
   const PackedFormat& format() const { return weights.format().packed; }
   bool is_integer() const { return fbg::is_integer(family()); }
   bool b_has_zero_point() const { return weights.zero_point() != nullptr; }
@@ -83,11 +83,11 @@ struct ConvMethod {
   // In floating point: products are added in the order of the positions of the kernel and, at each
   // position, of the channels. All exact methods of which this is true give the same bits.
   bool in_kernel_order = true;
-  bool (*serves)(Accumulator) = nullptr;  // families of weights; null: all
+  bool (*serves)(GemmType) = nullptr;  // GEMM types; null: all
 };
 
 // All methods for weights of a family.
-std::span<const ConvMethod> conv_methods(Accumulator family);
+std::span<const ConvMethod> conv_methods(GemmType family);
 
 // The problems of all phases of a convolution, which are computed by one method.
 std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
@@ -108,8 +108,8 @@ inline Geometry unit_geometry(const ConvProblem& p) {
 }
 
 // For ConvMethod::serves.
-template <Accumulator kFamily>
-constexpr bool only(Accumulator family) {
+template <GemmType kFamily>
+constexpr bool only(GemmType family) {
   return family == kFamily;
 }
 
@@ -134,7 +134,7 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 // The key of kernels that run the stages of a problem. All pixels of an image share a scale and a
 // zero point, so that requantization is folded where there is any.
 inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,
-                                 std::optional<Accumulator> sums = std::nullopt) {
+                                 std::optional<GemmType> sums = std::nullopt) {
   KernelKey key = make_kernel_key(geometry, sums.value_or(p.family()), p.stages, p.has_scale,
                                   p.weights.scale() != nullptr, p.b_has_zero_point());
   if (key.corrections == Corrections::a) key.corrections = Corrections::folded;

@@ -18,7 +18,7 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
         static_cast<const std::byte*>(stage.args.data) + columns * value_size(stage.wanted);
 }
 
-std::span<const ConvMethod> conv_methods(Accumulator family) {
+std::span<const ConvMethod> conv_methods(GemmType family) {
   using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
   // It is never destroyed, because daemon threads may still use it when static objects are.
   static const auto& methods = *new Methods([] {
@@ -31,7 +31,7 @@ std::span<const ConvMethod> conv_methods(Accumulator family) {
     Methods by_family;
     for (std::size_t i = 0; i < by_family.size(); ++i)
       for (const ConvMethod& method : all)
-        if (!method.serves || method.serves(static_cast<Accumulator>(i)))
+        if (!method.serves || method.serves(static_cast<GemmType>(i)))
           by_family[i].push_back(method);
     return by_family;
   }());

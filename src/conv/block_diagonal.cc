@@ -79,7 +79,7 @@ std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
 }  // namespace
 
 ConvMethod block_diagonal_method() {
-  return {"block_diagonal", true, applies, cost, prepare, true, true, only<Accumulator::int32>};
+  return {"block_diagonal", true, applies, cost, prepare, true, true, only<GemmType::int32>};
 }
 
 }  // namespace fbg

@@ -123,7 +123,7 @@ ConvMethod blocked_im2col_method() {
           .applies = applies,
           .cost = cost,
           .prepare = prepare_tile_product<BlockedIm2Col>,
-          .serves = only<Accumulator::int32>};
+          .serves = only<GemmType::int32>};
 }
 
 }  // namespace fbg

@@ -28,21 +28,21 @@ constexpr std::int64_t kWord = 4;  // bytes of a lane
 using Kind = LaneLayout::Kind;
 
 // The families whose weights become lanes: 16-bit floats are widened.
-constexpr bool has_lanes(Accumulator a) {
-  return a == Accumulator::int32 || a == Accumulator::float32 || a == Accumulator::float32_f16 ||
-         a == Accumulator::float32_bf16;
+constexpr bool has_lanes(GemmType a) {
+  return a == GemmType::int32 || a == GemmType::float32 || a == GemmType::float32_f16 ||
+         a == GemmType::float32_bf16;
 }
-constexpr Accumulator lane_accumulator(Accumulator a) {
-  return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
+constexpr GemmType lane_gemm_type(GemmType a) {
+  return is_integer(a) ? GemmType::int32 : GemmType::float32;
 }
 
 Geometry lane_geometry(const ConvProblem& p) {
-  return choose_geometry(lane_accumulator(p.family()), p.features);
+  return choose_geometry(lane_gemm_type(p.family()), p.features);
 }
 
 LaneLayout layout_of(const ConvProblem& p) {
   return LaneLayout::of(p.geometry,
-                        kernels::lanewise_depth(lane_accumulator(p.family()), p.features));
+                        kernels::lanewise_depth(lane_gemm_type(p.family()), p.features));
 }
 
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
@@ -85,7 +85,7 @@ class ChannelVectorizedStep final : public ConvStep {
         shape_(p.shape),
         u_(layout_of(p)),
         tile_(lane_geometry(p)),
-        key_(conv_kernel_key(p, tile_, lane_accumulator(p.family()))),
+        key_(conv_kernel_key(p, tile_, lane_gemm_type(p.family()))),
         lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, p.is_integer()),
         element_(p.is_integer() ? 1 : p.format().a_bytes),
         pixel_(p.geometry.in_channels * element_),

@@ -191,7 +191,7 @@ ConvMethod flattened_rows_method() {
           .applies = applies,
           .cost = cost,
           .prepare = prepare_tile_product<FlattenedRows>,
-          .serves = only<Accumulator::int32>};
+          .serves = only<GemmType::int32>};
 }
 
 }  // namespace fbg

@@ -16,7 +16,7 @@
 namespace fbg {
 
 struct PackedConv::State {
-  Accumulator family;
+  GemmType family;
   ConvGeometry geometry;
   std::vector<std::byte> weights;
   std::vector<float> scale;
@@ -51,7 +51,7 @@ const T* data_or_null(const std::vector<T>& values) {
 
 }  // namespace
 
-PackedConv PackedConv::pack(Accumulator family, const void* w, const ConvGeometry& geometry,
+PackedConv PackedConv::pack(GemmType family, const void* w, const ConvGeometry& geometry,
                             const WeightQuant& quant) {
   auto state = std::make_shared<State>();
   state->family = family;
@@ -75,7 +75,7 @@ PackedConv PackedConv::pack(Accumulator family, const void* w, const ConvGeometr
   return packed;
 }
 
-PackedConv PackedConv::convert(Accumulator family, const float* w, const ConvGeometry& geometry,
+PackedConv PackedConv::convert(GemmType family, const float* w, const ConvGeometry& geometry,
                                ConvGranularity granularity, bool symmetric) {
   const std::int64_t count = count_weights(geometry), depth = geometry.depth();
   std::vector<std::byte> elements(static_cast<std::size_t>(count * packed_format(family).b_bytes));
@@ -102,7 +102,7 @@ PackedConv PackedConv::convert(Accumulator family, const float* w, const ConvGeo
   return pack(family, elements.data(), geometry, {scale, zero_point, of_part});
 }
 
-Accumulator PackedConv::family() const { return state_->family; }
+GemmType PackedConv::family() const { return state_->family; }
 const ConvGeometry& PackedConv::geometry() const { return state_->geometry; }
 const std::byte* PackedConv::weights() const { return state_->weights.data(); }
 const float* PackedConv::scale() const { return data_or_null(state_->scale); }
@@ -120,7 +120,7 @@ std::vector<float> PackedConv::floats() const {
   };
   if (format().packed.b_bytes == sizeof(float))
     widen(weights<float>());
-  else if (family() == Accumulator::float32_f16)
+  else if (family() == GemmType::float32_f16)
     widen(weights<float16>());
   else
     widen(weights<bfloat16>());
@@ -177,8 +177,8 @@ const PackedMatrix& PackedConv::panels(std::int64_t group, std::int64_t run,
                     spaced.data() + r * padded * packed.b_bytes);
       matrix = {spaced.data(), runs * padded, columns, 1, runs * padded};
     }
-    if (family() != Accumulator::int16) return PackedMatrix::pack(family(), matrix, quant);
-    const auto exact = PackedMatrix::pack(Accumulator::int32, matrix, quant);
+    if (family() != GemmType::int16) return PackedMatrix::pack(family(), matrix, quant);
+    const auto exact = PackedMatrix::pack(GemmType::int32, matrix, quant);
     const auto split = PackedMatrix::split(exact, 0);
     return split ? *split : *PackedMatrix::split(exact, 8);
   });

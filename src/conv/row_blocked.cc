@@ -31,14 +31,11 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kMaxStep = 4, kMaxDilation = 16;  // along a row
 
-constexpr bool has_strips(Accumulator a) {
-  return a == Accumulator::float32 || a == Accumulator::float32_f16 ||
-         a == Accumulator::float32_bf16;
+constexpr bool has_strips(GemmType a) {
+  return a == GemmType::float32 || a == GemmType::float32_f16 || a == GemmType::float32_bf16;
 }
 
-Geometry strip_geometry(Features features) {
-  return choose_geometry(Accumulator::float32, features);
-}
+Geometry strip_geometry(Features features) { return choose_geometry(GemmType::float32, features); }
 
 BalancedSplit split_row(const ConvGeometry& g, const ConvShape& shape, const Geometry& tile) {
   return BalancedSplit::split(
@@ -93,7 +90,7 @@ class RowBlockedStep final : public ConvStep {
       : geometry_(p.geometry),
         shape_(p.shape),
         tile_(strip_geometry(p.features)),
-        key_(conv_kernel_key(p, tile_, Accumulator::float32)),
+        key_(conv_kernel_key(p, tile_, GemmType::float32)),
         output_(key_.output()),
         vectors_(strip_vectors(p.geometry, tile_.lanes)),
         strips_(split_row(p.geometry, p.shape, tile_)),

@@ -27,19 +27,19 @@ bool writes_floats(const KernelKey& key) {
 }  // namespace
 
 bool sliding_writes(const KernelKey& key) {
-  return is_integer(key.accumulator) ? writes_bytes(key) : writes_floats(key);
+  return is_integer(key.gemm_type) ? writes_bytes(key) : writes_floats(key);
 }
 
 kernels::SlidingKey sliding_kind(const KernelKey& tile) {
   kernels::SlidingKey kind{};
   kind.tile = tile;
-  kind.source = is_integer(tile.accumulator) ? kernels::sliding_bytes(isa_features(tile.isa))
-                                             : kernels::SlidingSource::floats;
+  kind.source = is_integer(tile.gemm_type) ? kernels::sliding_bytes(isa_features(tile.isa))
+                                           : kernels::SlidingSource::floats;
   return kind;
 }
 
 void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args) {
-  if (is_integer(key.accumulator)) {
+  if (is_integer(key.gemm_type)) {
     const StageArgs& last = stages[key.num_stages - 1];
     args.low = last.f1;
     args.high = last.f2;

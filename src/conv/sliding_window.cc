@@ -31,12 +31,12 @@ using kernels::SlidingMode;
 using kernels::SlidingSegment;
 
 // Floats of 16 bits are widened when they are packed.
-constexpr bool has_kernels(Accumulator a) {
-  return a == Accumulator::int32 || a == Accumulator::float32 || a == Accumulator::float32_f16 ||
-         a == Accumulator::float32_bf16;
+constexpr bool has_kernels(GemmType a) {
+  return a == GemmType::int32 || a == GemmType::float32 || a == GemmType::float32_f16 ||
+         a == GemmType::float32_bf16;
 }
-constexpr Accumulator sum_of(Accumulator a) {
-  return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
+constexpr GemmType sum_of(GemmType a) {
+  return is_integer(a) ? GemmType::int32 : GemmType::float32;
 }
 
 class SlidingWindowStep final : public ConvStep {
@@ -383,8 +383,8 @@ class SlidingWindowStep final : public ConvStep {
 // The kind of kernels for a problem, as far as it does not depend on the stages.
 SlidingKey any_kind(const ConvProblem& p) {
   KernelKey tile{};
-  tile.accumulator = sum_of(p.family());
-  tile.isa = choose_geometry(tile.accumulator, p.features).isa;
+  tile.gemm_type = sum_of(p.family());
+  tile.isa = choose_geometry(tile.gemm_type, p.features).isa;
   return sliding_kind(tile);
 }
 

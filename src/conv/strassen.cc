@@ -78,7 +78,7 @@ class StrassenStep final : public ConvStep {
         depth_(inputs_ / side_),
         columns_(outputs_ / side_),
         chunks_(BalancedSplit::split(volume(p.shape.output), policy::strassen::kBlockRows * side_)),
-        stages_(p, choose_geometry(Accumulator::float32, p.features)),
+        stages_(p, choose_geometry(GemmType::float32, p.features)),
         rows_(simd::kernels(p.features).rows),
         threads_(p.threads) {
     const std::string name = "strassen " + std::to_string(levels);
@@ -226,7 +226,7 @@ double cost(const ConvProblem& p, int levels) {
   constexpr double kError = 1.1;  // what the larger error must be worth
   const std::int64_t chunk = policy::strassen::kBlockRows << levels;
   const double side = static_cast<double>(std::int64_t{1} << levels);
-  const double lanes = choose_geometry(Accumulator::float32, p.features).lanes;
+  const double lanes = choose_geometry(GemmType::float32, p.features).lanes;
   const double rows = static_cast<double>(p.shape.out_pixels()) / side;
   const double depth = static_cast<double>(p.geometry.in_channels) / side;
   const double columns = static_cast<double>(p.geometry.out_channels) / side;
@@ -257,7 +257,7 @@ ConvMethod method() {
           },
           false,
           true,
-          only<Accumulator::float32>};
+          only<GemmType::float32>};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ inline Geometry conv_tile(const ConvProblem& p, const Geometry& plain, std::int6
                           std::int64_t rows) {
   constexpr int kLanes = 16;  // of 512 bits
   constexpr std::int64_t kColumns = 4 * kLanes, kLeastRows = 5;
-  const bool measured = p.family() == Accumulator::int32 || p.family() == Accumulator::float32;
+  const bool measured = p.family() == GemmType::int32 || p.family() == GemmType::float32;
   if (!measured || plain.lanes != kLanes || plain.format.wide_a || plain.block_groups > 1 ||
       p.geometry.group_outputs() < kColumns || !weights_stay(p))
     return plain;

@@ -65,7 +65,7 @@ class WinogradStep final : public ConvStep {
       : geometry_(p.geometry),
         tiling_(p.geometry, p.shape, n),
         transforms_(tiling_, p.features),
-        tile_(choose_geometry(Accumulator::float32, p.features)),
+        tile_(choose_geometry(GemmType::float32, p.features)),
         stages_(p, tile_),
         threads_(p.threads) {
     const std::int64_t tiles = tiling_.tiles(), mr = tile_.max_rows;
@@ -86,7 +86,7 @@ class WinogradStep final : public ConvStep {
     const int ty = static_cast<int>(tiling_.y.t), tx = static_cast<int>(tiling_.x.t);
     const std::string name = "winograd " + std::to_string(ty) + "x" + std::to_string(tx);
     weights_ = &p.weights.form_of(name, [&] { return transform_weights(p.weights, ty, tx); });
-    const KernelKey plain = make_kernel_key(tile_, Accumulator::float32, {}, false, false, false);
+    const KernelKey plain = make_kernel_key(tile_, GemmType::float32, {}, false, false, false);
     products_ = KernelTable(tile_, plain, geometry_.out_channels, 1, block_tiles_);
   }
 
@@ -259,7 +259,7 @@ double cost_of(const ConvProblem& p, int n) {
   // Weights of this size do not stay in the L3 beside those of the other layers of a network.
   constexpr double kManyBytes = 8 << 20, kFar = 0.55;  // a byte
   const WinogradTiling tiling(p.geometry, p.shape, n);
-  const Geometry tile = choose_geometry(Accumulator::float32, p.features);
+  const Geometry tile = choose_geometry(GemmType::float32, p.features);
   const double points = static_cast<double>(tiling.points());
   const double images = static_cast<double>(std::max<std::int64_t>(p.shape.batch, 1));
   const double tiles = static_cast<double>(tiling.tiles()) / images;
@@ -292,7 +292,7 @@ ConvMethod method() {
           },
           true,
           true,
-          only<Accumulator::float32>};
+          only<GemmType::float32>};
 }
 
 }  // namespace

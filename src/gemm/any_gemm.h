@@ -48,21 +48,20 @@ class AnyGemm : public GemmDriver {
   // `family` is the family of the weights b, or float32_bf16 for bfloat16. Throws as Gemm does,
   // and std::invalid_argument where the kernels of the family read other elements than the packer
   // gives.
-  AnyGemm(PackerKind packer, Accumulator family, const PackedMatrix& b,
-          const PipelineView& pipeline, std::int64_t max_m, Features features = active_features(),
-          const Blocking& blocking = {})
+  AnyGemm(PackerKind packer, GemmType family, const PackedMatrix& b, const PipelineView& pipeline,
+          std::int64_t max_m, Features features = active_features(), const Blocking& blocking = {})
       : GemmDriver(types(packer, family), b, pipeline, max_m, features, blocking),
         packer_(packer) {}
 
   PackerKind packer() const { return packer_; }
 
  private:
-  static ProductTypes types(PackerKind packer, Accumulator family) {
+  static ProductTypes types(PackerKind packer, GemmType family) {
     return with_packer(packer, [&]<class A>(std::type_identity<A>) -> ProductTypes {
       using Read = typename A::Element;
       constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
       constexpr bool kRounded = std::is_same_v<Read, bfloat16>;
-      if (kBytes != reads_bytes(family) || kRounded != (family == Accumulator::bfloat16))
+      if (kBytes != reads_bytes(family) || kRounded != (family == GemmType::bfloat16))
         throw std::invalid_argument("gemm: these weights do not multiply what the packer gives");
       return {family, A::kHasScale, a_shift<A>()};
     });

@@ -34,17 +34,16 @@ std::string to_string(const Blocking& blocking) {
   return text;
 }
 
-std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
-                                          std::int64_t m, std::int64_t n, std::int64_t k,
-                                          int num_threads) {
+std::vector<Blocking> candidate_blockings(GemmType gemm_type, Features features, std::int64_t m,
+                                          std::int64_t n, std::int64_t k, int num_threads) {
   std::vector<Blocking> candidates;
-  const PackedFormat format = packed_format(accumulator);
+  const PackedFormat format = packed_format(gemm_type);
   const std::int64_t groups = ceil_div(k, format.kr);
   const std::int64_t b_bytes = ceil_div(n, format.panel_columns) * groups * format.b_group();
   std::set<std::array<std::int64_t, 5>> seen;  // the work of a thread with a whole share
   const auto add = [&](const Blocking& blocking) {
     const Geometry geometry =
-        choose_geometry(accumulator, features, tile_limits(blocking, b_bytes), groups);
+        choose_geometry(gemm_type, features, tile_limits(blocking, b_bytes), groups);
     const int row_parts =
         blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
     const std::int64_t rows = ceil_div(m, row_parts);
@@ -57,7 +56,7 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
     if (!weak && seen.insert({row_parts, blocks.count, tiles.count, tiles.largest, vectors}).second)
       candidates.push_back(blocking);
   };
-  const int tallest = choose_geometry(accumulator, features, {}, groups).max_rows;
+  const int tallest = choose_geometry(gemm_type, features, {}, groups).max_rows;
   add({});
   for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
     if (num_threads % row_parts != 0) continue;

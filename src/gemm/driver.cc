@@ -32,11 +32,11 @@ std::int64_t tile_bytes(const Geometry& geometry) noexcept {
 // only wait for memory: a product of few rows that reads more weights than an L2 holds is bound by
 // memory, and vector kernels prefetch weights better than loads of tiles do. Only int32 sums, which
 // are exact, may depend on the number of rows in this way.
-std::int64_t geometry_groups(Accumulator accumulator, std::int64_t k, std::int64_t n,
+std::int64_t geometry_groups(GemmType gemm_type, std::int64_t k, std::int64_t n,
                              std::int64_t max_m) noexcept {
-  const bool waits = accumulator == Accumulator::int32 && max_m <= policy::gemm::kFewRows &&
+  const bool waits = gemm_type == GemmType::int32 && max_m <= policy::gemm::kFewRows &&
                      k * n > policy::gemm::kManyWeights;
-  return waits ? 0 : ceil_div(k, packed_format(accumulator).kr);
+  return waits ? 0 : ceil_div(k, packed_format(gemm_type).kr);
 }
 
 // Bytes between rows of a gated C of so many columns.
@@ -72,8 +72,8 @@ std::int64_t GemmDriver::all_groups() const noexcept {
 GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
                        const PipelineView& pipeline, std::int64_t max_m, Features features,
                        const Blocking& blocking)
-    : accumulator_(types.accumulator),
-      format_(packed_format(accumulator_)),
+    : gemm_type_(types.gemm_type),
+      format_(packed_format(gemm_type_)),
       features_(features),
       blocking_(blocking),
       n_(b.cols()),
@@ -86,17 +86,17 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
       has_scale_(b.scale() != nullptr),
       has_zero_point_(b.header().has_zero_point != 0),
       a_shift_(types.a_shift),
-      geometry_(choose_geometry(accumulator_, features,
+      geometry_(choose_geometry(gemm_type_, features,
                                 tile_limits(blocking, ceil_div(n_, kPanelColumns) * panel_bytes_),
-                                geometry_groups(accumulator_, k_, n_, max_m))),
+                                geometry_groups(gemm_type_, k_, n_, max_m))),
       ld_(row_distance(groups_ * format_.a_group())),
       a_group_bytes_(geometry_.format.a_group()),
       functors_(pipeline.finish != nullptr),
       gates_(pipeline.gate != nullptr),
       pipelines_tiles_(!functors_ && !is_int16()) {
-  const KernelKey whole = make_kernel_key(geometry_, accumulator_, pipeline.stages,
-                                          types.a_has_scale, has_scale_, has_zero_point_);
-  if (is_integer(accumulator_)) {
+  const KernelKey whole = make_kernel_key(geometry_, gemm_type_, pipeline.stages, types.a_has_scale,
+                                          has_scale_, has_zero_point_);
+  if (is_integer(gemm_type_)) {
     const std::int64_t limit = pipeline.stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
       throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
@@ -345,7 +345,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.columns = group.columns;
     if (b_scale) args.b_scale = b_scale + col;
     if (b_zero_point) args.b_zero_point = b_zero_point + col;
-    if (is_int4(accumulator_)) {
+    if (is_int4(gemm_type_)) {
       args.int4.weighted_offsets = b.weighted_offsets() + col;
     } else if (col_offsets) {
       args.col_offsets = col_offsets + col;

@@ -82,7 +82,7 @@ class GemmDriver {
   }
   // The sums of the block of k that completes them: K may be cut into several blocks, or is whole.
   Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
-  bool is_int16() const { return accumulator_ == Accumulator::int16; }
+  bool is_int16() const { return gemm_type_ == GemmType::int16; }
   void make_kernels(const KernelKey& whole, std::int64_t max_m);
   void prepare_gate();
   Workspace lay_out(std::byte* base) const noexcept;
@@ -106,7 +106,7 @@ class GemmDriver {
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Run& run, OutputView c) const noexcept;
 
-  Accumulator accumulator_;
+  GemmType gemm_type_;
   PackedFormat format_;  // of the operands in memory
   Features features_;
   Blocking blocking_;

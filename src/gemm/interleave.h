@@ -17,7 +17,7 @@
 
 namespace fbg {
 
-// A pair of k-groups has 8 bytes in a row of A and in a column of B, for every accumulator that has
+// A pair of k-groups has 8 bytes in a row of A and in a column of B, for every GEMM type that has
 // such kernels.
 inline constexpr std::int64_t kGroupPairBytes = 8;
 

@@ -8,12 +8,12 @@
 
 namespace fbg {
 
-KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
+KernelKey make_kernel_key(const Geometry& geometry, GemmType gemm_type,
                           std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
                           bool b_has_zero_point) {
-  const bool integer = is_integer(accumulator);
+  const bool integer = is_integer(gemm_type);
   KernelKey key{};
-  key.accumulator = accumulator;
+  key.gemm_type = gemm_type;
   key.isa = geometry.isa;
   key.rows = key.vectors = 1;
   const TypedPipeline typed = type_pipeline(stages, integer ? ValueType::acc : ValueType::float32);
@@ -31,10 +31,10 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
     }
     key.stages[s] = code;
   }
-  if (is_int4(accumulator) && !a_has_scale)
+  if (is_int4(gemm_type) && !a_has_scale)
     throw PipelineTypeError(
         "gemm: int4 weights need the scales of the left operand, which has none");
-  key.group_offsets = is_int4(accumulator) && b_has_zero_point;
+  key.group_offsets = is_int4(gemm_type) && b_has_zero_point;
   key.num_stages = static_cast<std::uint8_t>(typed.count);
   return key;
 }

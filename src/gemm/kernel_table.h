@@ -12,11 +12,11 @@
 namespace fbg {
 
 // The kernel key of a pipeline: its typed stages, and the corrections that the operands need.
-KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
+KernelKey make_kernel_key(const Geometry& geometry, GemmType gemm_type,
                           std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
                           bool b_has_zero_point);
 
-// The microkernels of one accumulator, ISA and pipeline, by tile height, vectors and mask. All of
+// The microkernels of one GEMM type, ISA and pipeline, by tile height, vectors and mask. All of
 // them are generated when the table is made, so that no run generates any.
 class KernelTable {
  public:

@@ -151,7 +151,7 @@ std::optional<PackedMatrix> PackedMatrix::split(const PackedMatrix& b, int outli
   }
   if (!outlier_bits && cost > b.num_panels() * b.groups() * kInt32Cost) return std::nullopt;
 
-  PackedBlock block(lay_out({Accumulator::int16, b.rows(), b.cols(), b.scale() != nullptr,
+  PackedBlock block(lay_out({GemmType::int16, b.rows(), b.cols(), b.scale() != nullptr,
                              b.zero_point() != nullptr, num_outliers}));
   const PackedHeader& h = block.header;
   block.header.per_column = b.header().per_column;

@@ -48,7 +48,7 @@ void for_each_place(const PackedFormat& format, std::int64_t k, std::int64_t n,
 
 void fill_col_offsets(PackedBlock& s) {
   const PackedHeader& h = s.header;
-  const PackedFormat format = packed_format(h.accumulator);
+  const PackedFormat format = packed_format(h.gemm_type);
   const std::int64_t groups = ceil_div(h.k, format.kr);
   const auto* panel = s.at<std::int8_t>(h.panels_offset);
   auto* sums = s.at<std::int32_t>(h.col_offsets_offset);
@@ -94,8 +94,7 @@ ColumnRange column_ranges(const MatrixView<const float>& w, Granularity granular
 
 }  // namespace
 
-PackedMatrix PackedMatrix::pack(Accumulator family, const ElementView& w,
-                                const WeightQuant& quant) {
+PackedMatrix PackedMatrix::pack(GemmType family, const ElementView& w, const WeightQuant& quant) {
   const bool zero_points = std::ranges::any_of(
       quant.zero_point, [&](std::int32_t z) { return quant.stores_zeros || z != 0; });
   PackedBlock s(lay_out({family, w.rows, w.cols, !quant.scale.empty(), zero_points}));
@@ -116,7 +115,7 @@ PackedMatrix PackedMatrix::pack(Accumulator family, const ElementView& w,
   return PackedMatrix(s.finish());
 }
 
-PackedMatrix PackedMatrix::convert(Accumulator family, MatrixView<const float> w) {
+PackedMatrix PackedMatrix::convert(GemmType family, MatrixView<const float> w) {
   if (is_integer(family)) return quantize(w, Granularity::column, true);
   const std::int64_t bytes = packed_format(family).b_bytes;
   if (bytes == sizeof(float)) return pack(family, ElementView::of(w));
@@ -162,10 +161,10 @@ PackedMatrix PackedMatrix::quantize(MatrixView<const float> w, Granularity granu
     quant.scale = quant.scale.first(1);
     if (!symmetric) quant.zero_point = quant.zero_point.first(1);
   }
-  return pack(Accumulator::int32, {q.data(), w.rows, w.cols, row_stride, col_stride}, quant);
+  return pack(GemmType::int32, {q.data(), w.rows, w.cols, row_stride, col_stride}, quant);
 }
 
-PackedMatrix PackedMatrix::pack_groups(Accumulator family, MatrixView<const std::int8_t> w,
+PackedMatrix PackedMatrix::pack_groups(GemmType family, MatrixView<const std::int8_t> w,
                                        MatrixView<const float16> scales,
                                        std::optional<MatrixView<const float16>> offsets) {
   const bool has_offsets = offsets.has_value();
@@ -202,7 +201,7 @@ float16 PackedMatrix::group_offset(std::int64_t g, std::int64_t j) const {
 }
 
 void PackedMatrix::read(std::int64_t k, std::int64_t n, void* element) const {
-  if (family() == Accumulator::int16) {
+  if (family() == GemmType::int16) {
     const Outliers sparse = outliers();
     const auto* const first = sparse.rows.data() + sparse.indptr[n];
     const auto* const last = sparse.rows.data() + sparse.indptr[n + 1];
@@ -233,7 +232,7 @@ void PackedMatrix::unpack(void* elements, std::int64_t row_stride, std::int64_t 
                  [=](auto size, std::int64_t at, std::int64_t i) {
                    std::memcpy(out + i * size, in + at, size);
                  });
-  if (family() != Accumulator::int16) return;
+  if (family() != GemmType::int16) return;
   const Outliers sparse = outliers();
   for (std::int64_t j = 0; j < cols(); ++j)
     for (std::int64_t p = sparse.indptr[j]; p < sparse.indptr[j + 1]; ++p)

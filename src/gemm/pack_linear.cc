@@ -92,7 +92,7 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
     kernels.widen_magnitudes(weights.output(j), weights.divisor_of(j), k, largest);
 }
 
-LinearPacker::LinearPacker(Accumulator family, LinearWeights weights, float limit, bool symmetric)
+LinearPacker::LinearPacker(GemmType family, LinearWeights weights, float limit, bool symmetric)
     : family_(family),
       format_(packed_format(family)),
       weights_((weights.check(), std::move(weights))),
@@ -243,7 +243,7 @@ const std::byte* LinearPacker::convert(std::int64_t j, std::int64_t begin, std::
     vectors.weights.divide(x, weights_.divisor_of(j), n, divided);
     x = divided;
   }
-  if (family_ == Accumulator::bfloat16)  // the same bits by vectors
+  if (family_ == GemmType::bfloat16)  // the same bits by vectors
     vectors.rows.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(row));
   else
     kernels::weight_codec(family_).round(x, n, row);

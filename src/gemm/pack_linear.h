@@ -51,7 +51,7 @@ class LinearPacker {
   // which only int4 has. Throws std::invalid_argument if the members of `weights` do not fit
   // together, if there are factors for another family than int8 and int4, or offsets for another
   // than int4; std::length_error, std::bad_alloc.
-  LinearPacker(Accumulator family, LinearWeights weights,
+  LinearPacker(GemmType family, LinearWeights weights,
                float limit = std::numeric_limits<float>::infinity(), bool symmetric = true);
   ~LinearPacker();
   LinearPacker(const LinearPacker&) = delete;
@@ -73,7 +73,7 @@ class LinearPacker {
   const std::byte* convert(std::int64_t j, std::int64_t begin, std::int64_t size, std::byte* row,
                            float& largest) noexcept;
 
-  const Accumulator family_;
+  const GemmType family_;
   const PackedFormat format_;
   const LinearWeights weights_;
   const float limit_;

@@ -82,8 +82,8 @@ OutlierLayout OutlierLayout::of(std::int64_t offset, std::int64_t n, std::int64_
 
 PackedHeader lay_out(const BlockShape& s) {
   PackedHeader h;
-  h.accumulator = s.accumulator;
-  const PackedFormat format = packed_format(s.accumulator);
+  h.gemm_type = s.gemm_type;
+  const PackedFormat format = packed_format(s.gemm_type);
   h.kr = static_cast<std::uint8_t>(format.kr);
   if (format.nibbles) h.group_size = static_cast<std::uint32_t>(format.kr);
   h.k = s.k;
@@ -112,8 +112,8 @@ PackedHeader lay_out(const BlockShape& s) {
   h.panels_offset = place(panel_bytes);
   if (s.scale) h.scale_offset = place(column_bytes);
   if (s.zero_point && !format.nibbles) h.zero_point_offset = place(column_bytes);
-  if (reads_bytes(s.accumulator)) h.col_offsets_offset = place(column_bytes);
-  if (s.accumulator == Accumulator::int16) {
+  if (reads_bytes(s.gemm_type)) h.col_offsets_offset = place(column_bytes);
+  if (s.gemm_type == GemmType::int16) {
     h.num_outliers = s.num_outliers;
     h.spill_offset = place(column_bytes / kPanelColumns);
     // Per outlier 5 bytes and per column 8, counted generously for the padding.
@@ -148,14 +148,14 @@ PackedHeader packed_header(const std::byte* data, std::int64_t size) {
     refuse("format version " + std::to_string(h.version) + " is newer than version " +
            std::to_string(kPackedVersion) + ", the newest that this fbg reads");
   require(h.version == kPackedVersion, "unknown format version 0");
-  require(static_cast<std::size_t>(h.accumulator) < kWeightFormats.size(), "unknown accumulator");
+  require(static_cast<std::size_t>(h.gemm_type) < kWeightFormats.size(), "unknown accumulator");
   return h;
 }
 
 PackedMatrix PackedMatrix::from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
-                                      bool verify, std::optional<Accumulator> wanted) {
+                                      bool verify, std::optional<GemmType> wanted) {
   const PackedHeader h = packed_header(data.get(), size);
-  require(h.accumulator == wanted.value_or(h.accumulator), "the block is of another accumulator");
+  require(h.gemm_type == wanted.value_or(h.gemm_type), "the block is of another accumulator");
   require(h.total_bytes == size, "the block has another size than its header says");
   require(reinterpret_cast<std::uintptr_t>(data.get()) % kCacheLine == 0,
           "the block is not aligned to 64 bytes");
@@ -169,7 +169,7 @@ PackedMatrix PackedMatrix::from_bytes(std::shared_ptr<const std::byte> data, std
   PackedHeader expected;
   try {
     expected =
-        lay_out({h.accumulator, h.k, h.n, h.has_scale != 0, h.has_zero_point != 0, h.num_outliers});
+        lay_out({h.gemm_type, h.k, h.n, h.has_scale != 0, h.has_zero_point != 0, h.num_outliers});
   } catch (const std::length_error&) {
     refuse("K and N do not fit in the block");
   }
@@ -180,7 +180,7 @@ PackedMatrix PackedMatrix::from_bytes(std::shared_ptr<const std::byte> data, std
   if (verify) require(checksum_of(h, data.get()) == h.checksum, "the checksum does not match");
   check_parameters(h, data.get());
   const PackedMatrix b(std::move(data));
-  if (h.accumulator == Accumulator::int16) check_int16(b);
+  if (h.gemm_type == GemmType::int16) check_int16(b);
   return b;
 }
 

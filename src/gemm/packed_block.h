@@ -14,7 +14,7 @@ namespace fbg {
 
 // The fields from which the layout follows.
 struct BlockShape {
-  Accumulator accumulator;
+  GemmType gemm_type;
   std::int64_t k, n;
   bool scale, zero_point;  // for int4: false, and whether groups have offsets
   std::int64_t num_outliers = 0;

@@ -5,10 +5,10 @@
 
 namespace fbg {
 
-PanelProduct::PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns)
+PanelProduct::PanelProduct(GemmType gemm_type, const Geometry& geometry, std::int64_t columns)
     : geometry_(geometry),
-      kernels_(geometry, make_kernel_key(geometry, accumulator, {}, false, false, false), columns,
-               1, geometry.max_rows) {}
+      kernels_(geometry, make_kernel_key(geometry, gemm_type, {}, false, false, false), columns, 1,
+               geometry.max_rows) {}
 
 void PanelProduct::run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
                        const MatrixView<float>& c) const noexcept {

@@ -13,10 +13,10 @@ namespace fbg {
 
 class PanelProduct {
  public:
-  // The accumulator's k-groups must be 32-bit words: one float (Float32), or two bfloat16
+  // The GEMM type's k-groups must be 32-bit words: one float (Float32), or two bfloat16
   // (BFloat16). Any number of columns that equals `columns` modulo whole panels can be computed.
   // Throws std::runtime_error where executable memory is denied.
-  PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns);
+  PanelProduct(GemmType gemm_type, const Geometry& geometry, std::int64_t columns);
 
   // `a` has unit column stride, and its columns are words. panels[p][depth][32] are words; the
   // product takes the first a.cols of the depth. Not to be called inside a KernelScope.

@@ -5,8 +5,8 @@
 
 namespace fbg::kernels {
 
-int lanewise_depth(Accumulator accumulator, Features features) noexcept {
-  if (!is_integer(accumulator)) return 1;
+int lanewise_depth(GemmType gemm_type, Features features) noexcept {
+  if (!is_integer(gemm_type)) return 1;
   return features & (feature::avx512_vnni | feature::avx_vnni) ? 4 : 2;
 }
 

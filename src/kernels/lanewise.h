@@ -39,7 +39,7 @@ struct LanewiseKey {
 inline constexpr std::int64_t kLanewiseMaxTaps = 7;  // of a kernel row
 
 // Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
-int lanewise_depth(Accumulator accumulator, Features features) noexcept;
+int lanewise_depth(GemmType gemm_type, Features features) noexcept;
 
 // The assembler of the architecture defines these functions, as it does generated_families()
 // (kernels/table.h): whether there is a generator; the pixels of the widest tile with `vectors`

@@ -138,7 +138,7 @@ enum class Caching : std::uint8_t {
 // What a microkernel is generated for. K, strides, the number of valid columns and the parameters
 // of stages are arguments.
 struct KernelKey {
-  Accumulator accumulator;
+  GemmType gemm_type;
   bool group_offsets = false;  // of int4: groups have offsets
   Isa isa;
   std::uint8_t rows;     // mr
@@ -159,7 +159,7 @@ struct KernelKey {
   bool folds() const { return corrections == Corrections::folded; }
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
-    return is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+    return is_integer(gemm_type) ? ValueType::acc : ValueType::float32;
   }
 };
 
@@ -174,7 +174,7 @@ std::string kernel_name(const KernelKey& key);
 // pipeline and no row mask.
 KernelKey part_key(KernelKey whole, Sums sums);
 
-// Tile geometry of an accumulator family on an ISA.
+// Tile geometry of a GEMM type on an ISA.
 struct Geometry {
   Isa isa;
   int lanes;                        // 32-bit lanes of a vector
@@ -206,7 +206,7 @@ struct TileLimits {
 // The best geometry within a set of features. There always is one: the generic family needs no
 // feature. `groups` is the number of k-groups that a product sums up. A matrix unit, whose geometry
 // needs a KernelScope, is chosen only if there are enough k-groups for it to gain; 0 excludes it.
-Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits = {},
+Geometry choose_geometry(GemmType gemm_type, Features features, const TileLimits& limits = {},
                          std::int64_t groups = 0) noexcept;
 
 // Sets this thread up for the kernels of a geometry, whose calls it must surround; `rows` is the
@@ -227,7 +227,7 @@ class KernelScope {
 };
 
 // Finds or generates the microkernel; thread-safe. Throws std::invalid_argument for an ISA that the
-// accumulator has no family for, std::runtime_error where executable memory is denied or the tile
+// GEMM type has no family for, std::runtime_error where executable memory is denied or the tile
 // does not fit the register file.
 TileFunction find_kernel(const KernelKey& key);
 

@@ -23,25 +23,24 @@ const GemmFamily* first_family(Accepts accepts) noexcept {
 }
 
 const GemmFamily& family_of(const KernelKey& key) {
-  if (const GemmFamily* family = find_family(key.accumulator, key.isa)) return *family;
+  if (const GemmFamily* family = find_family(key.gemm_type, key.isa)) return *family;
   throw std::invalid_argument(std::string("kernel: no family for ") +
-                              weight_format(key.accumulator).operands + " on " + isa_name(key.isa));
+                              weight_format(key.gemm_type).operands + " on " + isa_name(key.isa));
 }
 
 }  // namespace
 
-const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
+const GemmFamily* find_family(GemmType gemm_type, Isa isa) noexcept {
   return first_family(
-      [&](const GemmFamily& f) { return f.accumulator == accumulator && f.isa == isa; });
+      [&](const GemmFamily& f) { return f.gemm_type == gemm_type && f.isa == isa; });
 }
 
 }  // namespace kernels
 
-Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits,
+Geometry choose_geometry(GemmType gemm_type, Features features, const TileLimits& limits,
                          std::int64_t groups) noexcept {
   const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
-    return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
-           f.unit.min_groups <= groups;
+    return f.gemm_type == gemm_type && (f.needs & ~features) == 0 && f.unit.min_groups <= groups;
   });
   const auto [b_registers, spare, max_rows, a_registers, one_panel_rows, interleaved_vectors] =
       family.tile;
@@ -92,7 +91,7 @@ TileFunction find_kernel(const KernelKey& key) {
 KernelKey part_key(KernelKey whole, Sums sums) {
   whole.sums = sums;
   if (completes(sums)) return whole;
-  KernelKey raw{whole.accumulator, whole.group_offsets, whole.isa, whole.rows, whole.vectors};
+  KernelKey raw{whole.gemm_type, whole.group_offsets, whole.isa, whole.rows, whole.vectors};
   raw.masked = whole.masked;
   raw.a = whole.a;
   raw.sums = sums;
@@ -101,7 +100,7 @@ KernelKey part_key(KernelKey whole, Sums sums) {
 
 std::string kernel_name(const KernelKey& key) {
   const int lanes = kernels::family_of(key).vectors.lanes;
-  std::string name = std::string("gemm_") + weight_format(key.accumulator).operands + "_";
+  std::string name = std::string("gemm_") + weight_format(key.gemm_type).operands + "_";
   name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
           isa_name(key.isa);
   static constexpr const char* kRows[] = {"", "_pointers", "_interleaved"};

@@ -1,4 +1,4 @@
-// The table of kernel families: which accumulator runs on which ISA, with what tiles, on operands
+// The table of kernel families: which GEMM type runs on which ISA, with what tiles, on operands
 // in which packed format, and where its code comes from. Drivers ask choose_geometry() and
 // find_kernel() (kernels/microkernel.h), which read nothing else.
 //
@@ -6,7 +6,7 @@
 //
 //   src/kernels/x64/      families.cc has the rows for AVX2 to AVX-512, generated with Xbyak
 //   src/kernels/aarch64/  families.cc has the rows for NEON, generated with its encoder
-//   src/kernels/generic/  gemm.cc has a row per accumulator, of portable C++, on every machine;
+//   src/kernels/generic/  gemm.cc has a row per GEMM type, of portable C++, on every machine;
 //                         no_assembler.cc takes the place of both on other architectures
 #pragma once
 
@@ -45,7 +45,7 @@ enum class Summing : std::uint8_t {
 };
 
 // What a matrix unit (AMX) does instead of vector instructions: it computes the raw sums of blocks
-// of k-groups. The vector kernels of the same accumulator add the rest of K, run the stages and
+// of k-groups. The vector kernels of the same GEMM type add the rest of K, run the stages and
 // store the results. The default is that there is no matrix unit.
 struct MatrixUnit {
   int block_groups = 1;         // k-groups that it multiplies at a time
@@ -60,7 +60,7 @@ using GenerateGemm = std::vector<std::uint8_t> (*)(const GemmFamily& family, con
 
 // A row of the table. Either `generate` makes the code of a key, or `compiled` serves every key.
 struct GemmFamily {
-  Accumulator accumulator;
+  GemmType gemm_type;
   Isa isa;
   Features needs;
   VectorFile vectors;
@@ -72,12 +72,12 @@ struct GemmFamily {
   MatrixUnit unit{};
 };
 
-// The rows that the assembler of this architecture generates; of one accumulator, best first.
+// The rows that the assembler of this architecture generates; of one GEMM type, best first.
 std::span<const GemmFamily> generated_families() noexcept;
 // The rows of portable C++, which need no feature.
 std::span<const GemmFamily> generic_families() noexcept;
 
-// The row of an accumulator on exactly this ISA; null where there is none.
-const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept;
+// The row of a GEMM type on exactly this ISA; null where there is none.
+const GemmFamily* find_family(GemmType gemm_type, Isa isa) noexcept;
 
 }  // namespace fbg::kernels

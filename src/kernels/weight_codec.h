@@ -27,6 +27,6 @@ void read_int4(const PackedFormat& format, const std::byte* group, std::int64_t 
                std::int64_t r, void* element) noexcept;
 Value dot_int4(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) noexcept;
 
-const WeightCodec& weight_codec(Accumulator family) noexcept;
+const WeightCodec& weight_codec(GemmType family) noexcept;
 
 }  // namespace fbg::kernels

@@ -82,7 +82,7 @@ Tuner::Tuner(const Graph& graph, const ProductKind& kind, int num_threads, Featu
 Tuner::~Tuner() = default;
 
 std::vector<Blocking> Tuner::candidates(std::int64_t rows) const {
-  return candidate_blockings(kind_.accumulator, features_, rows, kind_.n, kind_.k, num_threads_);
+  return candidate_blockings(kind_.gemm_type, features_, rows, kind_.n, kind_.k, num_threads_);
 }
 
 std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> blockings,

@@ -350,7 +350,7 @@ TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
     const std::int64_t pixels = volume(c.shape.output);
     const Guarded<float> x(random_vector<float>(random, c.shape.batch * image));
     const Guarded<float> w(random_vector<float>(random, g.out_channels * g.depth()));
-    const auto weights = PackedConv::convert(Accumulator::int32, w.data(), g);
+    const auto weights = PackedConv::convert(GemmType::int32, w.data(), g);
     const Stage stages[] = {Dequantize{}.stage()};
     const ConvShape alone = ConvShape::of(g, 1, c.shape.input);
     ConvOptions options;

@@ -59,7 +59,7 @@ void multiply(PackerKind packer, const PackedMatrix& b) {
 
 void multiply(const PackedMatrix& b) {
   if (is_integer(b.family())) return multiply<std::uint8_t>(PackerKind::bytes, b);
-  if (b.family() == Accumulator::bfloat16) return multiply<bfloat16>(PackerKind::bfloat16s, b);
+  if (b.family() == GemmType::bfloat16) return multiply<bfloat16>(PackerKind::bfloat16s, b);
   multiply<float>(PackerKind::floats, b);
 }
 
@@ -90,13 +90,13 @@ std::vector<std::uint8_t> consistent_block(Choices& choices) {
   static constexpr std::int64_t kDepths[] = {0, 1, 3, 4, 5, 8, 31, 32, 33, 64, 129, 300};
   static constexpr std::int64_t kColumns[] = {0, 1, 16, 31, 32, 33, 64, 100};
   BlockShape shape{};
-  shape.accumulator = static_cast<Accumulator>(choices.within(0, 8));
+  shape.gemm_type = static_cast<GemmType>(choices.within(0, 8));
   shape.k = choices.one_of(kDepths);
   shape.n = choices.one_of(kColumns);
-  const bool quantized = is_integer(shape.accumulator);
+  const bool quantized = is_integer(shape.gemm_type);
   shape.scale = quantized && choices.flag();
-  shape.zero_point = (quantized || is_int4(shape.accumulator)) && choices.flag();
-  if (shape.accumulator == Accumulator::int16) shape.num_outliers = choices.within(0, 9);
+  shape.zero_point = (quantized || is_int4(shape.gemm_type)) && choices.flag();
+  if (shape.gemm_type == GemmType::int16) shape.num_outliers = choices.within(0, 9);
   const PackedHeader header = lay_out(shape);
   std::vector<std::uint8_t> block(static_cast<std::size_t>(header.total_bytes));
   std::memcpy(block.data(), &header, sizeof header);

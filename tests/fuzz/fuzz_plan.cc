@@ -72,7 +72,7 @@ class Builder {
     epilogue.activation = static_cast<Activation>(choices_.within(0, 3));
     if (choices_.flag()) epilogue.residual = pick();
     if (gate < 4) epilogue.gate = static_cast<Gate>(gate);
-    if constexpr (Acc::kind == Accumulator::int32) {
+    if constexpr (Acc::kind == GemmType::int32) {
       if (choices_.flag()) epilogue.channel_scale = matrix(1, k);
       return graph.linear(x, PackedB<Acc>::quantize(view, Granularity::column, choices_.flag()),
                           epilogue);

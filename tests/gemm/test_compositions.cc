@@ -55,7 +55,7 @@ template <class Family>
 PackedB<Family> pack(const std::vector<float>& w) {
   const auto q = as<std::int8_t>(w);
   const float one = 1.0f;
-  if constexpr (Family::kind == Accumulator::int16) {
+  if constexpr (Family::kind == GemmType::int16) {
     return *PackedB<Int16>::split(pack<Int32>(w), 3);
   } else if constexpr (is_int4(Family::kind)) {
     const std::int64_t groups = ceil_div(kDepth, std::int64_t{Family::format.kr});

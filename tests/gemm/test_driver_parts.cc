@@ -53,8 +53,8 @@ TEST(FoldedRequantization, IsZeroBeyondTheLastColumn) {
   const std::vector<Stage> stages{CorrectZeroPoints{}.stage(), Dequantize{}.stage()};
   std::vector<StageArgs> args;
   for (const Stage& stage : stages) args.push_back(stage.args);
-  const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
-  KernelKey key = make_kernel_key(geometry, Accumulator::int32, stages, true, true, false);
+  const Geometry geometry = choose_geometry(GemmType::int32, active_features());
+  KernelKey key = make_kernel_key(geometry, GemmType::int32, stages, true, true, false);
   key.corrections = Corrections::folded;
   const std::vector<float> b_scale(24, 0.5f);
   const std::vector<std::int32_t> sums(24, 3);
@@ -70,8 +70,8 @@ TEST(FoldedRequantization, IsZeroBeyondTheLastColumn) {
 
 // A caller with column groups of its own learns while it prepares what a run could not tell it.
 TEST(KernelTable, NamesATileThatItHasNoKernelFor) {
-  const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
-  const KernelKey key = make_kernel_key(geometry, Accumulator::int32, {}, false, false, false);
+  const Geometry geometry = choose_geometry(GemmType::int32, active_features());
+  const KernelKey key = make_kernel_key(geometry, GemmType::int32, {}, false, false, false);
   const KernelTable table(geometry, key, kPanelColumns + 1, 1, geometry.max_rows);
   for (int rows = 1; rows <= geometry.max_rows; ++rows) {
     const int vectors = std::min(kPanelColumns / geometry.lanes, geometry.max_vectors[rows - 1]);
@@ -85,12 +85,12 @@ class PanelProductOf : public testing::TestWithParam<Isa> {};
 
 // Small integers: every order of summation gives the same float.
 TEST_P(PanelProductOf, FloatsInPlaceIsTheirMatrixProduct) {
-  const Geometry geometry = choose_geometry(Accumulator::float32, isa_features(GetParam()));
+  const Geometry geometry = choose_geometry(GemmType::float32, isa_features(GetParam()));
   const std::int64_t depth = 21, lda = 30;
   for (const std::int64_t columns : {1, 17, 32, 40, 75})
     for (const std::int64_t k : {depth, std::int64_t{5}})
       for (const std::int64_t m : {1, 2, 13, 25}) {
-        const PanelProduct product(Accumulator::float32, geometry, columns);
+        const PanelProduct product(GemmType::float32, geometry, columns);
         const std::int64_t ldc = columns + 3;
         std::vector<float> a(static_cast<std::size_t>(m * lda)),
             c(static_cast<std::size_t>(m * ldc));
@@ -191,7 +191,7 @@ TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
   const auto b = PackedB<Int32>::pack({w.data(), 40, 33, 33, 1});
   const PackA<std::uint8_t> a({x.data(), 5, 40, 40, 1});
   const PipelineView none;
-  const AnyGemm gemm(PackerKind::bytes, Accumulator::int32, b, none, 5);
+  const AnyGemm gemm(PackerKind::bytes, GemmType::int32, b, none, 5);
   AlignedBuffer workspace(gemm.workspace_bytes(1));
   std::vector<std::int32_t> c(5 * 33);
   gemm.run(row_source(a), b, none, {c.data(), 33 * 4}, workspace.data(), 0, 1);
@@ -199,10 +199,10 @@ TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
 
   for (const PackerKind packer :
        {PackerKind::floats, PackerKind::bfloat16s, PackerKind::to_bfloat16})
-    EXPECT_THROW(AnyGemm(packer, Accumulator::int32, b, none, 5), std::invalid_argument);
+    EXPECT_THROW(AnyGemm(packer, GemmType::int32, b, none, 5), std::invalid_argument);
   const auto floats = PackedB<Float32>::pack({std::vector<float>(6).data(), 2, 3, 3, 1});
   for (const PackerKind packer : {PackerKind::bytes, PackerKind::quantized, PackerKind::bfloat16s})
-    EXPECT_THROW(AnyGemm(packer, Accumulator::float32, floats, none, 5), std::invalid_argument);
+    EXPECT_THROW(AnyGemm(packer, GemmType::float32, floats, none, 5), std::invalid_argument);
 }
 
 }  // namespace

@@ -59,16 +59,16 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
     const auto [at, added] = keys.emplace(kernel_name(key), key);
     EXPECT_TRUE(added || at->second == key) << at->first;
   };
-  for (const Accumulator accumulator : test::kAccumulators) {
-    const auto start = is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+  for (const GemmType gemm_type : test::kGemmTypes) {
+    const auto start = is_integer(gemm_type) ? ValueType::acc : ValueType::float32;
     const auto pipelines = short_pipelines(start);
     for (const Isa isa : kAllIsas) {
-      if (!kernels::find_family(accumulator, isa)) continue;
+      if (!kernels::find_family(gemm_type, isa)) continue;
       for (const std::uint8_t rows : {1, 11, 12})
         for (const std::uint8_t vectors : {1, 2, 11})
           for (int flags = 0; flags < 8 * 3 * 4 * 4 * 3; ++flags) {
             KernelKey key{};
-            key.accumulator = accumulator;
+            key.gemm_type = gemm_type;
             key.isa = isa;
             key.rows = rows;
             key.vectors = vectors;

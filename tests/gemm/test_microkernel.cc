@@ -130,7 +130,7 @@ TEST(PortableMicrokernel, ReadsRowsThroughPointers) {
   const std::uint8_t* const rows[] = {a.data(), a.data() + 4, a.data()};
   const BlockPair pair{rows, 4, b.data(), groups * Int32::format.b_group(), 2};
   KernelKey key{};
-  key.accumulator = Accumulator::int32;
+  key.gemm_type = GemmType::int32;
   key.isa = Isa::generic;
   key.rows = 3;
   key.vectors = 1;
@@ -266,7 +266,7 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   key.sums = Sums::whole;
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
-  const std::string name = std::string("gemm_") + weight_format(accumulator).operands + "_2x" +
+  const std::string name = std::string("gemm_") + weight_format(gemm_type).operands + "_2x" +
                            std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
   EXPECT_EQ(kernel_name(key), name);
   int found = 0;

@@ -12,7 +12,7 @@ namespace fbg::test {
 namespace {
 
 // Pipelines whose stages meet every type they accept; parameters are set by the test.
-std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
+std::vector<std::vector<Stage>> pipelines(GemmType gemm_type) {
   const Stage correct = CorrectZeroPoints{}.stage(), dequantize = Dequantize{}.stage();
   const Stage bias = Bias{nullptr}.stage(), bias_int32 = BiasInt32{nullptr}.stage();
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
@@ -31,7 +31,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage clip = Clip{-0.5f, 0.0f}.stage(), scale = Scale{0.37f}.stage();
   const Stage to_float16 = Cast{ValueType::float16}.stage();
   const Stage to_bfloat16 = Cast{ValueType::bfloat16}.stage();
-  if (!is_integer(accumulator))
+  if (!is_integer(gemm_type))
     return {{bias},
             {relu},
             {row_range},
@@ -71,9 +71,9 @@ TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
-        for (const auto& stages : pipelines(accumulator))
+        for (const auto& stages : pipelines(gemm_type))
           for (const bool correct_b : {false, true}) {
-            if (correct_b && !reads_bytes(accumulator)) continue;
+            if (correct_b && !reads_bytes(gemm_type)) continue;
             for (const std::int64_t columns : column_counts(vectors, masked))
               for (const Guard side : {Guard::after, Guard::before}) {
                 TileCase tile{make_key(rows, vectors, masked, false, stages, correct_b),
@@ -228,7 +228,7 @@ TEST_P(Microkernel, LongestPipelineCanBeGenerated) {
   if (integer) stages.front() = Dequantize{}.stage();
   for (int rows = 1; rows <= geometry.max_rows; ++rows) {
     TileCase tile{
-        make_key(rows, geometry.widest(rows), true, false, stages, reads_bytes(accumulator)),
+        make_key(rows, geometry.widest(rows), true, false, stages, reads_bytes(gemm_type)),
         {{2, 0}},
         geometry.widest(rows) * geometry.lanes - 1};
     expect_same(tile, stages);

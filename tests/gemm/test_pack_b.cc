@@ -36,7 +36,7 @@ PackedB<Acc> make(std::int64_t k, std::int64_t n) {
   std::vector<float> w(static_cast<std::size_t>(k * n));
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 7 % 23) - 9.5f;
   const MatrixView<const float> view{w.data(), k, n, n, 1};
-  if constexpr (Acc::kind == Accumulator::int16)
+  if constexpr (Acc::kind == GemmType::int16)
     return *PackedB<Int16>::split(make<Int32>(k, n), 7);
   else if constexpr (is_int4(Acc::kind))
     return make_int4<Acc>(view);
@@ -77,7 +77,7 @@ void touch(const PackedB<Acc>& b) {
   if constexpr (is_int4(Acc::kind))
     for (std::int64_t j = 0; j < round_up(b.cols(), kPanelColumns); ++j)
       sum += b.weighted_offsets()[j] > 0;
-  if constexpr (Acc::kind == Accumulator::int16) {
+  if constexpr (Acc::kind == GemmType::int16) {
     for (const std::int32_t row : b.outliers().rows) sum += row;
     for (std::int64_t p = 0; p < b.num_panels(); ++p) sum += b.spill_groups()[p];
   }

@@ -108,18 +108,18 @@ TYPED_TEST(PackLinear, GivesTheBytesOfPackedB) {
 
 TEST(PackLinearErrors, SizesThatDoNotFitAreRefused) {
   Layer layer({4, 4}, 8, true, true);
-  EXPECT_THROW(LinearPacker(Accumulator::float32, layer.weights),
+  EXPECT_THROW(LinearPacker(GemmType::float32, layer.weights),
                std::invalid_argument);  // factors
   LinearWeights other = layer.weights;
   other.divisor.pop_back();
-  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(GemmType::int32, other), std::invalid_argument);
   other = layer.weights;
   other.factor.push_back(1.0f);
-  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(GemmType::int32, other), std::invalid_argument);
   other = layer.weights;
   other.parts[1].cols = 7;
-  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
-  EXPECT_THROW(LinearPacker(Accumulator::int32, LinearWeights{}), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(GemmType::int32, other), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(GemmType::int32, LinearWeights{}), std::invalid_argument);
 }
 
 TEST(WidenMagnitudes, IsTheLargestOfEveryInput) {
@@ -163,7 +163,7 @@ TEST(PackLinearOffsets, GivesOffsetsToGroupsOfInt4Alone) {
       PackedB<Int4<32>>::pack({q.data(), 257, 64, 64, 1}, {scales.data(), 9, 64, 64, 1},
                               MatrixView<const float16>{offsets.data(), 9, 64, 64, 1});
   EXPECT_TRUE(std::ranges::equal(again.bytes(), one.bytes()));
-  EXPECT_THROW(LinearPacker(Accumulator::int32, layer.weights, any, false), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(GemmType::int32, layer.weights, any, false), std::invalid_argument);
 }
 
 TEST(SumSquares, AddsFloatSquaresInTheOrderOfTheRows) {

@@ -26,13 +26,13 @@ bool run_tiles(const Geometry& geometry, const KernelTable& kernels, const Colum
   return reinterpret_cast<const TileArgs*>(memory.data())->next != nullptr;
 }
 
-class PipelinedTiles : public testing::TestWithParam<Accumulator> {};
+class PipelinedTiles : public testing::TestWithParam<GemmType> {};
 
 TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
   constexpr std::int64_t kTiles = 4, kColumns = 27, kBytes = 1 << 10;
-  const Accumulator accumulator = GetParam();
-  const Geometry geometry = choose_geometry(accumulator, active_features(), {}, kMaxDepthRaw);
-  const bool integer = is_integer(accumulator);
+  const GemmType gemm_type = GetParam();
+  const Geometry geometry = choose_geometry(gemm_type, active_features(), {}, kMaxDepthRaw);
+  const bool integer = is_integer(gemm_type);
   std::vector<std::byte> a(32 * kBytes + 256), b(16 << 10);
   // Small values, which are numbers in every type.
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::byte>(i * 7 % 11);
@@ -48,9 +48,9 @@ TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
     const std::int64_t columns = std::min(kColumns, tile_columns(geometry, rows));
     const ColumnGroup group{0, columns, ceil_div(columns, geometry.lanes),
                             columns % geometry.lanes != 0};
-    const KernelTable kernels(
-        geometry, make_kernel_key(geometry, accumulator, stages, integer, integer, false), kColumns,
-        rows, rows);
+    const KernelTable kernels(geometry,
+                              make_kernel_key(geometry, gemm_type, stages, integer, integer, false),
+                              kColumns, rows, rows);
     // One and several blocks of a matrix unit, none, and k-groups that are left over.
     for (const std::int64_t groups : {16, 80, 5, 37, 0}) {
       std::vector<BlockPair> pairs;
@@ -88,7 +88,7 @@ TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
 // Rows that are picked have the results of the whole tile, one below the other, and nothing else is
 // written.
 TEST(PickedRows, EqualThoseOfTheWholeTile) {
-  constexpr Accumulator kInt32 = Accumulator::int32;
+  constexpr GemmType kInt32 = GemmType::int32;
   constexpr std::int64_t kTiles = 3, kBytes = 1 << 10;
   const Geometry geometry = choose_geometry(kInt32, active_features(), {}, kMaxDepthRaw);
   if (geometry.block_groups == 1) GTEST_SKIP() << "only a matrix unit picks rows";
@@ -152,8 +152,7 @@ TEST(PickedRows, EqualThoseOfTheWholeTile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Accumulators, PipelinedTiles,
-                         testing::Values(Accumulator::int32, Accumulator::float32,
-                                         Accumulator::bfloat16));
+                         testing::Values(GemmType::int32, GemmType::float32, GemmType::bfloat16));
 
 }  // namespace
 }  // namespace fbg::test

@@ -14,13 +14,13 @@ namespace fbg::test {
 inline std::string family_name(const testing::TestParamInfo<Family>& family) {
   constexpr const char* names[] = {"int32", "float32",  "bfloat16", "float32_bf16", "float32_f16",
                                    "int16", "int4_g32", "int4_g64", "int4_g128"};
-  return std::string(names[static_cast<int>(family.param.accumulator)]) + "_" +
+  return std::string(names[static_cast<int>(family.param.gemm_type)]) + "_" +
          isa_name(family.param.isa);
 }
 
 class Microkernel : public testing::TestWithParam<Family>, protected TileRunner {
  protected:
-  Microkernel() : TileRunner(GetParam().accumulator, GetParam().isa) {}
+  Microkernel() : TileRunner(GetParam().gemm_type, GetParam().isa) {}
 
   void expect_same(const TileCase& tile, const std::vector<Stage>& stages) {
     ASSERT_EQ(compare(tile, stages), "");

@@ -18,24 +18,24 @@
 
 namespace fbg::test {
 
-inline constexpr Accumulator kAccumulators[] = {
-    Accumulator::int32,    Accumulator::int16,        Accumulator::float32,
-    Accumulator::bfloat16, Accumulator::float32_bf16, Accumulator::float32_f16,
-    Accumulator::int4_g32, Accumulator::int4_g64,     Accumulator::int4_g128};
+inline constexpr GemmType kGemmTypes[] = {
+    GemmType::int32,    GemmType::int16,        GemmType::float32,
+    GemmType::bfloat16, GemmType::float32_bf16, GemmType::float32_f16,
+    GemmType::int4_g32, GemmType::int4_g64,     GemmType::int4_g128};
 
 // An accumulator family on the ISA that generates it.
 struct Family {
-  Accumulator accumulator;
+  GemmType gemm_type;
   Isa isa;
 };
 
 inline std::vector<Family> generated_families() {
   std::vector<Family> families;
-  for (const Accumulator accumulator : kAccumulators)
+  for (const GemmType gemm_type : kGemmTypes)
     for (const Isa isa : supported_isas())
       if (isa != Isa::generic &&
-          choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw).isa == isa)
-        families.push_back({accumulator, isa});
+          choose_geometry(gemm_type, isa_features(isa), {}, kMaxDepthRaw).isa == isa)
+        families.push_back({gemm_type, isa});
   return families;
 }
 
@@ -96,12 +96,12 @@ class QuickRandom {
 // Elements as an accumulator family can take them.
 class OperandFiller {
  public:
-  OperandFiller(Accumulator of_family, Isa of_isa) : accumulator(of_family), isa(of_isa) {}
+  OperandFiller(GemmType of_family, Isa of_isa) : gemm_type(of_family), isa(of_isa) {}
 
-  const Accumulator accumulator;
+  const GemmType gemm_type;
   const Isa isa;
-  const Geometry geometry = choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw);
-  const bool integer = is_integer(accumulator);
+  const Geometry geometry = choose_geometry(gemm_type, isa_features(isa), {}, kMaxDepthRaw);
+  const bool integer = is_integer(gemm_type);
   const std::int64_t panel_group = geometry.format.b_group();  // bytes of one k-group of a panel
 
   template <class T, class F>
@@ -164,25 +164,25 @@ class OperandFiller {
       });
   }
   void fill_a(std::byte* to, std::int64_t bytes) {
-    if (reads_bytes(accumulator))
+    if (reads_bytes(gemm_type))
       fill_bytes(to, bytes);
-    else if (accumulator == Accumulator::bfloat16)
+    else if (gemm_type == GemmType::bfloat16)
       fill_bfloat16(to, bytes, magnitude_);
     else
       fill_floats(to, bytes, magnitude_);
   }
   void fill_b(std::byte* to, std::int64_t bytes, int depth, bool has_offsets = false) {
-    if (accumulator == Accumulator::int16)
+    if (gemm_type == GemmType::int16)
       fill_small(to, bytes, depth);
     else if (integer)
       fill_bytes(to, bytes);
-    else if (is_int4(accumulator))
+    else if (is_int4(gemm_type))
       fill_int4(to, bytes, has_offsets);
-    else if (accumulator == Accumulator::bfloat16)
+    else if (gemm_type == GemmType::bfloat16)
       fill_bfloat16(to, bytes);
-    else if (accumulator == Accumulator::float32)
+    else if (gemm_type == GemmType::float32)
       fill_right<float>(to, bytes);
-    else if (accumulator == Accumulator::float32_bf16)
+    else if (gemm_type == GemmType::float32_bf16)
       fill_right<bfloat16>(to, bytes);
     else if (floats_ == Floats::normal)
       fill_float16(to, bytes);
@@ -206,7 +206,7 @@ class OperandFiller {
     else
       fill_with<float>(to, bytes, [&] {
         if (floats_ == Floats::odd) return odd();
-        return floats_ == Floats::single && accumulator != Accumulator::bfloat16
+        return floats_ == Floats::single && gemm_type != GemmType::bfloat16
                    ? critical()
                    : static_cast<float>(random_() % 999) * magnitude_;
       });
@@ -270,24 +270,23 @@ class OperandFiller {
                                  3e38f,
                                  1e-40f,
                                  -3e-39f};
-    return kValues[random_() % (is_multiplied && accumulator == Accumulator::bfloat16
-                                    ? 5
-                                    : std::size(kValues))];
+    return kValues[random_() %
+                   (is_multiplied && gemm_type == GemmType::bfloat16 ? 5 : std::size(kValues))];
   }
   // In the place of an element of A.
   void place_special(std::byte* a, std::int64_t bytes) {
-    if (reads_bytes(accumulator) || bytes == 0) return;
-    if (accumulator == Accumulator::bfloat16)
+    if (reads_bytes(gemm_type) || bytes == 0) return;
+    if (gemm_type == GemmType::bfloat16)
       place_special<bfloat16>(a, bytes);
     else
       place_special<float>(a, bytes);
   }
   // In the place of an element of B.
   void place_special_right(std::byte* b, std::int64_t bytes) {
-    if (reads_bytes(accumulator) || bytes == 0) return;
-    if (accumulator == Accumulator::float32)
+    if (reads_bytes(gemm_type) || bytes == 0) return;
+    if (gemm_type == GemmType::float32)
       place_special<float>(b, bytes);
-    else if (accumulator == Accumulator::float32_f16)
+    else if (gemm_type == GemmType::float32_f16)
       place_special<float16>(b, bytes);
     else
       place_special<bfloat16>(b, bytes);

@@ -23,13 +23,13 @@ class TileRunner : public OperandFiller {
  public:
   using OperandFiller::OperandFiller;
 
-  const bool loads_c = accumulator != Accumulator::int16;  // else `sums` take its place
+  const bool loads_c = gemm_type != GemmType::int16;  // else `sums` take its place
   const ValueType start = integer ? ValueType::acc : ValueType::float32;
 
   KernelKey make_key(int rows, int vectors, bool masked, bool goes_on,
                      const std::vector<Stage>& stages, bool b_has_zero_point) const {
     KernelKey key{};
-    key.accumulator = accumulator;
+    key.gemm_type = gemm_type;
     key.isa = isa;
     key.rows = static_cast<std::uint8_t>(rows);
     key.vectors = static_cast<std::uint8_t>(vectors);
@@ -37,8 +37,8 @@ class TileRunner : public OperandFiller {
     const TypedPipeline typed = type_pipeline(stages, start);
     key.num_stages = static_cast<std::uint8_t>(typed.count);
     key.stages = typed.codes;
-    key.sums = sums_of(!goes_on, !is_int4(accumulator) || !stages.empty());
-    key.group_offsets = is_int4(accumulator) && b_has_zero_point;
+    key.sums = sums_of(!goes_on, !is_int4(gemm_type) || !stages.empty());
+    key.group_offsets = is_int4(gemm_type) && b_has_zero_point;
     for (int s = 0; s < typed.count; ++s)
       if (corrects_sums(typed.codes[s]))
         key.corrections = b_has_zero_point ? Corrections::both : Corrections::a;
@@ -47,12 +47,12 @@ class TileRunner : public OperandFiller {
 
   // Whether there are kernels that read A through pointers. A matrix unit has none, and the
   // pointers of more rows do not fit the registers.
-  bool has_indirect() const { return geometry.block_groups == 1 && !is_int4(accumulator); }
+  bool has_indirect() const { return geometry.block_groups == 1 && !is_int4(gemm_type); }
   int max_indirect_rows() const { return std::min(geometry.max_rows, 12); }
 
   // Groups of int4 weights are deep: as many as have about the k of so many groups of 4.
   std::int64_t in_groups(std::int64_t groups) const {
-    return is_int4(accumulator) ? ceil_div(groups * 4, geometry.format.kr) : groups;
+    return is_int4(gemm_type) ? ceil_div(groups * 4, geometry.format.kr) : groups;
   }
 
   // The column counts worth trying for a width: for a mask, a whole last vector is not one.
@@ -103,7 +103,7 @@ class TileRunner : public OperandFiller {
                                                       products.pairs[0].groups > tile.spill_groups);
     args.spill_groups = tile.spill_groups;
     std::vector<std::int32_t> reference_sums;
-    if (accumulator == Accumulator::int16 && (spills || tile.seed % 2)) {
+    if (gemm_type == GemmType::int16 && (spills || tile.seed % 2)) {
       reference_sums = ints(rows * width, -1000000, 1000000);
       args.partial = partial_.place(reference_sums, tile.side);
       reference.partial = reference_sums.data();
@@ -232,12 +232,12 @@ class TileRunner : public OperandFiller {
     const bool special_a = specials & 1, special_b = specials & 2, special_offset = specials & 4;
     args.a_scale = a_scale_.place(with_special(scales(rows, scale), special_a), tile.side);
     args.b_scale = b_scale_.place(with_special(scales(readable, b_scale), special_b), tile.side);
-    if (key.corrections != Corrections::none || is_int4(accumulator)) {
+    if (key.corrections != Corrections::none || is_int4(gemm_type)) {
       args.a_zero_point = a_zero_point_.place(a_zero_points(rows), tile.side);
       const int least = one_signed_ ? 0 : -128 * 64;
       args.col_offsets = col_offsets_.place(ints(readable, least, 127 * 64), tile.side);
     }
-    if (is_int4(accumulator))
+    if (is_int4(gemm_type))
       args.int4.weighted_offsets =
           weighted_offsets_.place(with_special(floats(readable, -9, 9), special_offset), tile.side);
     if (key.group_offsets) {
@@ -275,7 +275,7 @@ class TileRunner : public OperandFiller {
           rows ? std::ssize(narrow) / static_cast<std::int64_t>(sizeof(T)) / rows : 0;
       widen_rows(from, k, rows, k, to, ld, isa_features(isa));
     };
-    if (reads_bytes(accumulator))
+    if (reads_bytes(gemm_type))
       widen_as(reinterpret_cast<const std::uint8_t*>(narrow.data()));
     else
       widen_as(reinterpret_cast<const bfloat16*>(narrow.data()));
@@ -363,7 +363,7 @@ class TileRunner : public OperandFiller {
     if (geometry.format.wide_a) {  // the reference reads a narrow type, the kernel the wider one
       std::vector<std::byte>& narrow = products.narrow[p];
       BlockPair& reference = products.reference.back();
-      reference.lda = groups * packed_format(accumulator).a_group();
+      reference.lda = groups * packed_format(gemm_type).a_group();
       narrow.resize(static_cast<std::size_t>(rows * reference.lda));
       fill_a(narrow.data(), std::ssize(narrow));
       if (special) place_special(narrow.data(), std::ssize(narrow));
@@ -380,18 +380,18 @@ class TileRunner : public OperandFiller {
   // Where results are to have the sign of their row: that of the elements of A, or a zero point at
   // the end of its range, and no negative element of B.
   void sign_rows(std::byte* a, std::int64_t rows, std::int64_t row_bytes, std::int64_t ld) const {
-    if (!one_signed_ || reads_bytes(accumulator)) return;
-    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
+    if (!one_signed_ || reads_bytes(gemm_type)) return;
+    const std::int64_t size = gemm_type == GemmType::bfloat16 ? 2 : 4;
     for (std::int64_t row = 0; row < rows; ++row)
       for (std::int64_t end = size; end <= row_bytes; end += size)
         set_sign(a[row * ld + end - 1], is_negative(row));
   }
   void make_positive(std::byte* b, std::int64_t bytes) const {
-    if (!one_signed_ || is_int4(accumulator)) return;
+    if (!one_signed_ || is_int4(gemm_type)) return;
     for (std::int64_t i = 0; i < bytes && integer; ++i)
       if (static_cast<std::int8_t>(b[i]) < 0) b[i] = ~b[i];
     if (integer) return;
-    const std::int64_t size = accumulator == Accumulator::float32 ? 4 : 2;
+    const std::int64_t size = gemm_type == GemmType::float32 ? 4 : 2;
     for (std::int64_t end = size; end <= bytes; end += size) set_sign(b[end - 1], false);
   }
   static void set_sign(std::byte& last, bool negative) {

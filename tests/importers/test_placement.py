@@ -12,10 +12,10 @@ from fbg.graph.min_cut import sink_side
 from fbg.graph.refusal import Unsupported
 from fbg.importers import net as nets
 from fbg.importers import session
-from fbg.importers.assignment import SESSION, Border, Fused, assign
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.backends.native import Native, PreparedPlan
 from fbg.importers.backends.reference import Reference
+from fbg.importers.placement.assignment import SESSION, Border, Fused, assign
 from fbg.tuning import trials
 from fbg.tuning.store import MOVES, Moved, store
 from helpers.onnx_models import make_net, node

@@ -9,8 +9,8 @@ namespace fbg::test {
 namespace {
 
 TileRunner& runner_of(const Family& family) {
-  static std::map<std::pair<Accumulator, Isa>, TileRunner> runners;
-  return runners.try_emplace({family.accumulator, family.isa}, family.accumulator, family.isa)
+  static std::map<std::pair<GemmType, Isa>, TileRunner> runners;
+  return runners.try_emplace({family.gemm_type, family.isa}, family.gemm_type, family.isa)
       .first->second;
 }
 
@@ -27,9 +27,7 @@ bool is_bounded(const KernelKey& key) {
          key.stages[static_cast<std::size_t>(key.num_stages - 1)].specialization.bounded;
 }
 
-bool reads_floats(Accumulator a) {
-  return !is_integer(a) && !is_int4(a) && a != Accumulator::bfloat16;
-}
+bool reads_floats(GemmType a) { return !is_integer(a) && !is_int4(a) && a != GemmType::bfloat16; }
 
 class GemmSubject final : public Subject {
  public:
@@ -52,11 +50,10 @@ class GemmSubject final : public Subject {
     tile.specials = choices.flag();
     tile.magnitude = static_cast<int>(choices.within(-12, 6));
     // Sums of subnormal numbers.
-    const bool single = reads_floats(runner_.accumulator);
+    const bool single = reads_floats(runner_.gemm_type);
     if (single && choices.byte() % 16 == 0) tile.magnitude = -130;
     // Dot products of bfloat16 make none of them, but stages do of the least others.
-    if (runner_.accumulator == Accumulator::bfloat16 && choices.byte() % 16 == 0)
-      tile.magnitude = -126;
+    if (runner_.gemm_type == GemmType::bfloat16 && choices.byte() % 16 == 0) tile.magnitude = -126;
     if (choices.byte() % 16 == 0) {
       tile.odd_floats = true;
       tile.blocks.clear();

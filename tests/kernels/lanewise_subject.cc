@@ -75,7 +75,7 @@ class LanewiseRunner final : public TileRunner {
     return value;
   }
 
-  int depth() const { return kernels::lanewise_depth(accumulator, isa_features(isa)); }
+  int depth() const { return kernels::lanewise_depth(gemm_type, isa_features(isa)); }
 
   void fill_lanes(std::byte* to, std::int64_t bytes, bool weights) {
     if (!integer)
@@ -135,11 +135,11 @@ class LanewiseSubject final : public Subject {
 }  // namespace
 
 std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices) {
-  static std::map<std::pair<Accumulator, Isa>, LanewiseRunner> runners;
-  const Accumulator accumulator = choices.flag() ? Accumulator::int32 : Accumulator::float32;
-  const Geometry geometry = choose_geometry(accumulator, isa_features(isa));
+  static std::map<std::pair<GemmType, Isa>, LanewiseRunner> runners;
+  const GemmType gemm_type = choices.flag() ? GemmType::int32 : GemmType::float32;
+  const Geometry geometry = choose_geometry(gemm_type, isa_features(isa));
   if (geometry.isa != isa || !kernels::has_lanewise(isa)) return nullptr;
-  LanewiseRunner& runner = runners.try_emplace({accumulator, isa}, accumulator, isa).first->second;
+  LanewiseRunner& runner = runners.try_emplace({gemm_type, isa}, gemm_type, isa).first->second;
   LanewiseKey key;
   key.taps = static_cast<std::uint8_t>(choices.within(1, 7));
   key.step = static_cast<std::uint8_t>(choices.within(1, 4));

@@ -41,7 +41,7 @@ template <class Acc>
 PackedB<Acc> packed(std::int64_t k, std::int64_t n, unsigned seed) {
   const std::vector<float> w = values(k * n, seed);
   const MatrixView<const float> view{w.data(), k, n, n, 1};
-  if constexpr (Acc::kind == Accumulator::int32)
+  if constexpr (Acc::kind == GemmType::int32)
     return PackedB<Acc>::quantize(view, Granularity::column, true);
   else
     return PackedB<Acc>::convert(view);
@@ -63,7 +63,7 @@ Graph encoder() {
     epilogue.bias.cols = n;  // padded, as kernels want it
     return graph.linear(x, packed<Acc>(k, n, ++seed), epilogue);
   };
-  const bool rounds = Acc::kind != Accumulator::float32;
+  const bool rounds = Acc::kind != GemmType::float32;
   Buffer x = norm(graph.embedding(matrix(kWords, kHidden, 90), matrix(kTokens, kHidden, 91),
                                   matrix(2, kHidden, 92)));
   for (int layer = 0; layer < 2; ++layer) {
@@ -223,7 +223,7 @@ TYPED_TEST(PlanContract, NoBlockingChangesABit) {
     std::vector<Blocking> blockings{{1, 9, 1, 7}, {5, 3, 100000, 1}, {0, 0, 0, 3}};
     for (const ProductKind& kind : graph.products())
       for (const Blocking& b :
-           candidate_blockings(kind.accumulator, active_features(), 57, kind.n, kind.k, threads))
+           candidate_blockings(kind.gemm_type, active_features(), 57, kind.n, kind.k, threads))
         if (std::ranges::find(blockings, b) == blockings.end()) blockings.push_back(b);
     EXPECT_GT(blockings.size(), 3u);
     for (const Blocking& blocking : blockings) {
@@ -280,7 +280,7 @@ TEST(Poison, ShowsAStaleRead) {
 
 TEST(Blockings, AreNamedByTheirOps) {
   const Graph graph = encoder<Float32>();
-  const ProductKind kind{Accumulator::float32, kHidden, kInner};
+  const ProductKind kind{GemmType::float32, kHidden, kInner};
   const std::vector<ProductKind> kinds = graph.products();
   EXPECT_EQ(std::ranges::count(kinds, kind), 1);
   EXPECT_EQ(kinds.size(), 4u);  // Q, K and V; attention's output; two of the feed-forward part
@@ -301,7 +301,7 @@ TEST(Candidates, StartWithTheCostModelsAndDiffer) {
     for (const int threads : {1, 2, 6})
       for (const std::int64_t m : {1, 3, 8, 64, 384}) {
         const std::vector<Blocking> found =
-            candidate_blockings(Accumulator::int32, isa_features(isa), m, 2304, 768, threads);
+            candidate_blockings(GemmType::int32, isa_features(isa), m, 2304, 768, threads);
         ASSERT_FALSE(found.empty());
         EXPECT_EQ(found[0], Blocking{});
         for (std::size_t i = 0; i < found.size(); ++i)
@@ -320,7 +320,7 @@ TEST(Tuner, TimesEveryBlockingAndIsCounted) {
   const std::vector<double> seconds = tuner.seconds(9, blockings, 0.001);
   ASSERT_EQ(seconds.size(), blockings.size());
   for (const double s : seconds) EXPECT_GT(s, 0);
-  EXPECT_THROW(Tuner(graph, {Accumulator::int32, 5, 6}, 1), std::invalid_argument);
+  EXPECT_THROW(Tuner(graph, {GemmType::int32, 5, 6}, 1), std::invalid_argument);
 }
 
 }  // namespace

@@ -41,9 +41,9 @@ TEST(AArch64, TheCpuHasTheExpectedInstructionSet) {
 TEST(AArch64, EveryInstructionSetUsesItsBestKernels) {
   for (const Best& best : kBest) {
     const Features features = isa_features(best.isa);
-    EXPECT_EQ(choose_geometry(Accumulator::int32, features).isa, best.int32);
-    EXPECT_EQ(choose_geometry(Accumulator::float32, features).isa, best.float32);
-    EXPECT_EQ(choose_geometry(Accumulator::bfloat16, features).isa, best.bfloat16);
+    EXPECT_EQ(choose_geometry(GemmType::int32, features).isa, best.int32);
+    EXPECT_EQ(choose_geometry(GemmType::float32, features).isa, best.float32);
+    EXPECT_EQ(choose_geometry(GemmType::bfloat16, features).isa, best.bfloat16);
   }
 }
 

@@ -61,7 +61,7 @@ std::vector<std::string> mappings(const std::string& permissions) {
 
 KernelKey small_key(const kernels::GemmFamily& family) {
   KernelKey key{};
-  key.accumulator = family.accumulator;
+  key.gemm_type = family.gemm_type;
   key.isa = family.isa;
   key.rows = 3;
   key.vectors = 1;
@@ -168,13 +168,13 @@ TEST(KernelCache, AGeneratorWithoutCodeLeavesNoKernel) {
   EXPECT_EQ(kernels::find(kernels::KernelKind::gemm, "no key"), nullptr);
 }
 
-TEST(KernelTable, EveryAccumulatorHasAPortableFamily) {
+TEST(KernelTable, EveryGemmTypeHasAPortableFamily) {
   for (std::size_t a = 0; a < kWeightFormats.size(); ++a) {
-    const auto accumulator = static_cast<Accumulator>(a);
-    const kernels::GemmFamily* const family = kernels::find_family(accumulator, Isa::generic);
+    const auto gemm_type = static_cast<GemmType>(a);
+    const kernels::GemmFamily* const family = kernels::find_family(gemm_type, Isa::generic);
     ASSERT_NE(family, nullptr) << a;
     EXPECT_NE(family->compiled, nullptr);
-    EXPECT_EQ(choose_geometry(accumulator, 0).isa, Isa::generic);
+    EXPECT_EQ(choose_geometry(gemm_type, 0).isa, Isa::generic);
   }
 }
 
@@ -182,13 +182,13 @@ TEST(KernelTable, RowsOfAFamilyNeedWhatTheirIsaHas) {
   for (const kernels::GemmFamily& family : kernels::generated_families()) {
     EXPECT_EQ(family.needs & ~isa_features(family.isa), 0u) << isa_name(family.isa);
     EXPECT_NE(family.generate, nullptr);
-    EXPECT_EQ(kernels::find_family(family.accumulator, family.isa), &family) << "listed twice";
+    EXPECT_EQ(kernels::find_family(family.gemm_type, family.isa), &family) << "listed twice";
   }
 }
 
 TEST(KernelTable, AnIsaWithoutAFamilyIsAnError) {
   KernelKey key{};
-  key.accumulator = Accumulator::float32;
+  key.gemm_type = GemmType::float32;
   key.isa = Isa::avx512_bf16;
   EXPECT_THROW(find_kernel(key), std::invalid_argument);
   EXPECT_THROW(kernel_name(key), std::invalid_argument);

@@ -27,7 +27,7 @@ class PackedConv {
   // depth, height, width; of a transposed convolution too, whose output channel `o` belongs to
   // group o / (O / groups). Scales and zero points: 1 or out_channels of each, or none. Throws
   // std::invalid_argument.
-  static PackedConv pack(Accumulator family, const void* w, const ConvGeometry& geometry,
+  static PackedConv pack(GemmType family, const void* w, const ConvGeometry& geometry,
                          const WeightQuant& quant = {});
   template <class Acc>
   static PackedConv pack(const typename Acc::B* w, const ConvGeometry& geometry,
@@ -36,11 +36,11 @@ class PackedConv {
   }
 
   // Rounds half to even to the element type, or for int8 quantizes as PackedB::quantize does.
-  static PackedConv convert(Accumulator family, const float* w, const ConvGeometry& geometry,
+  static PackedConv convert(GemmType family, const float* w, const ConvGeometry& geometry,
                             ConvGranularity granularity = ConvGranularity::column,
                             bool symmetric = true);
 
-  Accumulator family() const;
+  GemmType family() const;
   const WeightFormat& format() const { return weight_format(family()); }
   const ConvGeometry& geometry() const;
   std::int64_t size() const { return geometry().out_channels * geometry().depth(); }

@@ -13,7 +13,7 @@
 namespace fbg {
 
 // In the order of kIsaTable (src/core/isa.cc). An instruction set need not have kernels of its own
-// for every accumulator: each accumulator uses the best kernel family that the features permit
+// for every GEMM type: each GEMM type uses the best kernel family that the features permit
 // (src/kernels/table.h).
 enum class Isa : std::uint8_t {
   generic,

@@ -1,4 +1,4 @@
-// Matrices, accumulators, and the vocabulary that all other files use:
+// Matrices, GEMM types, and the vocabulary that all other files use:
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
 //   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 2 for bfloat16, 1
@@ -49,9 +49,9 @@ struct float16 {
   friend bool operator==(float16, float16) = default;
 };
 
-// Accumulator families: what the operands are and what their products are summed in. Stored weights
+// GEMM types: what the operands are and what their products are summed in. Stored weights
 // name theirs by these numbers.
-enum class Accumulator : std::uint8_t {
+enum class GemmType : std::uint8_t {
   int32,
   float32,
   bfloat16,
@@ -106,7 +106,7 @@ struct WeightFormat {
   PackedFormat packed;   // of the operands in memory
 };
 
-// In the order of Accumulator.
+// In the order of GemmType.
 inline constexpr std::array<WeightFormat, 9> kWeightFormats{
     {{"int8", "int32_u8_s8", {4, kPanelColumns, 1, 1}},
      {"float32", "fp32_f32_f32", {1, kPanelColumns, 4, 4}},
@@ -118,54 +118,50 @@ inline constexpr std::array<WeightFormat, 9> kWeightFormats{
      {"int4_g64", "fp32_u8_s4g64", {64, kPanelColumns, 1, 1, false, true}},
      {"int4_g128", "fp32_u8_s4g128", {128, kPanelColumns, 1, 1, false, true}}}};
 
-constexpr const WeightFormat& weight_format(Accumulator accumulator) {
-  return kWeightFormats[static_cast<std::size_t>(accumulator)];
+constexpr const WeightFormat& weight_format(GemmType gemm_type) {
+  return kWeightFormats[static_cast<std::size_t>(gemm_type)];
 }
 
 // The format in which memory holds the operands of a family.
-constexpr PackedFormat packed_format(Accumulator accumulator) {
-  return weight_format(accumulator).packed;
-}
+constexpr PackedFormat packed_format(GemmType gemm_type) { return weight_format(gemm_type).packed; }
 
 // Whether kernels read A as bytes, which have a scale and a zero point for each row.
-constexpr bool reads_bytes(Accumulator accumulator) {
-  return packed_format(accumulator).a_bytes == 1;
-}
+constexpr bool reads_bytes(GemmType gemm_type) { return packed_format(gemm_type).a_bytes == 1; }
 
 // Weights of 4 bits in groups along K, each with a scale of its own: see Int4.
-constexpr bool is_int4(Accumulator accumulator) { return packed_format(accumulator).nibbles; }
+constexpr bool is_int4(GemmType gemm_type) { return packed_format(gemm_type).nibbles; }
 
 // Whether sums are integers, which stages then convert.
-constexpr bool is_integer(Accumulator accumulator) {
-  return reads_bytes(accumulator) && !is_int4(accumulator);
+constexpr bool is_integer(GemmType gemm_type) {
+  return reads_bytes(gemm_type) && !is_int4(gemm_type);
 }
 
 // A family as a type, by which C++ programs choose it: the elements of A and B and their sums.
-template <Accumulator kFamily, class AElement, class BElement, class Sum>
+template <GemmType kFamily, class AElement, class BElement, class Sum>
 struct FamilyOf {
   using A = AElement;
   using B = BElement;
   using C = Sum;
-  static constexpr Accumulator kind = kFamily;
+  static constexpr GemmType kind = kFamily;
   static constexpr PackedFormat format = packed_format(kFamily);
   static_assert(format.a_bytes == sizeof(A) && format.b_bytes == sizeof(B));
 };
 
-struct Int32 : FamilyOf<Accumulator::int32, std::uint8_t, std::int8_t, std::int32_t> {};
+struct Int32 : FamilyOf<GemmType::int32, std::uint8_t, std::int8_t, std::int32_t> {};
 
 // int16 sums that are added to int32 sums before they can overflow. Values of B that are too large
 // for this are kept separately, in sparse columns. The results equal those of Int32 bit for bit.
-struct Int16 : FamilyOf<Accumulator::int16, std::uint8_t, std::int8_t, std::int32_t> {};
+struct Int16 : FamilyOf<GemmType::int16, std::uint8_t, std::int8_t, std::int32_t> {};
 
-struct Float32 : FamilyOf<Accumulator::float32, float, float, float> {};
+struct Float32 : FamilyOf<GemmType::float32, float, float, float> {};
 
 // bfloat16 x bfloat16 summed in float: vdpbf16ps, two k at a time.
-struct BFloat16 : FamilyOf<Accumulator::bfloat16, bfloat16, bfloat16, float> {};
+struct BFloat16 : FamilyOf<GemmType::bfloat16, bfloat16, bfloat16, float> {};
 
 // float x 16-bit weights, widened as they are loaded. bfloat16 weights have the layout of BFloat16.
-struct Float32BF16 : FamilyOf<Accumulator::float32_bf16, float, bfloat16, float> {};
+struct Float32BF16 : FamilyOf<GemmType::float32_bf16, float, bfloat16, float> {};
 
-struct Float32F16 : FamilyOf<Accumulator::float32_f16, float, float16, float> {};
+struct Float32F16 : FamilyOf<GemmType::float32_f16, float, float16, float> {};
 
 // uint8 x 4-bit weights q in [-8, 7], in groups of kGroup along K that have a scale of their own
 // for each column. A group is a k-group. Its dot products are exact int32 sums, which are then
@@ -184,9 +180,9 @@ struct Float32F16 : FamilyOf<Accumulator::float32_f16, float, float16, float> {}
 // its low half and of k = r + 4 in its high half, both in two's complement. Results are float32, so
 // that pipelines begin as those of float weights.
 template <int kGroup>
-struct Int4 : FamilyOf<kGroup == 32   ? Accumulator::int4_g32
-                       : kGroup == 64 ? Accumulator::int4_g64
-                                      : Accumulator::int4_g128,
+struct Int4 : FamilyOf<kGroup == 32   ? GemmType::int4_g32
+                       : kGroup == 64 ? GemmType::int4_g64
+                                      : GemmType::int4_g128,
                        std::uint8_t, std::int8_t, float> {
   static_assert(Int4::format.kr == kGroup);
 };

@@ -30,8 +30,7 @@ std::string to_string(const Blocking& blocking);
 
 // The blockings that are worth timing for products of m x k by k x n. The first is Blocking{}, the
 // choice of the cost model, and no two of them divide the work in the same way.
-std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
-                                          std::int64_t m, std::int64_t n, std::int64_t k,
-                                          int num_threads);
+std::vector<Blocking> candidate_blockings(GemmType gemm_type, Features features, std::int64_t m,
+                                          std::int64_t n, std::int64_t k, int num_threads);
 
 }  // namespace fbg

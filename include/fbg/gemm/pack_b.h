@@ -33,7 +33,7 @@ inline constexpr std::uint32_t kPackedVersion = 1;
 struct PackedHeader {
   char magic[8] = {'F', 'B', 'G', 'P', 'A', 'C', 'K', 'B'};
   std::uint32_t version = kPackedVersion;
-  Accumulator accumulator{};
+  GemmType gemm_type{};
   std::uint8_t kr = 0;
   std::uint8_t panel_columns = kPanelColumns;
   std::uint8_t has_scale = 0;       // quantization parameters are known
@@ -88,17 +88,17 @@ class PackedMatrix {
 
   // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8, and there
   // are none for others. Int16 comes from `split`, int4 from `pack_groups`.
-  static PackedMatrix pack(Accumulator family, const ElementView& w, const WeightQuant& quant = {});
+  static PackedMatrix pack(GemmType family, const ElementView& w, const WeightQuant& quant = {});
 
   // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N and, if
   // groups are to have them, as many offsets.
-  static PackedMatrix pack_groups(Accumulator family, MatrixView<const std::int8_t> w,
+  static PackedMatrix pack_groups(GemmType family, MatrixView<const std::int8_t> w,
                                   MatrixView<const float16> scales,
                                   std::optional<MatrixView<const float16>> offsets);
 
   // Packs a float matrix in the element type of the family, rounded half to even; as int8, with a
   // symmetric scale for each column.
-  static PackedMatrix convert(Accumulator family, MatrixView<const float> w);
+  static PackedMatrix convert(GemmType family, MatrixView<const float> w);
 
   // Quantizes a float matrix to int8 while packing, for Int32. Symmetric: scale = max|w| / 127,
   // zero point 0. Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].
@@ -114,13 +114,12 @@ class PackedMatrix {
   // family than `wanted`. Whatever the bytes are, no later call reads outside of them; `verify`
   // compares the checksum as well, which reads them all.
   static PackedMatrix from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
-                                 bool verify = true,
-                                 std::optional<Accumulator> wanted = std::nullopt);
+                                 bool verify = true, std::optional<GemmType> wanted = std::nullopt);
 
   std::int64_t rows() const { return header().k; }
   std::int64_t cols() const { return header().n; }
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
-  Accumulator family() const { return header().accumulator; }
+  GemmType family() const { return header().gemm_type; }
   const WeightFormat& format() const { return weight_format(family()); }
   const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
   std::int64_t groups() const { return ceil_div(rows(), header().kr); }
@@ -181,7 +180,7 @@ template <class Acc>
 class PackedB : public PackedMatrix {
  public:
   using Element = typename Acc::B;
-  static constexpr bool kIsPlain = Acc::kind != Accumulator::int16 && !is_int4(Acc::kind);
+  static constexpr bool kIsPlain = Acc::kind != GemmType::int16 && !is_int4(Acc::kind);
 
   PackedB() = default;
 
@@ -197,11 +196,11 @@ class PackedB : public PackedMatrix {
     return PackedMatrix::convert(Acc::kind, w);
   }
   static PackedB quantize(MatrixView<const float> w, Granularity granularity,
-                          bool symmetric) requires(Acc::kind == Accumulator::int32) {
+                          bool symmetric) requires(Acc::kind == GemmType::int32) {
     return PackedMatrix::quantize(w, granularity, symmetric);
   }
   static std::optional<PackedB> split(const PackedB<Int32>& b,
-                                      int outlier_bits) requires(Acc::kind == Accumulator::int16) {
+                                      int outlier_bits) requires(Acc::kind == GemmType::int16) {
     const auto packed = PackedMatrix::split(b, outlier_bits);
     return packed ? std::optional(PackedB(*packed)) : std::nullopt;
   }
@@ -233,7 +232,7 @@ class PackedB : public PackedMatrix {
 };
 
 // The header of a stored block, checked as far as it is the same for every family: size, magic,
-// version, accumulator. Throws std::invalid_argument.
+// version, GEMM type. Throws std::invalid_argument.
 PackedHeader packed_header(const std::byte* data, std::int64_t size);
 
 // Number of matrices packed since the start of the process: inference must not add to it.

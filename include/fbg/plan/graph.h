@@ -54,9 +54,9 @@ enum class Gate : std::uint8_t { gelu, gelu_tanh, silu, relu };
 // Σ t x / Σ t with t = 1, 2, …; or its maximum.
 enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
 
-// Products with the same accumulator and sizes. Blockings are measured and chosen by kind.
+// Products with the same GEMM type and sizes. Blockings are measured and chosen by kind.
 struct ProductKind {
-  Accumulator accumulator;
+  GemmType gemm_type;
   std::int64_t k, n;
   friend bool operator==(const ProductKind&, const ProductKind&) = default;
 };

@@ -1,5 +1,5 @@
 // The rows of AArch64 in the table of kernel families: NEON, and its extensions for dot products of
-// bytes and of bfloat16. Of each accumulator the best row stands first.
+// bytes and of bfloat16. Of each GEMM type the best row stands first.
 #include "kernels/aarch64/gemm_generator.h"
 #include "kernels/lanewise.h"
 #include "kernels/sliding.h"
@@ -33,7 +33,7 @@ constexpr PackedFormat kInt8 = Int32::format, kFp32 = Float32::format, kFp16 = F
 constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
 constexpr auto kOne = Summing::one_accumulator;
 
-using enum Accumulator;
+using enum GemmType;
 
 constexpr GemmFamily kFamilies[] = {
     {int32, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},

@@ -57,7 +57,7 @@ class GemmCode : public NeonAssembler {
   bool shifts_a() const { return dot_ == Dot::sdot; }
   // Whether the sums of columns are computed beside the products: B less its outliers has others
   // than those that the driver knows.
-  bool sums_columns() const { return shifts_a() && key_.accumulator == Accumulator::int16; }
+  bool sums_columns() const { return shifts_a() && key_.gemm_type == GemmType::int16; }
   bool splits() const { return dot_ == Dot::fma_bf16 || dot_ == Dot::widen_bf16; }
   bool widens_bytes() const { return dot_ == Dot::widen_int8; }
   bool multiplies_matrices() const {

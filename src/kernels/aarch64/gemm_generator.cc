@@ -41,8 +41,7 @@ int GemmCode::b_registers() const {
 }
 
 bool GemmCode::fits() const {
-  if (goes_on(key_.sums) && key_.accumulator == Accumulator::int16)
-    return false;  // sums take its place
+  if (goes_on(key_.sums) && key_.gemm_type == GemmType::int16) return false;  // sums take its place
   if (vectors_ * kLanes > kPanelColumns || rows_ > kMaxRows) return false;
   return first_b_ + b_registers() <= kVectors && first_b_ + kEpilogueTemps <= kEpilogueTable;
 }
@@ -54,7 +53,7 @@ void GemmCode::generate() {
   for_each_pair();
   if (multiplies_matrices()) exchange_pairs();
   if (sums_columns()) remove_shift();
-  if (key_.accumulator == Accumulator::int16) add_sums();
+  if (key_.gemm_type == GemmType::int16) add_sums();
   emit_epilogue(*this, key_, rows_);
   restore_registers();
   ret();

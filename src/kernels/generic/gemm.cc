@@ -32,9 +32,9 @@ Element element_of(const TileArgs& args, std::int64_t i, std::int64_t j) {
 void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
   const KernelKey& key = *args.key;
-  const auto dot = weight_codec(key.accumulator).dot;
-  const bool becomes_result = is_int4(key.accumulator) && completes(key.sums);
-  const bool starts = goes_on(key.sums) || (key.accumulator == Accumulator::int16 && args.partial);
+  const auto dot = weight_codec(key.gemm_type).dot;
+  const bool becomes_result = is_int4(key.gemm_type) && completes(key.sums);
+  const bool starts = goes_on(key.sums) || (key.gemm_type == GemmType::int16 && args.partial);
   const std::int64_t rows = key.row_mask ? args.num_picked : key.rows;
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::int64_t of_tile = key.row_mask ? args.picked[i] : i;
@@ -62,7 +62,7 @@ void reference_tile(const TileArgs* tile) {
 constexpr auto kFamilies = [] {
   std::array<GemmFamily, kWeightFormats.size()> families{};
   for (std::size_t i = 0; i < families.size(); ++i)
-    families[i] = {static_cast<Accumulator>(i),
+    families[i] = {static_cast<GemmType>(i),
                    Isa::generic,
                    0,
                    {8, 32},

@@ -14,7 +14,7 @@ void read_int4(const PackedFormat&, const std::byte* group, std::int64_t column,
 }
 
 Value dot_int4(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) noexcept {
-  const PackedFormat format = packed_format(args.key->accumulator);
+  const PackedFormat format = packed_format(args.key->gemm_type);
   const std::int64_t column = args.col % format.panel_columns + j;  // from the first panel on
   const std::int64_t place = column % format.panel_columns;
   const bool has_offsets = args.key->group_offsets;

@@ -64,7 +64,7 @@ constexpr WeightCodec plain() {
 
 constexpr WeightCodec kInt4{nullptr, read_int4, dot_int4};
 
-// In the order of Accumulator.
+// In the order of GemmType.
 constexpr WeightCodec kCodecs[] = {plain<Int32>(),
                                    plain<Float32>(),
                                    plain<BFloat16>(),
@@ -78,7 +78,7 @@ static_assert(std::size(kCodecs) == kWeightFormats.size());
 
 }  // namespace
 
-const WeightCodec& weight_codec(Accumulator family) noexcept {
+const WeightCodec& weight_codec(GemmType family) noexcept {
   return kCodecs[static_cast<std::size_t>(family)];
 }
 

@@ -31,7 +31,7 @@ class AmxCode : public SimdAssembler {
   // Writes a kernel that is nothing but a vector kernel.
   void generate_jump();
 
-  // The key of the vector kernel of the same accumulator and pipeline.
+  // The key of the vector kernel of the same GEMM type and pipeline.
   static KernelKey vector_key(KernelKey key, int rows, Sums sums);
 
  private:

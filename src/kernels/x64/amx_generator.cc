@@ -241,7 +241,7 @@ void AmxCode::store_unread_tile() {
 }
 
 void AmxCode::dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y) {
-  if (is_integer(key_.accumulator))
+  if (is_integer(key_.gemm_type))
     tdpbusd(sum, x, y);
   else
     tdpbf16ps(sum, x, y);
@@ -253,7 +253,7 @@ void AmxCode::generate_jump() {
 }
 
 KernelKey AmxCode::vector_key(KernelKey key, int rows, Sums sums) {
-  key.isa = choose_geometry(key.accumulator, isa_features(key.isa)).isa;
+  key.isa = choose_geometry(key.gemm_type, isa_features(key.isa)).isa;
   key.rows = static_cast<std::uint8_t>(rows);
   key.sums = sums;
   return key;

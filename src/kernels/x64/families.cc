@@ -1,5 +1,5 @@
 // The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
-// BF16, AMX. Of each accumulator the best row stands first.
+// BF16, AMX. Of each GEMM type the best row stands first.
 #include "core/policy.h"
 #include "kernels/table.h"
 #include "kernels/x64/generators.h"
@@ -50,7 +50,7 @@ constexpr GenerateGemm kWideNibbles = generate_gemm<Dot::wide_nibbles>;
 constexpr auto kOne = Summing::one_accumulator, kTwo = Summing::two_accumulators,
                kSpilled = Summing::spilled;
 
-using enum Accumulator;
+using enum GemmType;
 
 constexpr GemmFamily kFamilies[] = {
     {int32, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxInt8Tile, kInt8, kTwo, generate_amx, nullptr,

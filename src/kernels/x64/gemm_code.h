@@ -86,7 +86,7 @@ class GemmCode : public SimdAssembler {
   // to the prologue, and so do kernels that have no registers left for it.
   bool fetches_in_k_loop() const {
     return rows_ > 4 && !spans_panels() && !reads_pointers() && !nibbles() && added_stages() <= 1 &&
-           key_.accumulator != Accumulator::int16;
+           key_.gemm_type != GemmType::int16;
   }
   // The k-groups of such a product that are left when it begins to fetch rows; it needs as many.
   int deep_groups() const { return kUnroll * (rows_ + 8); }
@@ -97,7 +97,7 @@ class GemmCode : public SimdAssembler {
   }
   // Whether the K loop reads B as fast as DRAM delivers it, even where all other data is in the L1.
   bool reads_at_speed_of_memory() const {
-    return rows_ * dots_per_line() <= (reads_bytes(key_.accumulator) ? 5 : 6) && !spans_panels();
+    return rows_ * dots_per_line() <= (reads_bytes(key_.gemm_type) ? 5 : 6) && !spans_panels();
   }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool reads_pointers() const { return key_.a == ARows::pointers; }

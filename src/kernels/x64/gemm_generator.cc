@@ -32,8 +32,7 @@ int GemmCode::choose_accumulators() const {
 }
 
 bool GemmCode::fits() const {
-  if (goes_on(key_.sums) && key_.accumulator == Accumulator::int16)
-    return false;  // sums take its place
+  if (goes_on(key_.sums) && key_.gemm_type == GemmType::int16) return false;  // sums take its place
   if (nibbles() && reads_pointers()) return false;
   if (reads_pointers() && rows_ > (spans_panels() ? 10 : 12)) return false;  // row_end_
   return rows_ <= kMaxRows && first_a_ + a_registers() + reserved() <= num_vectors() &&
@@ -52,7 +51,7 @@ void GemmCode::generate() {
     finish_sums();
   else
     add_accumulators();
-  if (key_.accumulator == Accumulator::int16) add_sums();
+  if (key_.gemm_type == GemmType::int16) add_sums();
   run_pipeline();
   restore_registers();
   vzeroupper();
@@ -86,7 +85,7 @@ void GemmCode::initialize_accumulators() {
 // Integers may be added in any order: one subtraction for a column, and copies of registers, take
 // the place of one for each sum. Stages before the correction only add biases.
 bool GemmCode::starts_corrected() const {
-  return key_.folds() && !goes_on(key_.sums) && key_.accumulator == Accumulator::int32;
+  return key_.folds() && !goes_on(key_.sums) && key_.gemm_type == GemmType::int32;
 }
 
 void GemmCode::subtract_column_offsets() {
@@ -184,8 +183,7 @@ void GemmCode::prepare_mask() {
 
 // All registers of the K loop except those of C are free by now.
 void GemmCode::run_pipeline() {
-  if (key_.accumulator == Accumulator::int16 || reads_pointers() || nibbles() ||
-      fetches_in_k_loop())
+  if (key_.gemm_type == GemmType::int16 || reads_pointers() || nibbles() || fetches_in_k_loop())
     load_c_registers();
   if (key_.masked) prepare_mask();
   emit_epilogue(*this, key_, {args_, c_, ldc_, starts_corrected()});

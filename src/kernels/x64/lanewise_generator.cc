@@ -26,12 +26,12 @@ using Vec = SimdAssembler::Vec;
 class LanewiseGenerator : public SimdAssembler {
  public:
   explicit LanewiseGenerator(const LanewiseKey& key)
-      : SimdAssembler(find_family(key.tile.accumulator, key.tile.isa)->vectors.lanes,
+      : SimdAssembler(find_family(key.tile.gemm_type, key.tile.isa)->vectors.lanes,
                       isa_features(key.tile.isa)),
         key_(key),
         rows_(key.tile.rows),
         vectors_(key.tile.vectors),
-        is_float_(key.tile.accumulator == Accumulator::float32),
+        is_float_(key.tile.gemm_type == GemmType::float32),
         has_dot_((isa_features(key.tile.isa) & (feature::avx512_vnni | feature::avx_vnni)) != 0),
         sums_(rows_ * vectors_),
         // Weights stay in registers where two are left: a pixel, and a product to be added.

@@ -23,7 +23,7 @@
 namespace fbg {
 namespace {
 
-bool rounds(const PackedMatrix& w) { return w.family() == Accumulator::bfloat16; }
+bool rounds(const PackedMatrix& w) { return w.family() == GemmType::bfloat16; }
 
 class LinearOp final : public ProductOp {
  public:
@@ -207,7 +207,7 @@ class LinearOp final : public ProductOp {
 }  // namespace
 
 Buffer Graph::linear(Buffer x, PackedMatrix w, Epilogue epilogue) {
-  require(w.family() != Accumulator::int16, "linear: weights are packed for int16 sums");
+  require(w.family() != GemmType::int16, "linear: weights are packed for int16 sums");
   if (is_integer(w.family()))
     require(w.scale() != nullptr, "linear: int8 weights must have a scale");
   const BufferShape in = shape(x);

@@ -50,11 +50,11 @@ class MultiplyOp final : public Op {
       : Op("matmul", {p.a.buffer, p.b.buffer}), p_(std::move(p)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const Geometry geometry = choose_geometry(Accumulator::float32, context.features);
+    const Geometry geometry = choose_geometry(GemmType::float32, context.features);
     const std::int64_t height = round_up(policy::attention::kProductRows, geometry.max_rows);
     const BalancedSplit blocks = BalancedSplit::split(p_.rows, height);
     const std::int64_t panels = aligned(round_up(p_.columns, kPanelColumns) * p_.depth);
-    const PanelProduct product(Accumulator::float32, geometry, p_.columns);
+    const PanelProduct product(GemmType::float32, geometry, p_.columns);
     const auto bytes = static_cast<std::size_t>(panels * context.capacity.threads) * sizeof(float);
     return make_unit_step(
         volume_of(p_.stack) * blocks.count, bytes,
@@ -110,9 +110,9 @@ class AttendOp final : public Op {
     AttendStep(const AttendOp& op, const PrepareContext& context)
         : op_(op),
           a_(op.a_),
-          geometry_(choose_geometry(Accumulator::float32, context.features)),
-          scores_(Accumulator::float32, geometry_, round_up(a_.keys, kKeyPadding)),
-          context_(Accumulator::float32, geometry_, a_.columns),
+          geometry_(choose_geometry(GemmType::float32, context.features)),
+          scores_(GemmType::float32, geometry_, round_up(a_.keys, kKeyPadding)),
+          context_(GemmType::float32, geometry_, a_.columns),
           kernels_(simd::kernels(context.features).rows) {
       score_stride_ = round_up(a_.keys, kKeyPadding);
       if (score_stride_ % 1024 == 0) score_stride_ += 16;

@@ -21,7 +21,7 @@ namespace fbg {
 
 // What is the same in all runs, beside the weights.
 struct ProductTypes {
-  Accumulator accumulator;
+  GemmType gemm_type;
   bool a_has_scale;
   std::int32_t a_shift;
 };
