@@ -3,8 +3,9 @@
     make aarch64
     python bench/aarch64_loops.py
 
-The tests of `build-aarch64` write their kernels to files in an emulator. Of the tile that computes
-most products of each family, the loop over K is disassembled and given to llvm-mca. The figures are
+The tests of `build-aarch64` write their kernels to files in an emulator. For the tile that
+computes most products of each family, the loop over K is disassembled and given to llvm-mca. The
+figures are
 multiply instructions in a cycle; the peak is what llvm-mca gives for these instructions alone.
 Needs llvm-mca 16, which is in Debian's package `llvm-16`: older ones know less of Neoverse N2.
 """

@@ -7,7 +7,7 @@ from typing import Any
 
 import timing
 
-# Of each dtype of ours, the precision of the peers it is held against.
+# The precision of the peers that each dtype of ours is compared with.
 RIVALS = {"int8": "int8", "bf16": "bf16", "fp16": "fp32", "fp32": "fp32"}
 
 

@@ -1,7 +1,7 @@
 """Random checkpoints of the geometries that bench/bert.py and families.py measure; their exports.
 
-Those of BERT are written by the tests' tiny_bert, without torch; the other families by
-transformers. Speed does not depend on the values: N(0, 0.02) as models are initialised.
+The checkpoints of BERT are written by the tests' tiny_bert, without torch; those of other families
+by transformers. Speed does not depend on the values: N(0, 0.02) as models are initialised.
 """
 
 from __future__ import annotations

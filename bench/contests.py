@@ -90,7 +90,7 @@ OUTLIERS, OUT_ZERO_POINT = 0.001, 120
 
 
 def out_scale(k: int) -> float:
-    """Of a uint8 result: its spread fills most of the range, and no sum is a tie."""
+    """Return a uint8 scale: results fill most of the range, and no sum is a tie."""
     return A_SCALE * B_SCALE * 2 * float(np.sqrt(k) * np.e)
 
 

@@ -44,8 +44,8 @@ SUMMED = 4  # convolutions in a sum
 class Problem:
     """A layer with its operands, channels last, and the threads it may use.
 
-    x, w: float32, or uint8 and int8. bias: float32, or int32 in units of the sums. Of int8:
-    w_scale for each output channel; zero points are 0, as after a ReLU.
+    x, w: float32, or uint8 and int8. bias: float32, or int32 in units of the sums. int8
+    has a w_scale for each output channel; zero points are 0, as after a ReLU.
     """
 
     layer: Layer

@@ -82,13 +82,13 @@ class Exports:
 
     def plain_onnx(self) -> Path:
         def make(path: Path) -> None:
-            # Of eager attention the optimizer of onnxruntime knows how to make one operator.
+            # The optimizer of onnxruntime can make one operator of eager attention.
             _export(self.torch("eager"), self.feed(self.calibration[0]), path)
 
         return self._kept("plain.onnx", make)
 
     def optimized_onnx(self) -> Path:
-        """Of decoders the plain export: the optimizer knows none of theirs, and ORT fuses norms."""
+        """Decoders are exported plainly: the optimizer knows none of them; ORT fuses norms."""
         if "num_key_value_heads" in self.config:
             return self.plain_onnx()
 

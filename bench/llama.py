@@ -26,7 +26,7 @@ from exports import Array, Exports
 
 GGUF_TYPES = {"int8": "Q8_0", "int4": "Q4_0"}
 LEAST_COSINE = {"int8": 0.95, "int4": 0.8}
-# Of a layer: names in the checkpoint and in GGUF files.
+# The names of the tensors of a layer, in the checkpoint and in GGUF files.
 NAMES = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",

@@ -26,7 +26,7 @@ import timing
 
 import fbg._fbg as native
 
-# Of each contest: the family of its peak and the bytes of a weight.
+# The family of the peak of each contest, and the bytes of a weight.
 WEIGHTS = {"fp32": ("fp32", 4), "int32": ("int8", 1), "linear": ("int8", 1)}
 SAMPLES, SECONDS = 40, 0.02
 DRAM_BYTES = 128 << 20

@@ -15,8 +15,9 @@ STRATEGIES, ACTIVATIONS = ("max", "sum"), ("relu", "log1p_relu")
 
 
 def sparse_arrays() -> dict[str, np.ndarray[Any, Any]]:
-    """Of tiny_tasks.TEXTS, for each pooling strategy and activation, and of models with a table for
-    queries, queries and documents: (texts, vocabulary)."""
+    """Return the vectors of tiny_tasks.TEXTS for each pooling strategy and activation, and those of
+    queries and documents for models with a table for queries: (texts, vocabulary).
+    """
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
 

@@ -34,7 +34,7 @@ AUTO = {
 }
 
 
-# Heads that files on the hub have, and transformers has not.
+# Heads that files on the hub have and transformers lacks.
 OWN: dict[tuple[str, str], Any] = {}
 if hasattr(transformers, "GteModel"):
 
@@ -95,7 +95,7 @@ def _tokenizer(family: str, config: Any) -> Any:
     square = tokenizer.token_to_id("[CLS]") is not None
     names = ("[CLS]", "[SEP]", "[UNK]", "[PAD]") if square else ("<s>", "</s>", "<unk>", "<pad>")
     keys = ("cls_token", "sep_token", "unk_token", "pad_token")
-    # Of families with token types whose tokenizers give them. (Where they give zeros, the library
+    # Families with token types whose tokenizers give them. (Where they give zeros, the library
     # gives ones all the same to the windows of a long text after the first.)
     typed = getattr(config, "type_vocab_size", 1) > 1 and any(tokenizer.encode("a", "b").type_ids)
     types = ["token_type_ids"] if typed else []
@@ -221,7 +221,7 @@ def _best_answers(model: Any, tokenizer: Any) -> list[dict[str, Any]]:
             logits = torch.where((inside | cls)[:, None], result[0], -10000.0)
             start, end = torch.softmax(logits, 0).T
             scores = torch.triu(start[:, None] * end).tril(14) * inside[:, None] * inside
-            # Of the best spans, those that are the same words are one answer.
+            # Those of the best spans that are the same words are one answer.
             for score, place in zip(*scores.flatten().topk(12), strict=True):
                 first, last = divmod(int(place), len(inside))
                 if score == 0:

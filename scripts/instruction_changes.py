@@ -164,7 +164,7 @@ class Mutator:
             return None
         i = self.random.choice(places)
         new = x.copy()
-        # Of a byte, higher bits often have no meaning.
+        # The higher bits of a byte often have no meaning.
         wide = x.op_kind(i) != OpKind.IMMEDIATE8
         value = x.immediate(i) ^ (self.random.choice((1, 2, 4, 8)) if wide else 1)
         try:

@@ -77,7 +77,7 @@ class Effects:
 
 
 def overlap(some: tuple[Access, ...], others: tuple[Access, ...]) -> bool:
-    """Whether accesses may meet. Those of different registers belong to different operands."""
+    """Whether accesses may meet. Different registers belong to different operands."""
     return any(
         p == q and first < other_end and other_first < end
         for p, first, end in some

@@ -120,7 +120,7 @@ def try_instructions(options: argparse.Namespace) -> bool:
 
 
 def copy_tree(touched: list[str]) -> None:
-    """Copy the tree. Of files to touch, an earlier run may have compiled a mutant."""
+    """Copy the tree. An earlier run may have compiled a mutant of the files to touch."""
     shutil.rmtree(TREE, ignore_errors=True)
     ignored = shutil.ignore_patterns(".*", "build", "build-*", "dist", "models")
     shutil.copytree(ROOT, TREE, ignore=ignored)

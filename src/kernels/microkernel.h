@@ -123,8 +123,8 @@ enum class Corrections : std::uint8_t {
   none,
   a,     // those of A: column offsets are needed
   both,  // and those of B: row offsets are needed as well
-  // Those of A, where all rows have the same scale and zero point: b_scale and col_offsets are not
-  // those of B but hold all that a column needs, see fold_requantization().
+  // the corrections of A, where all rows have the same scale and zero point: b_scale and
+  // col_offsets are not those of B but hold all that a column needs, see fold_requantization().
   folded,
 };
 
@@ -186,8 +186,8 @@ struct Geometry {
   int vector_rows = 0;              // tiles of up to this many rows need no KernelScope
   int interleaved_vectors = 0;      // of tiles whose operands are interleaved; 0: no such kernels
 
-  // Vectors of the widest tile of that height. Of the tiles that rows are split into, those that
-  // are one row shorter than the others keep their width.
+  // The vectors of the widest tile of that height. Where rows are split into tiles, those that are
+  // one row shorter than the others keep their width.
   int widest(int rows) const {
     const int own = max_vectors[static_cast<std::size_t>(rows - 1)];
     const bool has_taller = rows < max_rows && 2 * (rows + 1) > max_rows;

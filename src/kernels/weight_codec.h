@@ -22,7 +22,7 @@ struct WeightCodec {
   Value (*dot)(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) noexcept;
 };
 
-// Of weights of 4 bits, whatever the size of their groups (int4_codec.cc).
+// Read weights of 4 bits, whatever the size of their groups (int4_codec.cc).
 void read_int4(const PackedFormat& format, const std::byte* group, std::int64_t column,
                std::int64_t r, void* element) noexcept;
 Value dot_int4(const TileArgs& args, std::int64_t i, std::int64_t j, Value sum) noexcept;

@@ -13,8 +13,8 @@
 
 namespace fbg::simd {
 
-// Keeps the k largest of the scores that it is given, and their positions. Of equal scores the
-// first are kept; NaN counts as the lowest of all numbers.
+// Keeps the k largest of the scores that it is given, and their positions. Where scores
+// are equal, the first are kept; NaN counts as the lowest of all numbers.
 template <class T>
 class Best {
  public:

@@ -1,5 +1,5 @@
 // Winograd's fast convolution F(n, k) in exact rationals: n outputs of a filter of k weights by
-// t = n + k - 1 products instead of n * k, after Cook and Toom. Of an input d of t elements,
+// t = n + k - 1 products instead of n * k, after Cook and Toom. For an input d of t elements,
 //
 //   y = A^T [(G g) * (B^T d)]        elementwise product in the brackets
 //

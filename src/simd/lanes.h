@@ -62,8 +62,8 @@ struct LaneKernels {
   void (*spread_floats)(const std::byte* x, std::int64_t stride, std::size_t pixels,
                         const std::byte* end, const LaneSpread* vectors, std::size_t count,
                         std::uint32_t* y);
-  // y[patch * stride_y + row * bytes ...] = `bytes` bytes of each row, for `count` patches. Of each
-  // run, whole steps are read and written.
+  // y[patch * stride_y + row * bytes ...] = `bytes` bytes of each row, for `count` patches.
+  // Whole steps of each run are read and written.
   void (*copy_patches)(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
                        std::size_t count, std::byte* y, std::int64_t stride_y);
   // y[(pixel * channels + c) * times + i] = x[pixel * stride + c] for i in [0, times).

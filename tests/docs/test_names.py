@@ -38,7 +38,7 @@ OBJECTS: dict[str, tuple[type, ...]] = {
     "tagger": (fbg.Model,),
     "net": (Net,),
 }
-# Of other programs, or for the reader to write.
+# Names of other programs, or for the reader to write.
 ELSEWHERE = {"--gc-sections", "pyconfig.h", "src/conv/plain.cc"}
 
 

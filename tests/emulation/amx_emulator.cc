@@ -21,8 +21,8 @@
 namespace fbg::emulation {
 namespace {
 
-// Of this thread, and of the child after a fork. Allocated with the thread: a handler of signals
-// must not allocate.
+// The tiles of this thread, and of the child after a fork. They are allocated with the thread: a
+// handler of signals must not allocate.
 [[gnu::tls_model("initial-exec")]] thread_local Tiles t_tiles;
 
 [[noreturn]] void refuse(const char* what, const char* detail = "") {

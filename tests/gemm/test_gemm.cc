@@ -252,7 +252,7 @@ TEST_P(GemmOnIsa, CuttingKChangesNoBit) {
   }
 }
 
-// Of fused multiply-adds, from the first k to the last.
+// The chain has fused multiply-adds, from the first k to the last.
 TEST_P(GemmOnIsa, FloatSumsAreOneChain) {
   const std::int64_t m = 13, n = 33, k = policy::gemm::kDepthBytes / 4 + 5;
   const auto x = normal(m * k, 35), w = normal(k * n, 36);

@@ -46,7 +46,7 @@ def token_ids(golden: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def sampled(hidden: np.ndarray) -> np.ndarray:
-    """Of row t the channels (7 t + 64 j) mod 384, j = 0…5."""
+    """Return the channels (7 t + 64 j) mod 384 of row t, j = 0…5."""
     t = np.arange(hidden.shape[0])[:, None]
     return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
 

@@ -40,7 +40,7 @@ inline std::vector<Family> generated_families() {
 }
 
 // A buffer next to a guard page whose last (or first) bytes are handed out as an operand. On the
-// side of the operand that is open lies a canary.
+// side of the operand that is open is a canary.
 class Operand {
  public:
   explicit Operand(std::size_t capacity = 128 << 10)
@@ -307,7 +307,7 @@ class OperandFiller {
       return from_float<T>(x);
   }
 
-  // What the floats of a case are. Of small integers, results often lie in the middle of two 16-bit
+  // What the floats of a case are. Results of small integers are often in the middle of two 16-bit
   // floats. `single`: most elements of A are 0, and others near 1, so that results are those of B,
   // which lie where activations reach their bounds, in the middle of integers, and at all
   // magnitudes. `cancelling`: sums of large numbers that cancel out mostly, so that the order of

@@ -9,7 +9,7 @@
 namespace fbg::test {
 
 // For each output pixel and channel the sum over taps and channels; x outside of the image is
-// `pad`. Of a transposed convolution, taps that meet no pixel position are left out.
+// `pad`. Taps of a transposed convolution that meet no pixel position are left out.
 template <class X, class W, class Sum>
 std::vector<Sum> plain_conv(const ConvGeometry& g, const ConvShape& shape, const X* x, const W* w,
                             Sum pad) {

@@ -252,7 +252,7 @@ class TileRunner : public OperandFiller {
       args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
     }
   }
-  // Of the columns from the tile's first one to the end of its last panel.
+  // The sums of the columns from the tile's first one to the end of its last panel.
   std::vector<std::int32_t> column_sums(std::span<const BlockPair> pairs, std::int64_t columns,
                                         std::int64_t first_column) const {
     constexpr std::int64_t kr = Int32::format.kr;

@@ -13,7 +13,7 @@ _HUB: dict[str, dict[str, Any]] = _FILE["hub"]
 CONFIGS: dict[str, dict[str, Any]] = _FILE["models"] | {
     name: model["config"] for name, model in _HUB.items()
 }
-# Of the latter: the family in transformers, and parts of names that are other ones on the hub.
+# The families of the latter in transformers, and parts of names that are different on the hub.
 HUB_FAMILIES: dict[str, str] = {name: model["family"] for name, model in _HUB.items()}
 HUB_NAMES: dict[str, dict[str, str]] = {name: model["names"] for name, model in _HUB.items()}
 VOCABULARY: int = CONFIGS["bert"]["vocab_size"]

@@ -108,7 +108,7 @@ def tokenizer() -> Tokenizer:
     return result
 
 
-# Of weights with which spans of several labels score more than a threshold, and others less.
+# Seeds of weights with which spans of several labels score more than a threshold, and others less.
 SEEDS = {"published": 14, "bare": 28, "deep": 10}
 
 

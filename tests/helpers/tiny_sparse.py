@@ -14,7 +14,7 @@ NAME = "bert-ForMaskedLM"
 TEXTS = [*tiny_tasks.TEXTS, "the the cat", "", "[MASK] a", "x " * 40]
 QUERY_LENGTH = 30
 
-# Where the encoder of documents lies: as sentence-transformers saves it, and as models on the hub
+# Where the encoder of documents is: as sentence-transformers saves it, and as models on the hub
 # have it, whose other readers look for it in the directory itself.
 ROUTED = {"saved": "document_0_MLMTransformer", "hub": ""}
 

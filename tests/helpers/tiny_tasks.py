@@ -186,7 +186,7 @@ def targets(family: str) -> list[str]:
     return [token for token in ("b", "7", "q") if token in tokens.get_vocab()]
 
 
-# Of weights with which tokens of a text get different labels, "O" among them.
+# Seeds of weights with which tokens of a text get different labels, "O" among them.
 SEEDS = {
     "bert-ForTokenClassification": 6,
     "roberta-ForTokenClassification": 20,

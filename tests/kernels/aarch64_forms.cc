@@ -27,7 +27,7 @@ class Draws {
       : mnemonic_(std::move(mnemonic)), random_(random), ranges_(ranges), wrong_(wrong) {}
 
   std::string text() const { return mnemonic_ + (operands_.empty() ? "" : " " + operands_); }
-  // Of a label, in instructions.
+  // The distance of a label, in instructions.
   std::int64_t distance() const { return distance_; }
 
   template <class T>
@@ -149,8 +149,8 @@ class Draws {
   Encoder::Prefetch draw(std::type_identity<Encoder::Prefetch>) {
     return written(Encoder::PLDL2KEEP, "pldl2keep");
   }
-  // Of instructions. Short distances are as frequent as long ones, and none takes longer than a
-  // moment to fill.
+  // Draw the distance of a label in instructions. Short distances are as frequent as long ones, and
+  // none takes longer than a moment to fill.
   Label& draw(std::type_identity<Label&>) {
     Range range = next_range();
     const std::int64_t most = std::int64_t{1} << below(19);

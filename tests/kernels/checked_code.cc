@@ -33,11 +33,11 @@ constexpr const char* kNames[] = {"rbx",
                                   "the upper halves of vector registers"};
 enum Violation : int { kFirstRegister = 0, kDirection = 6, kStack, kMxcsr, kX87, kUpper };
 
-// Of general registers and masks; no address that a program has.
+// What general registers and masks hold; no address that a program has.
 constexpr std::uint64_t kPattern = 0x7fb5a5c37fb5a5c3;
 
-// Of each vector register: any bits, so that none can stand in for another, nor two cancel out. A
-// quarter of the lanes are NaN, which no sum or comparison swallows.
+// What each vector register holds: any bits, so that none can stand in for another, nor two cancel
+// out. A quarter of the lanes are NaN, which no sum or comparison swallows.
 struct alignas(64) Garbage {
   std::uint32_t words[32][16];
   Garbage() {

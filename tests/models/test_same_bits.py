@@ -20,7 +20,7 @@ BATCHES = [RNG.integers(0, 99, (rows, columns)) for rows, columns in ((1, 3), (4
 
 
 def results(model: fbg.Model) -> list[np.ndarray]:
-    """Of encode, one by one and as a batch, and of forward."""
+    """Return results of encode, one by one and as a batch, and of forward."""
     arrays = [model.encode(TEXTS), *(model.encode(text) for text in TEXTS)]
     for ids in BATCHES:
         output = model.forward(ids)

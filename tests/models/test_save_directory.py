@@ -93,7 +93,7 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
         with monkeypatch.context() as patch:
             real, calls = getattr(owner, name), []
 
-            # Of renames the last of a save fails, and the one that takes it back works.
+            # The last rename of a save fails, and the one that takes it back works.
             def fail(*args: Any, real: Any = real, calls: list[Any] = calls) -> object:
                 calls.append(args)
                 if real is not Path.rename or len(calls) == 1 + overwrite:

@@ -8,8 +8,8 @@
     response, lines   its JSON, or lines of its text
 
 An answer must have the fields and the JSON types of the one in the file, no more and no fewer; each
-element of a list must have those of the first element there. Of errors, what programs read is
-compared as well. Other values are compared in other tests.
+element of a list must have those of the first element there. What programs read of
+errors is compared as well. Other values are compared in other tests.
 """
 
 import asyncio

@@ -23,7 +23,7 @@ def test_every_family_has_a_golden_model_of_every_head() -> None:
     tested = {(family, kind) for family, kind, _ in MODELS.values()}
     families = {name: family for name, family in FAMILIES.items() if name not in HUB}
     heads = {(name, kind) for name, family in families.items() for kind in family.heads}
-    # Of the decoders of a language model, a few columns are read: test_score_tokens.py.
+    # A few columns of the decoders of a language model are read: test_score_tokens.py.
     assert tested == {head for head in heads if head[1] in KINDS}
 
 

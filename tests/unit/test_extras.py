@@ -23,7 +23,7 @@ DOORS = (
     "text/template_budget.py",
 )
 BY_NAME = ("chroma", "haystack", "lancedb", "langchain", "llama_index", "ray_serve")
-# Of models: `fbg.load` catches what these raise.
+# Models need these: `fbg.load` catches what they raise.
 LOADED = {"tokenizers", "huggingface_hub", "ml_dtypes"}
 
 

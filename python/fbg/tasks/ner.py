@@ -106,8 +106,8 @@ class NerMethods(TaskMethods):
             and adjacent windows overlap by `stride` tokens. If entities of two windows overlap, the
             longer one is kept, and of two that are equally long that with the higher score. Cannot
             be combined with aggregation_strategy="none".
-        labels: for GLiNER only: the entities to find, such as ["person", "place"]. Of the other
-            arguments, it takes batch_size, truncation and threshold.
+        labels: for GLiNER only: the entities to find, such as ["person", "place"]. GLiNER takes
+            only batch_size, truncation and threshold of the other arguments.
         threshold: for GLiNER only: spans with a higher score are entities, unless they
             overlap better ones. None: 0.5.
 

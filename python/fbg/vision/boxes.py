@@ -50,8 +50,8 @@ def nms(
 
     boxes: (n, 4), x0, y0, x1, y1. scores: (n). classes: (n); boxes of two classes never suppress
     each other; None: all are one. iou: a box whose intersection with a better one is a larger
-    share of their union is left out. limit: the most that are returned. Of equal scores the first
-    is better. Raises TypeError or ValueError for other arguments.
+    share of their union is left out. limit: the most that are returned. The first of equal
+    scores is better. Raises TypeError or ValueError for other arguments.
 
     >>> boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [20, 0, 30, 10.0]])
     >>> nms(boxes, np.array([0.8, 0.9, 0.3]))
@@ -123,8 +123,8 @@ def decode_yolox(
     threshold: the least product of the scores of an object and of its class.
     iou, limit: as in `nms`.
 
-    Raises TypeError or ValueError for other arguments, among them an output that has not a box for
-    each cell of the grids.
+    Raises TypeError or ValueError for other arguments, among them an output that lacks a box for
+    some cell of the grids.
 
     >>> output = np.zeros((1, 21, 6), np.float32)  # 4 x 4, 2 x 2 and 1 x 1 cells
     >>> output[0, 5] = 0.5, 0.5, 0, 0, 1, 0.9

@@ -22,7 +22,7 @@ def top_k(
 
     scores: (N, classes), an output of a network; further axes of size 1 are left out. k: at most
     this many. labels: a name for each class; None: their numbers. softmax: turn scores into
-    probabilities. Of equal scores the first is better. Raises TypeError or ValueError for other
+    probabilities. The first of equal scores is better. Raises TypeError or ValueError for other
     arguments, among them labels of another number than that of the classes.
 
     >>> top_k(np.array([[0.1, 0.7, 0.2]]), 2, ["cat", "dog", "cow"])

@@ -6,8 +6,8 @@
 
 namespace fbg::kernels {
 
-// Of the vector registers, those after the sums that the epilogue needs, and four that hold tables;
-// v0 is free as well.
+// The number of vector registers after the sums that the epilogue needs, and the first of four that
+// hold tables; v0 is free as well.
 inline constexpr int kEpilogueTemps = 3, kEpilogueTable = 28;
 
 // The sums of row i and vector v are in vector register first + i * key.vectors + v, first > 0. x0

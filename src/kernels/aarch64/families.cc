@@ -1,5 +1,5 @@
 // The rows of AArch64 in the table of kernel families: NEON, and its extensions for dot products of
-// bytes and of bfloat16. Of each GEMM type the best row stands first.
+// bytes and of bfloat16. The best row of each GEMM type stands first.
 #include "kernels/aarch64/gemm_generator.h"
 #include "kernels/lanewise.h"
 #include "kernels/sliding.h"

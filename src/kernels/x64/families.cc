@@ -1,5 +1,5 @@
 // The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
-// BF16, AMX. Of each GEMM type the best row stands first.
+// BF16, AMX. The best row of each GEMM type stands first.
 #include "core/policy.h"
 #include "kernels/table.h"
 #include "kernels/x64/generators.h"

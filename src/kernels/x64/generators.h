@@ -1,5 +1,5 @@
-// The generators of kernels for x86-64. Of products: for AVX2 and AVX-512, with and without VNNI
-// and BF16, and for AMX.
+// The generators of kernels for x86-64. Products have generators for AVX2 and AVX-512, with and
+// without VNNI and BF16, and for AMX.
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     return std::min(key_.rows / key_.planes - source % of_plane * 4, 4);
   }
 
-  // Of a source in memory. Kernels that build lanes have no sums to start.
+  // The register of a source in memory. Kernels that build lanes have no sums to start.
   Reg64 lanes_register(int source) const { return reads_image() ? start_ : free_register(source); }
 
   template <class V>

@@ -106,7 +106,7 @@ class SlidingFloatGenerator final : public SlidingLoop {
       vpermilps(d, row(0, v), key_.inputs == 4 ? i * 0x55 : i == 0 ? 0xa0 : 0xf5);
   }
 
-  // Of spread_channel: the lane that each lane takes, in the last registers.
+  // The lane that each lane of spread_channel takes, in the last registers.
   Vec order(int i) const { return vec(num_vectors() - 1 - i); }
   void emit_orders() {
     align(64);

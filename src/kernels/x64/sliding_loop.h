@@ -84,7 +84,7 @@ class SlidingLoop : public SimdAssembler {
     kept_rows_ = count;
   }
   static constexpr int kRowRegisters = 4;  // for such pointers
-  // Of these registers; without kept rows, the last two are free.
+  // Return one of these registers; without kept rows, the last two are free.
   Reg64 free_register(int i) const {
     const Reg64 registers[kRowRegisters] = {row_, move_, rbp, r15};
     return registers[i];

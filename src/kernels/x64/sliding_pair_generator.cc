@@ -185,7 +185,7 @@ class SlidingPairGenerator final : public SlidingLoop {
     }
   }
 
-  // Of dwords: those of the first line, then those of the second.
+  // The tables hold dwords: those of the first line, then those of the second.
   void emit_tables() override {
     align(64);
     L(order_);

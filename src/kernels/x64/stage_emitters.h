@@ -9,10 +9,10 @@ namespace fbg::kernels {
 // Registers that hold pointers of TileArgs while the pipeline runs.
 struct StageOperands {
   Xbyak::Reg64 stages{Xbyak::Operand::RBX};
-  // Of row 0 of the tile.
+  // Point to the values of row 0 of the tile.
   Xbyak::Reg64 a_scale{Xbyak::Operand::R8}, a_zero_point{Xbyak::Operand::R9},
       row_terms{Xbyak::Operand::R10};
-  // Of column 0.
+  // Point to the values of column 0.
   Xbyak::Reg64 b_scale{Xbyak::Operand::R11}, b_zero_point{Xbyak::Operand::R12},
       col_offsets{Xbyak::Operand::R13};
 };
