@@ -15,7 +15,7 @@ class PlainStep final : public ConvStep {
       : geometry_(p.geometry),
         shape_(p.shape),
         weights_(p.weights.weights<float>()),
-        stages_(p, choose_geometry(Accumulator::float32, p.features)),
+        stages_(p, choose_geometry(GemmType::float32, p.features)),
         threads_(p.threads) {}
 
   std::string kernel() const override { return "plain_fp32"; }  // a name for reports
@@ -96,7 +96,7 @@ ConvMethod plain_method() {
       },
       .any_grid = true,
       .in_kernel_order = false,  // implicit GEMM fuses multiplication and addition: other bits
-      .serves = only<Accumulator::float32>,
+      .serves = only<GemmType::float32>,
   };
 }
 

@@ -191,7 +191,7 @@ class Net:
         """Return the trials of `fbg.tune`: the convolutions of the last run or of the next one."""
         return self._current("tune").trials
 
-    def placement_trials(self) -> list[PlacementTrial]:
+    def _placement_trials(self) -> list[PlacementTrial]:
         """Return the trials of `fbg.tune` that time other back ends, for the inputs of the last run
         or of the next one.
         """

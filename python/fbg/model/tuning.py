@@ -152,7 +152,7 @@ def _tune_network(
     report = tune_convs(trials, show_progress_bar=show_progress_bar, force=force)
     if isinstance(model, PreparedConv) or not placement:
         return report
-    found = model.placement_trials()  # of plans that use what was found about convolutions
+    found = model._placement_trials()  # of plans that use what was found about convolutions
     placements = tune_placement(found, show_progress_bar=show_progress_bar, force=force)
     return replace(report, placements=placements)
 
