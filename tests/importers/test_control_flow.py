@@ -4,6 +4,7 @@ others are plans of their own, and loops run on onnxruntime as a whole."""
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import onnx
@@ -294,12 +295,33 @@ def test_a_scan_with_captured_values():
     assert check(model, {"x": x}) == {"k": "fbg", "scan": "onnxruntime"}
 
 
-def test_ctrl_c_ends_a_loop_without_end(tmp_path):
+def endless_loop():
     body = loop_body([node("Neg", ["v"], "r")], ["r"], [value("v", (1,))])
     nodes = [helper.make_node("Loop", ["most", "", "x"], ["y"], "loop", body=body)]
     x = np.ones(1, np.float32)
-    model = make_model(nodes, {"x": x}, ["y"], {"most": np.array(2**60)})
-    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    return make_model(nodes, {"x": x}, ["y"], {"most": np.array(2**60)})
+
+
+def test_ctrl_c_ends_a_loop_whose_thread_has_just_started(tmp_path, monkeypatch):
+    (tmp_path / "m.onnx").write_bytes(endless_loop().SerializeToString())
+    net, x = fbg.load(tmp_path / "m.onnx"), np.ones(1, np.float32)
+    net.prepare({"x": x})
+    started = []
+
+    def start(thread, real=threading.Thread.start):
+        real(thread)
+        started.append(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        net(x)
+    started[0].join(60)
+    assert not started[0].is_alive()
+
+
+def test_ctrl_c_ends_a_loop_without_end(tmp_path):
+    (tmp_path / "m.onnx").write_bytes(endless_loop().SerializeToString())
     program = """
         import os, signal, threading
         import numpy as np, fbg

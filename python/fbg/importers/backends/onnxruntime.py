@@ -12,12 +12,14 @@ A Loop may run for any time: Ctrl-C ends it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
 MOST_TRIED = 2**12  # most elements of a constant that stays one in a trial: it may be a shape
+LONGEST_START = 5.0  # seconds until a thread that was interrupted while it started has begun
 SHORT = 100e-6  # modelled seconds of a part for which other threads would hardly wake in time
 
 
@@ -249,12 +252,13 @@ class _PreparedSession:
                 result.set_exception(error)
 
         thread = threading.Thread(target=run, daemon=True)
-        thread.start()
         try:
+            thread.start()  # which may be interrupted while it waits for the thread
             return result.result()
         except KeyboardInterrupt:
             options.terminate = True
-            thread.join()
+            with contextlib.suppress(FutureTimeout):
+                result.exception(LONGEST_START if thread.ident is None else None)
             raise
 
     def timed(
