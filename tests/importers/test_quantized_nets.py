@@ -155,6 +155,33 @@ def test_functions_of_one_quantized_tensor_are_a_table():
     assert "look_up" in [step.algorithm for step in net.plan().steps]
 
 
+def test_a_function_that_reads_a_quantized_tensor_twice_is_a_table():
+    """Hard-swish as exporters write it, with a learned scale and shift."""
+    first, constants = round_trip("x", 0.05)
+    again = node("DequantizeLinear", ["x.q", "x.s", "x.z"], "x.again")
+    constants |= {
+        name: np.float32(value)
+        for name, value in zip(["c0", "c3", "c6", "m", "b"], [0, 3, 6, 1.3, -0.2], strict=True)
+    }
+    nodes = [
+        *first,
+        again,
+        node("Add", ["x.d", "c3"], "s"),
+        node("Clip", ["s", "c0", "c6"], "t"),
+        node("Mul", ["x.again", "t"], "p"),
+        node("Div", ["p", "c6"], "h"),
+        node("Mul", ["h", "m"], "hm"),
+        node("Add", ["hm", "b"], "y"),
+    ]
+    last, more = round_trip("y", 0.03, 20)
+    net = make_net([*nodes, last[0]], {"x": (np.float32, (2, 300))}, ["y.q"], constants | more)
+    x = RNG.uniform(-8, 8, (2, 300)).astype(np.float32)
+    real = (np.clip(np.rint(x / np.float32(0.05)) + 128, 0, 255) - 128) * 0.05
+    y = real * np.clip(real + 3, 0, 6) / 6 * 1.3 - 0.2
+    assert np.abs(net(x).astype(int) - np.clip(np.rint(y / 0.03) + 20, 0, 255)).max() <= 1
+    assert [step.algorithm for step in net.plan().steps] == ["quantize", "look_up"]
+
+
 def small_cnn():
     def weights(*shape):
         return (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)

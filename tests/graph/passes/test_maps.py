@@ -41,6 +41,16 @@ def test_an_operand_may_be_read_twice():
     assert lines == ["multiply(sigmoid(%0), sigmoid(%0))  # n1, n2", "return %1"]
 
 
+def test_equal_steps_become_one():
+    tensors = Tensors()
+    q = tensors.input(2, 3, dtype="uint8")
+    x, again = (tensors.add(Dequantize(q, 0.5, 3)) for _ in range(2))
+    tensors.graph.output(tensors.map("multiply", x, tensors.map("tanh", again)))
+    op = fuse_maps(tensors.graph).values[-1].op
+    assert isinstance(op, Map)
+    assert [step[0] for step in op.steps] == ["dequantize", "tanh", "multiply"]
+
+
 def test_what_is_broadcast_is_computed_once():
     tensors = Tensors()
     x, y = tensors.input(2, 3), tensors.map("exp", tensors.input(3))

@@ -284,6 +284,13 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     assert own is not None
     shape = shape_of(value)
     given = [lowering.stored(x) for x in own.operands]
+    output = "uint8" if value.dtype == "bool" else value.dtype
+    read = [x for x in given if x.array is None or x.size != 1]
+    bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
+    if bytewise and [x.shape for x in read] == [shape]:
+        x, table = read[0], _table(own.steps, given, output, lowering.features)
+        buffer = lowering.native.append("look_up", lowering.buffer(x), table)
+        return lowering.written(value, x.order, buffer)
     whole = [x for x in given if x.shape == shape]
     varying = next((x.order for x in whole if x.array is None), None)
     order = varying or next((x.order for x in whole), natural(len(shape)))
@@ -295,12 +302,7 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
         (lowering.buffer(x), x.native_type, [int(s) for s in own_strides])
         for x, own_strides in zip(operands, strides, strict=True)
     ]
-    output = "uint8" if value.dtype == "bool" else value.dtype
-    if len(native) == 1 and {native[0][1], output} <= {"uint8", "int8"}:
-        table = _table(own.steps, native[0][1], output, lowering.features)
-        buffer = lowering.native.append("look_up", native[0][0], table)
-    else:
-        buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
+    buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
     return lowering.written(value, order, buffer)
 
 
@@ -311,12 +313,18 @@ def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) ->
 
 
 def _table(
-    steps: Sequence[MapStep], given: str, output: str, features: int
+    steps: Sequence[MapStep], given: Sequence[Stored], output: str, features: int
 ) -> npt.NDArray[np.uint8]:
-    """Return the results of a function of one 8-bit operand for all 256 values, as bytes."""
+    """Return the results of a function of one 8-bit operand and numbers for all 256 values."""
     graph = _fbg.Graph()
-    x = graph.append("constant", np.arange(256, dtype=np.uint8))
-    graph.output(graph.append("elementwise", [256], [(x, given, [1])], steps, output))
+    operands = []
+    for x in given:
+        values = np.arange(256, dtype=np.uint8)
+        if x.array is not None and x.size == 1:
+            values = x.array.reshape(1)
+        stride = int(values.size > 1)
+        operands.append((graph.append("constant", values), x.native_type, [stride]))
+    graph.output(graph.append("elementwise", [256], operands, steps, output))
     table = np.empty(256, np.uint8)
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     _fbg.run_tensors(plan, [], [table], 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fbg.graph.graph import Graph
 from fbg.graph.ops.common import MOST_REGISTERS, Map, MapStep
 from fbg.graph.ops.op import Op, Value
@@ -65,18 +67,21 @@ def _joined(outer: Map, inner: dict[Value, Map]) -> Map:
             for x in ((value,) if part is None else part.operands)
         )
     )
-    steps: list[MapStep] = []
+    steps: dict[MapStep, int] = {}  # with the register of each: equal steps are one
+
+    def append(own: Sequence[int], step: MapStep) -> int:
+        function, a, b, c0, c1 = step
+        return steps.setdefault((function, own[a], own[b], c0, c1), len(operands) + len(steps))
+
     registers: list[int] = []  # registers of the operands and steps of the outer map
     for value, part in zip(outer.operands, parts, strict=True):
         if part is None:
             registers.append(operands.index(value))
             continue
         own = [operands.index(x) for x in part.operands]
-        for function, a, b, c0, c1 in part.steps:
-            steps.append((function, own[a], own[b], c0, c1))
-            own.append(len(operands) + len(steps) - 1)
+        for step in part.steps:
+            own.append(append(own, step))
         registers.append(own[-1])
-    for function, a, b, c0, c1 in outer.steps:
-        steps.append((function, registers[a], registers[b], c0, c1))
-        registers.append(len(operands) + len(steps) - 1)
+    for step in outer.steps:
+        registers.append(append(registers, step))
     return Map(operands, tuple(steps), outer.dtype)
