@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import timing
-from cnn_peers import FORWARDS, Case, Forward
+from cnn_peers import FORWARDS, Case, Feed, Forward
 
 Array = npt.NDArray[Any]
 CALIBRATION = TESTED = 8
@@ -32,9 +32,9 @@ OWN = (*DEFAULT, "fbg-fp32-anew", "fbg-int8-anew")
 CHOICES = (*DEFAULT, "ort-fp32", "ort-qdq", "openvino-fp32", "openvino-qdq")
 
 
-def inputs(shape: tuple[int, ...], count: int, seed: int) -> list[Array]:
+def inputs(name: str, shape: tuple[int, ...], count: int, seed: int) -> list[Feed]:
     rng = np.random.default_rng(seed)
-    return [rng.standard_normal(shape, dtype=np.float32) for _ in range(count)]
+    return [{name: rng.standard_normal(shape, dtype=np.float32)} for _ in range(count)]
 
 
 def fbg_forward(case: Case, threads: int, kind: str) -> Forward:
@@ -42,15 +42,16 @@ def fbg_forward(case: Case, threads: int, kind: str) -> Forward:
 
     path = case.qdq if kind == "qdq" else case.path
     int8 = kind.startswith("int8")
-    more: dict[str, Any] = {"dtype": "int8", "calibrate": case.images} if int8 else {}
+    more: dict[str, Any] = {"dtype": "int8", "calibrate": case.feeds} if int8 else {}
     net = fbg.load(path, num_threads=threads, **more)
-    return functools.partial(run_anew, net) if kind.endswith("-anew") else net
+    anew = kind.endswith("-anew")
 
+    def run(feed: Feed) -> list[Array]:
+        if anew:
+            net.prepare(feed)
+        return list(net.run(feed).values())
 
-def run_anew(net: Any, x: Array) -> Array:
-    net.prepare({next(iter(net.inputs)): x})
-    result: Array = net(x)
-    return result
+    return run
 
 
 def contestant(name: str, case: Case, threads: int) -> Forward:
@@ -59,11 +60,11 @@ def contestant(name: str, case: Case, threads: int) -> Forward:
     return FORWARDS[name](case, threads)
 
 
-def verify(ready: dict[str, Forward], tested: list[Array], expected: list[Array]) -> None:
+def verify(ready: dict[str, Forward], tested: list[Feed], expected: list[Array]) -> None:
     for name, forward in ready.items():
         differences, cosines = [], []
         for x, wanted in zip(tested, expected, strict=True):
-            y = forward(x).ravel()
+            y = forward(x)[0].ravel()
             differences.append(np.abs(y - wanted).max() / np.abs(wanted).max())
             cosines.append(y @ wanted / np.linalg.norm(y) / np.linalg.norm(wanted))
         if "fp32" in name and max(differences) > TOLERANCE:
@@ -103,11 +104,11 @@ def main() -> None:
         import onnxruntime
 
         first = onnxruntime.InferenceSession(str(path)).get_inputs()[0]
-        images = inputs(tuple(first.shape), CALIBRATION, 0)
-        tested = inputs(tuple(first.shape), TESTED, 1)
-        case = Case(path, first.name, images, arguments.cache)
+        feeds = inputs(first.name, tuple(first.shape), CALIBRATION, 0)
+        tested = inputs(first.name, tuple(first.shape), TESTED, 1)
+        case = Case(path, feeds, arguments.cache)
         exact = FORWARDS["ort-fp32"](case, 1)
-        expected = [exact(x).ravel() for x in tested]
+        expected = [exact(x)[0].ravel() for x in tested]
         for threads in arguments.threads:
             chosen = arguments.contestants or CHOICES
             ready = {name: contestant(name, case, threads) for name in chosen}

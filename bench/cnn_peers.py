@@ -1,12 +1,11 @@
 """Other engines that run a network from an ONNX file, and the files that they make of it.
 
     ort        ONNX Runtime: float32, and the file that its own quantizer makes (static, QDQ)
-    openvino   OpenVINO: float32, that QDQ file, and what NNCF quantizes
+    openvino   OpenVINO: float32, bfloat16, that QDQ file, and what NNCF quantizes
     mnn        MNN: float32, converted by its own tool
     ncnn       ncnn: float32, converted by pnnx (pip install pnnx)
 
-Files are made once and kept in a folder. Each function returns what computes
-the first output of an input.
+Files are made once and kept in a folder. Each function returns what computes the outputs of a feed.
 """
 
 from __future__ import annotations
@@ -21,20 +20,21 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Forward = Callable[[Array], Array]
+Feed = dict[str, Array]  # inputs by name
+Forward = Callable[[Feed], list[Array]]
 
-__all__ = ["FORWARDS", "Case", "Forward"]
+__all__ = ["FORWARDS", "Case", "Feed", "Forward"]
 
 
 class Case:
-    """A network with one input and one output of fixed shapes.
+    """A network whose inputs have the shapes of its feeds.
 
-    path: the ONNX file. name: of the input. images: to calibrate on. kept: the folder of files that
-    are made of it.
+    path: the ONNX file. feeds: to calibrate on. kept: the folder of files that are made of it. For
+    MNN and ncnn it has one input and one output.
     """
 
-    def __init__(self, path: Path, name: str, images: list[Array], kept: Path) -> None:
-        self.path, self.name, self.images, self.kept = path, name, images, kept
+    def __init__(self, path: Path, feeds: list[Feed], kept: Path) -> None:
+        self.path, self.feeds, self.kept = path, feeds, kept
 
     def made(self, suffix: str, make: Callable[[Path], object]) -> Path:
         """Return the file of that suffix; made once."""
@@ -54,11 +54,10 @@ def _quantize(case: Case, result: Path) -> None:
 
     class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.left = iter(case.images)
+            self.left = iter(case.feeds)
 
-        def get_next(self) -> dict[str, Array] | None:
-            image = next(self.left, None)
-            return None if image is None else {case.name: image}
+        def get_next(self) -> Feed | None:
+            return next(self.left, None)
 
     quantization.quantize_static(
         str(case.path),
@@ -78,20 +77,25 @@ def _onnxruntime(case: Case, threads: int, path: Callable[[Case], Path]) -> Forw
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path(case)), options)
-    return lambda x: np.asarray(session.run(None, {case.name: x})[0])
+    return lambda feed: [np.asarray(y) for y in session.run(None, feed)]
 
 
-def _openvino(case: Case, threads: int, path: Callable[[Case], Path]) -> Forward:
+def _openvino(
+    case: Case, threads: int, path: Callable[[Case], Path], precision: str = "f32"
+) -> Forward:
     import openvino
 
     settings = {
         "PERFORMANCE_HINT": "LATENCY",
         "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": precision,
     }
-    compiled = openvino.Core().compile_model(str(path(case)), "CPU", settings)
-    request = compiled.create_infer_request()
-    return lambda x: np.asarray(request.infer([x])[0])
+    core = openvino.Core()
+    model = core.read_model(str(path(case)))
+    if model.is_dynamic():
+        model.reshape({name: list(x.shape) for name, x in case.feeds[0].items()})
+    request = core.compile_model(model, "CPU", settings).create_infer_request()
+    return lambda feed: [np.asarray(y) for y in request.infer(feed).values()]
 
 
 def _nncf(case: Case) -> Path:
@@ -100,8 +104,8 @@ def _nncf(case: Case) -> Path:
         import openvino
 
         model = openvino.Core().read_model(case.path)
-        images: Iterable[Any] = [{case.name: image} for image in case.images]
-        quantized = nncf.quantize(model, nncf.Dataset(images), subset_size=len(case.images))
+        feeds: Iterable[Any] = case.feeds
+        quantized = nncf.quantize(model, nncf.Dataset(feeds), subset_size=len(case.feeds))
         openvino.save_model(quantized, result, compress_to_fp16=False)
 
     return case.made("_nncf.xml", make)
@@ -127,11 +131,12 @@ def _mnn(case: Case, threads: int) -> Forward:
     shape = output.getShape()
     y = MNN.Tensor(shape, MNN.Halide_Type_Float, np.zeros(shape, np.float32), kind)
 
-    def run(x: Array) -> Array:
+    def run(feed: Feed) -> list[Array]:
+        (x,) = feed.values()
         given.copyFrom(MNN.Tensor(x.shape, MNN.Halide_Type_Float, x, kind))
         interpreter.runSession(session)
         output.copyToHostTensor(y)
-        return np.asarray(y.getNumpyData())
+        return [np.asarray(y.getNumpyData())]
 
     return run
 
@@ -140,7 +145,8 @@ def _ncnn(case: Case, threads: int) -> Forward:
     import ncnn
 
     def make(result: Path) -> None:
-        shape = ",".join(map(str, case.images[0].shape))
+        (x,) = case.feeds[0].values()
+        shape = ",".join(map(str, x.shape))
         network = str(result.with_suffix(""))
         subprocess.run(
             [
@@ -163,10 +169,11 @@ def _ncnn(case: Case, threads: int) -> Forward:
         raise RuntimeError(f"ncnn does not load {param}")
     source, target = net.input_names()[0], net.output_names()[0]
 
-    def run(x: Array) -> Array:
+    def run(feed: Feed) -> list[Array]:
+        (x,) = feed.values()
         extractor = net.create_extractor()
         extractor.input(source, ncnn.Mat(x[0]))  # which shares the memory of x
-        return np.array(extractor.extract(target)[1])
+        return [np.array(extractor.extract(target)[1])]
 
     return run
 
@@ -183,6 +190,7 @@ FORWARDS: dict[str, Callable[[Case, int], Forward]] = {
     "ort-fp32": functools.partial(_onnxruntime, path=_plain),
     "ort-qdq": functools.partial(_onnxruntime, path=_qdq),
     "openvino-fp32": functools.partial(_openvino, path=_plain),
+    "openvino-bf16": functools.partial(_openvino, path=_plain, precision="bf16"),
     "openvino-qdq": functools.partial(_openvino, path=_qdq),
     "openvino-nncf": functools.partial(_openvino, path=_nncf),
     "mnn-fp32": _mnn,
