@@ -131,7 +131,7 @@ Buffer resample(Graph& graph, Fields& f) {
   r.input = integer(f, "input");
   r.output = integer(f, "output");
   r.inner = integer(f, "inner");
-  r.sources = f.get<Extents>("sources");
+  r.sources = f.indices("sources");
   const SharedMatrix weights = f.vector("weights");
   r.weights.assign(weights.data.get(), weights.data.get() + weights.cols);
   require(r.output >= 1, "resample: the output must not be empty");

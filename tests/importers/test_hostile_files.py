@@ -431,3 +431,11 @@ def test_axes_that_are_very_long_are_not_listed_element_by_element(tmp_path, op,
     more = {"mode": "wrap"} if op == "Pad" else {}
     nodes = [helper.make_node(op, ["x", "n"], ["z"], **more)]
     load(write(tmp_path / "m.onnx", nodes, [integers("n", repeats)], outputs=[value("z", None)]))
+
+
+@pytest.mark.parametrize("length", [2**20, 2**28])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_axes_are_resized_without_a_python_object_for_each_element(tmp_path, mode, length):
+    nodes = [helper.make_node("Resize", ["x", "", "", "n"], ["z"], mode=mode)]
+    sizes = [integers("n", (1, length))]
+    load(write(tmp_path / "m.onnx", nodes, sizes, outputs=[value("z", None)]))

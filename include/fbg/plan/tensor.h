@@ -128,7 +128,7 @@ Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t
 //   y[o][j][i] = sum over t of weights[j * taps + t] * x[o][sources[j * taps + t]][i]
 struct Resampling {
   std::int64_t outer = 1, input = 1, output = 1, inner = 1, taps = 1;
-  std::vector<std::int64_t> sources = {};
+  std::vector<std::int32_t> sources = {};
   std::vector<float> weights = {};
 };
 Buffer resample(Graph& graph, Buffer x, Resampling resampling);

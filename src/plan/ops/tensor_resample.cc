@@ -54,7 +54,7 @@ Buffer resample(Graph& graph, Buffer x, Resampling r) {
   const auto count = static_cast<std::size_t>(r.output * r.taps);
   require(r.taps >= 1 && r.sources.size() == count && r.weights.size() == count,
           "resample: there must be a source and a weight for each tap of each output");
-  for (const std::int64_t source : r.sources)
+  for (const std::int32_t source : r.sources)
     require(source >= 0 && source < r.input, "resample: a source lies outside of the input");
   return append_op(graph, std::make_shared<ResampleOp>(x, std::move(r)), tensor_shape(bytes));
 }

@@ -267,7 +267,7 @@ def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
         x.shape[op.axis],
         len(op.sources),
         math.prod(x.shape[a] for a in order[at + 1 :]),
-        op.sources.reshape(-1).tolist(),
+        op.sources.reshape(-1),
         op.weights.reshape(-1),
     )
     return lowering.written(value, order, buffer)

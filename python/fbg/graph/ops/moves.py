@@ -141,7 +141,7 @@ class Resample(TensorOp):
 
     x: Value
     axis: int
-    sources: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float32]
     kind = "resample"
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import Array
 from fbg.graph.ops.moves import AxisMap, Move, Resample
 from fbg.graph.ops.tensors import shape_of
 from fbg.graph.refusal import Unsupported
@@ -23,16 +22,18 @@ from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
 
-Coefficients = Callable[[float], Array]
+Floats = npt.NDArray[np.float64]
+Coefficients = Callable[[Floats], Floats]  # the weights (n, taps) of ratios (n, 1)
 
 TIE = 1e-6  # a position this close to the middle of two pixels counts as the middle
+TAPS_AT_ONCE = 2**16  # that are computed in float64 together
 
 
 @dataclass(frozen=True)
 class _Taps:
     """sources, weights: (output, taps)."""
 
-    sources: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float32]
 
 
@@ -52,17 +53,35 @@ def _outside(axis: ResizedAxis, mode: str) -> npt.NDArray[np.bool_]:
 
 def _taps(axis: ResizedAxis, node: TypedNode, coefficients: Coefficients) -> _Taps:
     """Return the source of the elements of the output."""
-    sources, weights = [], []
-    for x in positions(axis, _mode(node)).astype(np.float64):
-        ratio = 1.0 if float(x).is_integer() else x - math.floor(x)
-        w = coefficients(ratio)
-        at = math.ceil(x) - len(w) // 2 + np.arange(len(w))
-        if node.attribute("exclude_outside", 0):
-            w = np.where((at >= 0) & (at < axis.input), w, 0)
-            w = w / w.sum()
-        sources.append(np.clip(at, 0, axis.input - 1))
-        weights.append(w)
-    return _Taps(np.array(sources), np.array(weights, np.float32))
+    taps = coefficients(np.ones((1, 1))).size
+    require_table(node, axis.output * taps)
+    at_once = max(TAPS_AT_ONCE // taps, 1)
+    sources = np.empty((axis.output, taps), np.int32)
+    weights = np.empty((axis.output, taps), np.float32)
+    x = positions(axis, _mode(node)).reshape(-1, 1)
+    for begin in range(0, axis.output, at_once):
+        part = slice(begin, begin + at_once)
+        at = x[part].astype(np.float64)
+        sources[part], weights[part] = _taps_at(at, axis, node, coefficients)
+    return _Taps(sources, weights)
+
+
+def _taps_at(
+    x: Floats, axis: ResizedAxis, node: TypedNode, coefficients: Coefficients
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return sources and weights (n, taps) at positions (n, 1)."""
+    below = np.floor(x)
+    w = coefficients(np.where(x == below, 1.0, x - below))
+    taps = w.shape[1]
+    at = np.ceil(x).astype(np.int64) - taps // 2 + np.arange(taps)
+    if node.attribute("exclude_outside", 0):
+        w = _normalized(np.where((at >= 0) & (at < axis.input), w, 0))
+    return np.clip(at, 0, axis.input - 1), w
+
+
+def _normalized(weights: Floats) -> Floats:
+    sums: Floats = weights.sum(axis=1, keepdims=True)
+    return weights / sums
 
 
 def _nearest(axis: ResizedAxis, node: TypedNode) -> npt.NDArray[np.int64]:
@@ -85,12 +104,10 @@ def _nearest(axis: ResizedAxis, node: TypedNode) -> npt.NDArray[np.int64]:
 def _linear(scale: float) -> Coefficients:
     """The weights of linear interpolation; below a scale of 1 a wider triangle (antialias)."""
 
-    def coefficients(ratio: float) -> Array:
+    def coefficients(ratio: Floats) -> Floats:
         start = math.floor(-1 / scale) + 1
         at = (np.arange(start, 2 - start) - ratio) * scale
-        w = np.clip(1 - np.abs(at), 0, 1)
-        weights: Array = w / w.sum()
-        return weights
+        return _normalized(np.clip(1 - np.abs(at), 0, 1))
 
     return coefficients
 
@@ -98,14 +115,12 @@ def _linear(scale: float) -> Coefficients:
 def _cubic(scale: float, a: float) -> Coefficients:
     """The weights of cubic convolution with parameter a (Keys, 1981); wider below a scale of 1."""
 
-    def coefficients(ratio: float) -> Array:
+    def coefficients(ratio: Floats) -> Floats:
         start = math.floor(-2 / scale) + 1
         x = np.abs((np.arange(start, 2 - start) - ratio) * scale)
         near = ((a + 2) * x - (a + 3)) * x * x + 1
         far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        w = np.where(x <= 1, near, np.where(x < 2, far, 0))
-        weights: Array = w / w.sum()
-        return weights
+        return _normalized(np.where(x <= 1, near, np.where(x < 2, far, 0)))
 
     return coefficients
 
