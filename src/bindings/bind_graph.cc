@@ -55,7 +55,7 @@ FieldValue::List list_of(const PyStage& s) {
           s.has_array() ? FieldValue{array_of(s.array())} : FieldValue{}};
 }
 
-// Integers stay together: tables of indices may have as many as a tensor has elements.
+// Integers stay together: a table of indices may be as long as a tensor.
 FieldValue list_of(const py::sequence& items) {
   const auto is_integer = [](const py::handle item) {
     return PyIndex_Check(item.ptr()) && !py::isinstance<py::array>(item);

@@ -31,7 +31,8 @@ class FloatEnvironment {
 
  private:
   const std::optional<Subnormals> outer_;  // of the scope around it
-  std::uint64_t saved_ = 0;                // MXCSR, FPCR, or the rounding mode of <cfenv>
+  // MXCSR, FPCR, or the rounding mode of <cfenv>, if it had to be changed.
+  std::optional<std::uint64_t> restored_;
 };
 
 }  // namespace fbg

@@ -39,9 +39,9 @@ from fbg.importers.verification import verified
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
-Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
-
 MAX_PLAN_BYTES = 256 << 20  # bytes of arenas of plans that are kept
+
+Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
 
 
 class Net:
