@@ -242,6 +242,39 @@ Buffer convolve(Graph& graph, Fields& f) {
                        zero_point);
 }
 
+constexpr Choice<RecurrentCell> kCells[] = {
+    {"rnn", RecurrentCell::rnn}, {"gru", RecurrentCell::gru}, {"lstm", RecurrentCell::lstm}};
+
+Buffer recur(Graph& graph, Fields& f) {
+  Recurrence r;
+  r.cell = f.choose<RecurrentCell>("cell", kCells);
+  const auto [steps, batch, directions, hidden] = f.get<std::array<std::int64_t, 4>>("sizes");
+  r.steps = steps;
+  r.batch = batch;
+  r.directions = directions;
+  r.hidden = hidden;
+  r.inputs = f.get<Buffer>("inputs");
+  r.step_stride = integer(f, "step_stride");
+  r.batch_stride = integer(f, "batch_stride");
+  f.for_each("functions", [&](Fields& function) {
+    ElementFunction& made = r.functions.emplace_back();
+    made.name = function.get<std::string>("name");
+    made.c0 = function.get<float>("c0");
+    made.c1 = function.get<float>("c1");
+  });
+  r.weights.push_back(f.get<PackedConv>("weights"));
+  if (const auto last = f.find<PackedConv>("last_weights")) r.weights.push_back(*last);
+  r.reversed = f.get("reversed", false);
+  r.lengths = f.find<Buffer>("lengths");
+  r.hidden_state = f.find<Buffer>("hidden_state");
+  r.cell_state = f.find<Buffer>("cell_state");
+  r.bias = f.vector("bias");
+  r.peepholes = f.vector("peepholes");
+  r.clip = f.get("clip", 0.0f);
+  r.couples_forget = f.get("couples_forget", false);
+  return fbg::recur(graph, std::move(r));
+}
+
 constexpr Kind kKinds[] = {
     {"tensor_input", input},        {"constant", constant},
     {"arrange", arrange},           {"gather", gather},
@@ -250,7 +283,7 @@ constexpr Kind kKinds[] = {
     {"reduce_rows", reduce_rows},   {"resample", resample},
     {"softmax_rows", softmax_rows}, {"layer_norm_rows", layer_norm_rows},
     {"multiply", multiply},         {"attend", attend},
-    {"convolve", convolve},
+    {"convolve", convolve},         {"recur", recur},
 };
 
 }  // namespace

@@ -22,11 +22,11 @@ ON_FBG = (
     *("Add", "AveragePool", "BatchNormalization", "Clip", "Concat", "Conv", "ConvInteger"),
     *("ConvTranspose", "Swish"),
     *("DepthToSpace", "DequantizeLinear", "Div", "DynamicQuantizeLinear", "Flatten"),
-    *("Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
-    *("HardSwish", "LayerNormalization", "LeakyRelu", "MatMul", "MatMulInteger", "MaxPool"),
-    *("Mul", "PRelu", "Pad", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "ReduceMean"),
-    *("Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split", "Squeeze", "Sub"),
-    *("Tanh", "Transpose", "Unsqueeze"),
+    *("GRU", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
+    *("HardSwish", "LSTM", "LayerNormalization", "LeakyRelu", "MatMul", "MatMulInteger"),
+    *("MaxPool", "Mul", "PRelu", "Pad", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN"),
+    *("ReduceMean", "Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split"),
+    *("Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze"),
 )
 
 # Parts of test names, by operator: types that fbg does not have, empty tensors, and forms that

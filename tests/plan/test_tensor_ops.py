@@ -283,3 +283,45 @@ def test_runs_check_the_sizes_of_their_arrays():
     for inputs, outputs in [([five], [four]), ([four], [five]), ([], [four]), ([four], [])]:
         with pytest.raises(ValueError, match="run"):
             _fbg.run_tensors(plan, inputs, outputs, 1)
+
+
+RECURRENT = {
+    "cell": "lstm",
+    "sizes": (3, 2, 1, 4),
+    "step_stride": 32,
+    "batch_stride": 16,
+    "functions": [("sigmoid", 0.0, 0.0), ("tanh", 0.0, 0.0), ("tanh", 0.0, 0.0)],
+}
+WRONG = {
+    "cell": "minimal",
+    "sizes": [(0, 2, 1, 4), (3, 2, 3, 4), (2, 2, 1, 4), (3, 2, 2, 2), (3, 2**62, 1, 4)],
+    "step_stride": [16, -32, 2**62],
+    "batch_stride": 0,
+    "functions": [[], [("sigmoid", 0.0, 0.0)], [("cosine", 0.0, 0.0)] * 3],
+    "weights": [
+        fbg.PackedConv(np.ones((16, 5, 1), np.float32)),
+        fbg.PackedConv(np.ones((12, 4, 1), np.float32)),
+        fbg.PackedConv(np.ones((16, 4, 1), np.float32), dtype="bfloat16"),
+        fbg.PackedConv(np.ones((16, 4, 1), np.int8)),
+    ],
+    "last_weights": fbg.PackedConv(np.ones((4, 4, 1), np.float32)),
+    "bias": np.ones(5, np.float32),
+    "peepholes": np.ones(4, np.float32),
+    "clip": -1.0,
+    "lengths": 0,
+    "hidden_state": 0,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_recurrent_layers_refuse_what_does_not_fit(name):
+    fields = {**RECURRENT, "weights": fbg.PackedConv(np.ones((16, 4, 1), np.float32))}
+    wrong = WRONG[name] if isinstance(WRONG[name], list) else [WRONG[name]]
+    for value in wrong:
+        graph = _fbg.Graph()
+        fields = {
+            key: value._native if isinstance(value, fbg.PackedConv) else value
+            for key, value in {**fields, name: value}.items()
+        }
+        with pytest.raises(ValueError, match=r"recur|overflows"):
+            graph.append("recur", inputs=graph.append("tensor_input", 384), **fields)

@@ -194,4 +194,41 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& sha
                 const ConvOptions& options, ConvEpilogue epilogue, float scale,
                 std::int32_t zero_point);
 
+// Recurrent layers ------------------------------------------------------------------------------
+
+enum class RecurrentCell : std::uint8_t { rnn, gru, lstm };
+
+// A function of elements by its name in src/simd/elementwise.h, with its constants.
+struct ElementFunction {
+  std::string name;
+  float c0 = 0, c1 = 0;
+};
+
+// RNN, GRU and LSTM as ONNX defines them. What x contributes to all steps has been computed:
+// `inputs`, (steps, batch, directions, gates, hidden) floats whose two outer axes have any strides,
+// gates being z, r, h of a GRU and i, o, f, c of an LSTM. The output holds what each step gives,
+// then the last states: (steps + 1, batch, directions, hidden), or steps + 2 where cells have a
+// state of their own.
+struct Recurrence {
+  RecurrentCell cell = RecurrentCell::rnn;
+  std::int64_t steps = 1, batch = 1, directions = 1, hidden = 1;
+  bool reversed = false;  // the only direction; of two, it is always the second
+  Buffer inputs = 0;
+  std::int64_t step_stride = 0, batch_stride = 0;
+  // The sequence of row b has lengths[b] steps, int32 between 0 and `steps`; all that follows is 0.
+  std::optional<Buffer> lengths = {};
+  std::optional<Buffer> hidden_state = {},
+                        cell_state = {};  // (directions, batch, hidden), or zeros
+  // As convolutions of kernel size 1 with a group for each direction. A GRU that applies the reset
+  // gate before the product has two: of the gates z and r, and of h. int8 weights multiply states
+  // that are quantized in each step, all rows of a direction alike.
+  std::vector<PackedConv> weights = {};
+  SharedMatrix bias = {};       // (directions * hidden): of h, within the reset gate's product
+  SharedMatrix peepholes = {};  // (directions * 3 * hidden): i, o, f
+  std::vector<ElementFunction> functions = {};  // of each direction: f (and g (and h))
+  float clip = 0;                               // a bound of gates before their functions; 0: none
+  bool couples_forget = false;                  // f = 1 - i
+};
+Buffer recur(Graph& graph, Recurrence recurrence);
+
 }  // namespace fbg

@@ -71,17 +71,19 @@ class TypedNode:
 
     @property
     def operations(self) -> float:
-        """Multiplications and additions of products and convolutions; 0 for other ops."""
+        """Multiplications and additions of products of all kinds; 0 for other ops."""
         kind = self.types.get(self.node.outputs[0])
         if kind is None or kind.fixed is None or len(self.node.inputs) < 2:
             return 0.0
         size = 2.0 * math.prod(kind.fixed)
-        weights = self.input_type(1).fixed
+        weights, more = (self.input_type(i).fixed if self.has_input(i) else None for i in (1, 2))
         if "Conv" in self.node.op and weights is not None:
             return size * math.prod(weights[1:])
         x = self.input_type(0).fixed
         if ("MatMul" in self.node.op or self.node.op == "Gemm") and x:
             return size * x[-1]
+        if self.node.op in ("RNN", "GRU", "LSTM") and x and weights and more:
+            return 2.0 * math.prod(x[:-1]) * (math.prod(weights) + math.prod(more))
         return 0.0
 
 

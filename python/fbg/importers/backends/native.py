@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import fbg.graph.lower.products  # noqa: F401  which registers its ops
+import fbg.graph.lower.products
+import fbg.graph.lower.recurrent  # noqa: F401  which registers its ops, as does the other
 from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.divide import Part
@@ -30,6 +31,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     pooling,
     products,
     quantized,
+    recurrent,
     reductions,
     resize,
 )
