@@ -25,6 +25,9 @@ CONSTANTS = {
     "ones": np.ones(16, np.float32),
     "zeros": np.zeros(16, np.float32),
     "half": np.float32(0.25),
+    "zero": np.float32(0),
+    "three": np.float32(3),
+    "six": np.float32(6),
     "sizes": np.array([1, 16, 8, 8]),
     "flat": np.array([0, 0, -1]),
 }
@@ -33,6 +36,17 @@ ROWS, IMAGE = (1, 9, 16), (1, 16, 4, 4)
 
 def norm(x, y):
     return node("LayerNormalization", [x, "ones", "zeros"], y)
+
+
+def hard_swish(x, y):
+    """As Paddle writes it, with a factor that is learned."""
+    return [
+        node("Add", [x, "three"], f"{y}.shifted"),
+        node("Clip", [f"{y}.shifted", "zero", "six"], f"{y}.clipped"),
+        node("Mul", [x, f"{y}.clipped"], f"{y}.product"),
+        node("Div", [f"{y}.product", "six"], f"{y}.plain"),
+        node("Mul", [f"{y}.plain", "half"], y),
+    ]
 
 
 def chosen(nodes, shape, outputs):
@@ -136,6 +150,21 @@ CASES = {
         IMAGE,
         {"x": {"a"}, "a": {"z"}},
     ),
+    "a function that is written as several nodes": (
+        [node("Conv", ["x", "k"], "a"), *hard_swish("a", "h"), node("Conv", ["h", "k"], "y")],
+        IMAGE,
+        {"x": {"a"}, "h": EVERYONE},
+    ),
+    "a function behind ops that move": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            node("Transpose", ["a"], "p", perm=[0, 1, 3, 2]),
+            *hard_swish("p", "h"),
+            node("Conv", ["h", "k"], "y"),
+        ],
+        IMAGE,
+        {"x": {"a"}, "h": EVERYONE},
+    ),
     "elementwise functions of what is in float32": (
         [norm("x", "n"), node("Mul", ["n", "half"], "m"), node("Exp", ["m"], "y")],
         ROWS,
@@ -160,3 +189,51 @@ def test_who_is_not_named_reads_the_numbers():
     exact = make_net(nodes, feed, ["y"], CONSTANTS).run(feed)["y"]
     got = net.run(feed)["y"]
     assert np.linalg.norm(got - exact) < 0.02 * np.linalg.norm(exact)
+
+
+def test_arguments_far_from_the_bend_of_a_function_leave_its_results_their_steps():
+    rng = np.random.default_rng(1)
+    low = np.linspace(-40, 0, 16, dtype=np.float32)
+    constants = {**CONSTANTS, "low": low}
+    nodes = [
+        node("Conv", ["x", "k", "low"], "a"),
+        *hard_swish("a", "h"),
+        node("Conv", ["h", "k"], "y"),
+    ]
+    feed = {"x": rng.standard_normal(IMAGE).astype(np.float32)}
+    exact = make_net(nodes, feed, ["y"], constants).run(feed)["y"]
+    got = make_net(nodes, feed, ["y"], constants, calibrate=[feed]).run(feed)["y"]
+    assert np.linalg.norm(got - exact) < 0.02 * np.linalg.norm(exact)
+
+
+MOVES = {
+    "Split": [helper.make_node("Split", ["a"], ["l", "r"], "m", axis=2, num_outputs=2)],
+    "Gather": [node("Gather", ["a", "last"], n, axis=2) for n in "lr"],
+    "Gather by an input": [node("Gather", ["a", "i"], n, axis=2) for n in "lr"],
+    "Expand": [node("Expand", ["a", "twice"], n) for n in "lr"],
+    "Tile": [node("Tile", ["a", "ones4"], n) for n in "lr"],
+    "SpaceToDepth": [node("SpaceToDepth", ["a"], n, blocksize=2) for n in "lr"],
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_all_results_of_moves_have_the_scale_of_the_source(name):
+    constants = {**CONSTANTS, "last": np.array([3, 1]), "twice": np.array([2, 1, 1, 1])}
+    constants |= {"ones4": np.ones(4, np.int64), "k4": weights(16, 64, 1, 1)}
+    kernel = "k4" if name == "SpaceToDepth" else "k"
+    nodes = [
+        node("Conv", ["x", "k"], "a"),
+        *MOVES[name],
+        node("Conv", ["l", kernel], "y"),
+        node("Conv", ["r", kernel], "z"),
+    ]
+    feed = {"x": RNG.standard_normal(IMAGE).astype(np.float32)}
+    if "input" in name:
+        feed["i"] = np.array([2, 0])
+    net = make_net(nodes, feed, ["y", "z"], constants, calibrate=[feed])
+    assert str(net.products) == "int8 in 3 of 3 products"
+    scales = [net.network.constants[f"{tensor}.scale"] for tensor in "alr"]
+    assert scales[0] == scales[1] == scales[2]
+    net.run(feed)
+    quantizing = [step for step in net.plan().steps if step.algorithm == "quantize"]
+    assert len(quantizing) == 1  # of x

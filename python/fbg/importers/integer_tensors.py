@@ -7,6 +7,10 @@ This follows from the steps of the network in float32 after fusion:
                     take integers: it is written as integers, a quarter of the bytes
     for products    otherwise, if products with constant weights read it: it is rounded for these in
                     a step of its own, and all others read the floating-point numbers
+
+A function of one tensor, such as a hard-swish that is written as several nodes, reads numbers:
+its result is rounded anyway. Were its argument rounded, too, over a range of which the function may
+map a large part to zero, the values that matter would have few steps.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ _ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
     *("HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus", "Erf", "Mish", "Max", "Min"),
 }
+# Functions that keep the steps of integers, apart from those that they cut off.
+_KEEPING = {"Relu", "Clip", "LeakyRelu", "PRelu", "Max", "Min"}
 _JOINING = {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
 _ENDING = _ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
 
@@ -117,9 +123,15 @@ class _Flow:
                     if not self._outputs.isdisjoint(node.outputs):
                         return False
                     waiting += [moved for moved in node.outputs if moved in self.readers]
-                elif not (self.multiplies(node, read) or self._ends_with_rounding(node)):
+                elif not (self.multiplies(node, read) or self._keeps_integers(node)):
                     return False
         return bool(waiting)
+
+    def _keeps_integers(self, node: Node) -> bool:
+        """Whether a node can read integers, and its step end with the rounding, without a loss."""
+        varying = [name for name in node.reads if name not in self._constants]
+        bends = node.op in _ELEMENTWISE - _KEEPING and len(varying) == 1
+        return self._ends_with_rounding(node) and not bends
 
 
 def _moves(node: Node) -> bool:

@@ -136,7 +136,8 @@ def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Pa
     for node in network.nodes:
         if node.op in MOVES:
             source = sources.get(node.inputs[0], node.inputs[0])
-            sources[node.outputs[0]] = source
-            if source in parameters and node.outputs[0] in parameters:
-                parameters[node.outputs[0]] = parameters[source]
+            for name in node.outputs:
+                sources[name] = source
+                if source in parameters and name in parameters:
+                    parameters[name] = parameters[source]
     return parameters

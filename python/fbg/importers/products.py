@@ -17,7 +17,10 @@ from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
 
 PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # axes of output channels of the weights
-MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
+MOVES = {  # operators whose results are elements of their first input
+    *("Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split", "Gather"),
+    *("Expand", "Tile", "DepthToSpace", "SpaceToDepth", "MaxPool"),
+}
 
 _REAL = {*PRODUCTS, "ConvTranspose"}
 _INTEGER = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}

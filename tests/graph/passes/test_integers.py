@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose
+from fbg.graph.ops.moves import AxisMap, Concat, Gather, Move, Reshape, Transpose
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize
@@ -46,6 +46,12 @@ def test_integers_are_moved_themselves(op, text):
     tensors, _, x = started()
     lines = passed(tensors, tensors.add(op(x)))
     assert lines == [text, "dequantize(%1, scale=0.5, zero_point=3)  # n2", "return %2"]
+
+
+def test_integers_are_gathered_themselves():
+    tensors, _, x = started()
+    lines = passed(tensors, tensors.add(Gather(x, tensors.input(2, dtype="int64"), 2)))
+    assert lines[1].startswith("dequantize(%2, scale=0.5, zero_point=3)")
 
 
 def test_a_fill_that_no_integer_stands_for_is_moved_among_numbers():

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import singledispatch
 
 from fbg.graph.graph import Graph
-from fbg.graph.ops.moves import Concat, Move, Reshape, Transpose
+from fbg.graph.ops.moves import Concat, Gather, Move, Reshape, Transpose
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import Product
 from fbg.graph.ops.tensors import Dequantize, Quantize
@@ -42,7 +42,8 @@ def _moved(made: Rewriting, op: Op, source: Dequantize) -> Value:
 
 @_rule.register(Reshape)
 @_rule.register(Transpose)
-def _(op: Reshape | Transpose, made: Rewriting) -> Value | None:
+@_rule.register(Gather)
+def _(op: Reshape | Transpose | Gather, made: Rewriting) -> Value | None:
     source = _dequantized(op.x)
     return None if source is None else _moved(made, replace(op, x=source.q), source)
 
