@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 
 import fbg
+from fbg.importers.class_scores import class_scores
 from fbg.importers.net import Net
-from fbg.reports.class_scores import class_scores
 from fbg.reports.comparison import compare_net
 from helpers.onnx_models import make_model
 from helpers.small_cnns import FAMILIES

@@ -7,7 +7,7 @@ from onnx import helper
 from fbg.graph.graph import Graph
 from fbg.graph.lower.tensors import TensorLowering
 from fbg.graph.ops.tensors import Dequantize, TensorInput
-from fbg.importers.fills import Magnitudes
+from fbg.importers.int8.fills import Magnitudes
 from fbg.importers.ops.registry import OPS
 from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
 

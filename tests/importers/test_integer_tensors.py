@@ -5,7 +5,7 @@ import pytest
 from onnx import helper
 
 from fbg.importers.description import TensorType
-from fbg.importers.integer_tensors import integer_tensors
+from fbg.importers.int8.integer_tensors import integer_tensors
 from fbg.importers.net import Net
 from fbg.importers.onnx.inference import infer
 from fbg.importers.onnx.read import read_model

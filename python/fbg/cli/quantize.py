@@ -56,6 +56,12 @@ from fbg.reports.measuring import require_unsaved
     is_flag=True,
     help="Give the channels between two convolutions of an ONNX file similar ranges first.",
 )
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Keep as many nodes of an ONNX file in float32 as the outputs need to agree with float32 "
+    "on the inputs of --calibrate: the least of their cosine and of the share of equal classes.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 @shape_option
 def quantize(
@@ -76,6 +82,7 @@ def quantize(
       fbg quantize path/to/bert-base bert-base-int8
       fbg quantize path/to/bert-base bert-base-int8 --higher-precision "layers.11.*"
       fbg quantize net.onnx net-int8 --calibrate images.npz
+      fbg quantize net.onnx net-int8 --calibrate images.npz --accuracy 0.99
     """
     if Path(out).suffix == ".onnx":
         raise click.BadParameter(
@@ -93,11 +100,11 @@ def quantize(
                     "--calibrate FILE.npz, with an array for each input, whose first axis counts "
                     "runs"
                 )
-            names = ("calibrate", "higher_precision", "equalize")
+            names = ("calibrate", "higher_precision", "equalize", "accuracy")
             check_quantization(model, dtype, [name for name in names if options[name]])
             _quantize_net(model, out, overwrite, parse_shapes(shapes), **options)
         else:
-            refuse_given("encoders", "shapes", "equalize")
+            refuse_given("encoders", "shapes", "equalize", "accuracy")
             if dtype not in QUANTIZED:
                 refuse_given(f"--dtype {dtype}", "no_smooth")
             texts = read_input(calibrate, column, "--calibrate")
@@ -114,6 +121,7 @@ def _quantize_net(
     dtype: str,
     higher_precision: tuple[str, ...],
     equalize: bool,
+    accuracy: float | None,
     **_: object,
 ) -> None:
     feeds = None if calibrate is None else read_feeds(calibrate, load(path, shapes=shapes))
@@ -126,6 +134,7 @@ def _quantize_net(
             shapes=shapes,
             higher_precision=higher_precision,
             equalize=equalize,
+            accuracy=accuracy,
         )
     quantized.save(out, overwrite=overwrite)
     told = [str(quantized.products)]
@@ -133,6 +142,8 @@ def _quantize_net(
         told.append(f", calibrated on {len(feeds)} run{'s' * (len(feeds) > 1)}")
     if quantized.int8_error is not None:
         told.append(f"; the first run differs by {percent(quantized.int8_error)} from float32")
+    if quantized.kept is not None:
+        click.echo(quantized.kept, err=True)
     click.echo(f"{out}: {''.join(told)}", err=True)
 
 

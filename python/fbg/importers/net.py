@@ -14,28 +14,21 @@ from fbg.arrays import Array, as_array, require_integer
 from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
-from fbg.graph.passes.precision import choose_dtypes
 from fbg.importers.backends.base import BackEnd
 from fbg.importers.backends.branches import Branches, needs
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
-from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds, sizes_by_name
+from fbg.importers.int8.calibrated import quantize_by_feeds
+from fbg.importers.int8.kept import Kept
 from fbg.importers.net_plan import NetPlan
-from fbg.importers.observe import calibrate_network
 from fbg.importers.onnx.inference import infer
 from fbg.importers.passes import simplified
 from fbg.importers.placement.tuned import PlacementTrial, placement_trials
-from fbg.importers.products import (
-    ProductCount,
-    count_products,
-    fold_weights,
-    quantizable,
-)
+from fbg.importers.products import ProductCount, count_products
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
-from fbg.importers.verification import verified
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
@@ -50,7 +43,9 @@ class Net:
     dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
     network: its description. num_threads: for every run, or None. int8_error: if it
     was quantized by this load, how far the outputs of the first run of the calibration differ
-    from float32, as the ratio of the lengths of vectors; None if no output shows it.
+    from float32, as the ratio of the lengths of vectors; None if no output shows it. kept: which
+    nodes stay in float32 for a wanted accuracy, as `print(net.kept)` shows it; None if none was
+    wanted.
 
     A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
     may run the network at once.
@@ -68,6 +63,8 @@ class Net:
         dtype: str | None = None,
         higher_precision: Sequence[str] = (),
         equalize: bool = False,
+        accuracy: float | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends)
@@ -83,19 +80,19 @@ class Net:
             self.network = network = simplified(inlined, placed)
         self._check_placement()
         self.int8_error: float | None = None
+        self.kept = kept
         if calibrate is not None:
-            given: Iterable[Mapping[str, Array]]
-            feeds = calibration_feeds(calibrate, self.inputs)
-            given = (self._checked(feed, f"calibrate[{n}]") for n, feed in enumerate(feeds))
-            network = fold_weights(network, placed)
-            prepare = partial(Net, num_threads=num_threads)
-            if equalize:
-                given = list(given)
-                network = equalize_channels(network, channel_ranges(network, given, prepare))
-            found = calibrate_network(network, given, prepare)
-            kept = _matching(quantizable(network), higher_precision)
-            network, self.int8_error = verified(network, found, kept, prepare)
-            self.network = network
+            feeds = enumerate(calibration_feeds(calibrate, self.inputs))
+            found = quantize_by_feeds(
+                network,
+                (self._checked(feed, f"calibrate[{n}]") for n, feed in feeds),
+                partial(Net, num_threads=num_threads),
+                untouched=placed,
+                higher_precision=higher_precision,
+                equalize=equalize,
+                accuracy=accuracy,
+            )
+            self.network, self.int8_error, self.kept = found.network, found.error, found.kept
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Shapes, Mapping[str, Array]] | None = None
         fixed = [self._type(name, None).fixed for name in network.inputs]
@@ -228,7 +225,7 @@ class Net:
         >>> net.save("saved")  # doctest: +SKIP
         """
         target, overwrites = save_arguments(directory, overwrite)
-        write_saved(target, self.network, self.dtype, overwrites)
+        write_saved(target, self.network, self.dtype, self.kept, overwrites)
 
     def variant(self, network: Network, placement: Mapping[str, str] | None = None) -> Net:
         """Return another network with the same shapes, back ends and threads."""
@@ -312,14 +309,6 @@ class Net:
 
         key = (shapes, values, threads, features)
         return self._sessions.get(key, prepare, MAX_PLAN_BYTES, anew=anew)
-
-
-def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
-    """Return the names that the patterns match."""
-    if isinstance(patterns, (str, bytes, Mapping)):
-        got = type(patterns).__name__
-        raise TypeError(f"load: higher_precision must be patterns of names of nodes, got {got}")
-    return set(choose_dtypes(names, dict.fromkeys(patterns, "float32"), "node with weights"))
 
 
 def _check_shape(

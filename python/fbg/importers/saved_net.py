@@ -25,6 +25,7 @@ from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.errors import ModelError
 from fbg.importers.description import Network, TensorType
+from fbg.importers.int8.kept import Kept
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
 
@@ -32,8 +33,10 @@ NETWORK, CONSTANTS = "network", "constants."
 _IR_VERSION = 10
 
 
-def write_saved(target: Path, network: Network, dtype: str, overwrite: bool) -> None:
-    """Write the directory of a network, completely or not at all. dtype: that of the network."""
+def write_saved(
+    target: Path, network: Network, dtype: str, kept: Kept | None, overwrite: bool
+) -> None:
+    """Write the directory of a network, completely or not at all. dtype, kept: as of `Net`."""
     read = {name for node in network.nodes for name in node.reads}
     stored: dict[str, npt.NDArray[Any]] = {}
     inside = []
@@ -61,12 +64,15 @@ def write_saved(target: Path, network: Network, dtype: str, overwrite: bool) -> 
         if node.version != network.versions.get(node.domain)
     }
     metadata = {"fbg": _fbg.__version__, "dtype": dtype, "versions": json.dumps(others)}
+    if kept is not None:
+        metadata["kept"] = json.dumps(kept.as_json())
     with replace_directory(target, overwrite) as directory:
         saved_file.write(directory / WEIGHTS, stored, metadata, saved_file.NET_FORMAT)
 
 
-def read_saved(directory: Path) -> tuple[Network, str]:
-    """Return the network of a directory and its dtype.
+def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
+    """Return the network of a directory, its dtype, and the nodes that stay in float32 for a wanted
+    accuracy, if one was.
 
     Raises ModelError naming the file, and the tensor or node that is wrong.
     """
@@ -88,8 +94,13 @@ def read_saved(directory: Path) -> tuple[Network, str]:
         for name, version in versions.items():
             if type(version) is not int or not 0 < version < 1 << 31:
                 raise ModelError(f"{file.path}: damaged: the version of node '{name}' is {version}")
+        try:
+            stored = file.metadata_object("kept")
+            kept = Kept.of_json(stored) if stored else None
+        except ValueError as error:
+            raise ModelError(f"{file.path}: damaged: {error}") from None
         file.require_all_read()
-        return read_model(model, str(file.path), None, constants, versions), dtype
+        return read_model(model, str(file.path), None, constants, versions), dtype, kept
 
 
 def _values(types: Mapping[str, TensorType]) -> list[onnx.ValueInfoProto]:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg.errors import ModelError
+from fbg.importers.int8.float_nodes import for_products
+from fbg.importers.int8.observe import calibrate_network
+from fbg.importers.int8.quantize import quantize_network
 from fbg.importers.net import Net
-from fbg.importers.observe import calibrate_network
 from fbg.importers.products import fold_weights, quantizable, unchanged
-from fbg.importers.quantize import quantize_network
 
 
 def results_of_products(net: Net) -> dict[str, str]:
@@ -43,4 +44,4 @@ def quantizer(
     """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
     network = fold_weights(net.network)
     found = calibrate_network(network, feeds, partial(Net, num_threads=net.num_threads))
-    return lambda kept: net.variant(quantize_network(network, found, kept))
+    return lambda kept: net.variant(quantize_network(network, for_products(network, found, kept)))

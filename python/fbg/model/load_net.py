@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fbg.arrays import require_flag
+from fbg.arrays import require_flag, require_number
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
 from fbg.networks.gliner import GLINER
@@ -55,11 +55,13 @@ def load_net(
     placement: Mapping[str, str] | None = None,
     higher_precision: Sequence[str] = (),
     equalize: bool = False,
+    accuracy: float | None = None,
 ) -> Net:
     """Return the network of a file or of a saved network.
 
     Arguments are those of `fbg.load`; smooth is for encoders only.
     """
+    wanted = None if accuracy is None else _require_accuracy(accuracy)
     if not require_flag(smooth, "load: smooth"):
         raise ValueError("load: smooth cannot be used with ONNX files")
     saved = not is_onnx(path)
@@ -67,8 +69,9 @@ def load_net(
         "calibrate": calibrate is not None,
         "higher_precision": bool(higher_precision),
         "equalize": require_flag(equalize, "load: equalize"),
+        "accuracy": wanted is not None,
     }
-    check_quantization(path, dtype, [name for name, is_given in given.items() if is_given])
+    check_quantization(path, dtype, [name for name in given if given[name]])
     try:
         from fbg.importers.net import Net
         from fbg.importers.onnx.read import read_network
@@ -78,7 +81,7 @@ def load_net(
         raise ModelError(
             f"{path}: ONNX files need the package {error.name}: {install_line(error.name)}"
         ) from error
-    network, stored = read_saved(Path(path)) if saved else (read_network(path), None)
+    network, stored, kept = read_saved(Path(path)) if saved else (read_network(path), None, None)
     if saved and dtype not in (None, stored):
         raise ValueError(
             f"load: dtype must be {stored!r}, the dtype of the saved network {path}, or None, got "
@@ -94,12 +97,20 @@ def load_net(
         dtype=stored,
         higher_precision=higher_precision,
         equalize=equalize,
+        accuracy=wanted,
+        kept=kept,
     )
-    if calibrate is not None and not higher_precision:
-        _warn_if_unchanged(path, count_products(network), net)
     if calibrate is not None:
-        _warn_if_poor(path, net)
+        _warn(path, None if higher_precision else count_products(network), net)
     return net
+
+
+def _require_accuracy(value: object) -> float:
+    """Return an agreement with float32 that can be wanted; else TypeError or ValueError."""
+    accuracy = require_number(value, "load: accuracy")
+    if not 0 < accuracy <= 1:
+        raise ValueError(f"load: accuracy must be in (0, 1], got {value}")
+    return accuracy
 
 
 def percent(error: float | None) -> str:
@@ -134,6 +145,16 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
             )
 
 
+def _warn(path: str, before: ProductCount | None, net: Net) -> None:
+    """Warn if calibration has changed nothing, or too much.
+
+    before: the products of the file; None if some were to stay as they are.
+    """
+    if before is not None:
+        _warn_if_unchanged(path, before, net)
+    _warn_if_poor(path, net)
+
+
 def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
     """Warn if calibration has added no product that multiplies integers."""
     from fbg.importers.products import quantizable, unchanged
@@ -143,20 +164,20 @@ def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
     reason = unchanged(path, before)
     if quantizable(net.network):  # products that could multiply integers
         reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
-    warnings.warn(reason, UserWarning, stacklevel=4)
+    warnings.warn(reason, UserWarning, stacklevel=5)
 
 
 def _warn_if_poor(path: str, net: Net) -> None:
     """Warn if calibration has left the outputs of a network far from the outputs in float32."""
-    from fbg.importers.verification import is_poor
+    from fbg.importers.int8.verification import is_poor
 
-    if not is_poor(net.int8_error):
+    if net.kept is not None or not is_poor(net.int8_error):
         return
     off = percent(net.int8_error)
     warnings.warn(
         f"{path}: the outputs of the first run in int8 differ by {off} from those in float32: "
         f"fbg compare {path} --sensitivity proposes which nodes to keep in float32 with "
-        "higher_precision",
+        "higher_precision, and accuracy=0.99 chooses some",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

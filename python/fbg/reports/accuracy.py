@@ -146,9 +146,9 @@ def node_errors(
     net: Any, quantized: Any, feeds: Sequence[Mapping[str, Array]]
 ) -> tuple[NodeError, ...]:
     """Return the errors of the results of all products that both networks compute."""
+    from fbg.importers.int8.agreement import relative_error
     from fbg.importers.passes import watching
     from fbg.importers.variants import results_of_products
-    from fbg.importers.verification import relative_error
 
     names = results_of_products(net)
     exact, rounded = (n.variant(watching(n.network, names.values())) for n in (net, quantized))

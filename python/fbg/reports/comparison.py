@@ -19,6 +19,7 @@ import numpy as np
 
 import fbg
 from fbg.arrays import Floats, require_integer
+from fbg.importers.class_scores import class_scores
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load
 from fbg.progress import counted
@@ -33,7 +34,6 @@ from fbg.reports.accuracy import (
     node_errors,
     top_1,
 )
-from fbg.reports.class_scores import class_scores
 from fbg.reports.inputs import feeds_of, require_texts
 from fbg.reports.measuring import (
     Report,

@@ -7,10 +7,10 @@ import pytest
 
 import fbg
 from fbg.graph.passes.migration import row_factors, tensor_factors
-from fbg.importers.equalization import channel_ranges, equalize_channels, pairs_of
+from fbg.importers.int8.equalization import channel_ranges, equalize_channels, pairs_of
+from fbg.importers.int8.observe import calibrate_network
+from fbg.importers.int8.quantize import quantize_network
 from fbg.importers.net import Net
-from fbg.importers.observe import calibrate_network
-from fbg.importers.quantize import quantize_network
 from helpers.onnx_models import make_net, node
 
 SHAPE = (1, 3, 12, 12)

@@ -71,8 +71,8 @@ def choose_dtypes(names: Sequence[str], patterns: Mapping[str, str], what: str) 
 class Proposal(NamedTuple):
     """Which products to keep in higher precision.
 
-    losses: the loss of each product alone, the largest first. loss: if all are quantized.
-    kept_loss: if all but `kept` are.
+    losses: the loss of each product alone, the largest for its cost first. loss: if all are
+    quantized. kept_loss: if all but `kept` are.
     """
 
     losses: dict[str, float]
@@ -87,18 +87,20 @@ def propose(
     all_but: Callable[[Sequence[str]], float],
     target: float,
     progress: Callable[[str], object],
+    cost: Callable[[str], float] = lambda name: 1.0,
 ) -> Proposal:
     """Return the least number of products that reach a loss if they are kept in higher precision,
     starting with the largest losses; all products if even that does not suffice.
 
     alone: returns the loss if only one product is quantized. all_but: if all others are. progress:
-    called with the name of each product before it is measured.
+    called with the name of each product before it is measured. cost: of a product in higher
+    precision, by which its loss is divided.
     """
     losses = {}
     for name in names:
         progress(name)
         losses[name] = alone(name)
-    ranked = sorted(losses, key=lambda name: -losses[name])
+    ranked = sorted(losses, key=lambda name: -losses[name] / cost(name))
     loss_of = cache(lambda count: all_but(ranked[:count]))
     counts = range(len(ranked))
     count = bisect.bisect_left(counts, True, key=lambda count: loss_of(count) <= target)

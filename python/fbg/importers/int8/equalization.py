@@ -27,7 +27,7 @@ from fbg.arrays import Array
 from fbg.graph.passes.correction import mean_outputs
 from fbg.graph.passes.migration import tensor_factors
 from fbg.importers.description import Network, Node
-from fbg.importers.observe import Prepare
+from fbg.importers.int8.observe import Prepare
 from fbg.importers.passes import conv_bias, readers_of, watching, with_inputs
 from fbg.importers.products import by_group
 

@@ -21,29 +21,14 @@ from fbg.arrays import Array
 from fbg.graph.passes.correction import mean_outputs
 from fbg.graph.passes.rounding import round_to_nearest
 from fbg.importers.description import Network, Node
-from fbg.importers.observe import Calibration
+from fbg.importers.int8.observe import Calibration
 from fbg.importers.passes import conv_bias, with_inputs
-from fbg.importers.products import (
-    PRODUCTS,
-    by_group,
-    has_float_weights,
-    output_axis,
-    quantizable,
-)
+from fbg.importers.products import by_group, has_float_weights, output_axis
 
 
-def quantize_network(
-    network: Network, calibration: Calibration, kept: Collection[str] = ()
-) -> Network:
-    """Return the network with quantized weights and activations.
-
-    kept: names of products that stay in float32. If there are any, only tensors that the other ones
-    read are rounded.
-    """
+def quantize_network(network: Network, calibration: Calibration) -> Network:
+    """Return the network with quantized weights and activations."""
     parameters = calibration.parameters
-    if kept:
-        read = _read_by_products(network, kept)
-        parameters = {name: value for name, value in parameters.items() if name in read}
     constants = dict(network.constants)
     version = max(network.versions.get("", 13), 13)
     renamed: dict[str, str] = {}
@@ -61,32 +46,17 @@ def quantize_network(
 
     follow(network.inputs)
     for node in network.nodes:
-        if node.name not in kept:
-            inputs = [reads(node, name) for name in node.inputs]
-            if has_float_weights(node, constants) and node.inputs[0] in parameters:
-                inputs[1] = _quantized_weights(node, constants, nodes, version)
-                mean = calibration.means.get(node.inputs[0])
-                if node.op == "Conv" and mean is not None:
-                    inputs[2:] = [_corrected_bias(node, constants, mean)]
-            nodes.append(with_inputs(node, tuple(inputs)))
-        else:
-            nodes.append(node)
+        inputs = [reads(node, name) for name in node.inputs]
+        if has_float_weights(node, constants) and inputs[0] != node.inputs[0]:
+            inputs[1] = _quantized_weights(node, constants, nodes, version)
+            mean = calibration.means.get(node.inputs[0])
+            if node.op == "Conv" and mean is not None:
+                inputs[2:] = [_corrected_bias(node, constants, mean)]
+        nodes.append(with_inputs(node, tuple(inputs)))
         follow(node.outputs)
     used = {name for node in nodes for name in node.reads} | network.outputs.keys()
     constants = {name: value for name, value in constants.items() if name in used}
     return replace(network, constants=constants, nodes=nodes)
-
-
-def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
-    """Return the inputs of products outside of `kept`, also through nodes with a single input."""
-    multiplying = set(quantizable(network)).difference(kept)
-    read: set[str] = set()
-    for node in reversed(network.nodes):
-        varying = [name for name in node.reads if name not in network.constants]
-        passes = len(varying) == 1 and any(name in read for name in node.outputs)
-        if node.name in multiplying or (passes and node.op not in PRODUCTS):
-            read.update(varying[:1])
-    return read
 
 
 def _quantized_weights(

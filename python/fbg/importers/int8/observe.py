@@ -15,8 +15,8 @@ import numpy as np
 
 from fbg.arrays import Array
 from fbg.importers.description import Network, TensorType
-from fbg.importers.fills import Magnitudes, padded_for_maxima
-from fbg.importers.integer_tensors import integer_tensors
+from fbg.importers.int8.fills import Magnitudes, padded_for_maxima
+from fbg.importers.int8.integer_tensors import integer_tensors
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import watching

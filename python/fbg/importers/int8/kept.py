@@ -1,0 +1,185 @@
+"""Chooses which nodes of a quantized network stay in float32, so that its outputs agree with those
+in float32 as far as wanted.
+
+Errors of rounding add up like independent noise: each node adds the square of the error that it
+causes where it alone reads integers. The nodes that stay in float32 first are those whose squares
+are largest for the time that they take in float32 by the cost model; as many stay as the outputs
+need on the feeds of the calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fbg.arrays import Array
+from fbg.graph.passes.precision import propose
+from fbg.importers.backends.base import TypedNode
+from fbg.importers.backends.foreign import modelled_seconds
+from fbg.importers.description import Network
+from fbg.importers.int8.agreement import Comparable, Outputs
+from fbg.importers.int8.float_nodes import in_float, readers_of_integers
+from fbg.importers.int8.observe import Calibration, Prepare
+from fbg.importers.int8.quantize import quantize_network
+from fbg.importers.onnx.inference import Inferred
+from fbg.importers.products import quantizable
+from fbg.progress import counted
+
+FEEDS = 2  # of which the error of a single node is measured
+
+
+@dataclass(frozen=True)
+class KeptNode:
+    """A node that stays in float32. error: of the outputs, relative to float32, if it alone reads
+    integers. seconds: its time in float32 by the cost model.
+    """
+
+    name: str
+    op: str
+    error: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which nodes of an int8 network stay in float32, and what for.
+
+    accuracy: the agreement that was wanted. agreement: that of the network on the feeds of the
+    calibration; all_int8: that without these nodes. share: of the time of all nodes in
+    float32 by the cost model, how much is theirs.
+    """
+
+    accuracy: float
+    agreement: float
+    all_int8: float
+    share: float
+    nodes: tuple[KeptNode, ...]
+
+    def __str__(self) -> str:
+        head = f"agreement {self.agreement:.4f}, wanted {self.accuracy:g}"
+        if not self.nodes:
+            return f"{head}: no node stays in float32"
+        lines = [
+            f"  {node.name} ({node.op}): error {node.error:.2g}, {1e3 * node.seconds:.3g} ms"
+            for node in self.nodes
+        ]
+        count = f"{len(lines)} node{'s' * (len(lines) > 1)} in float32"
+        cost = f"{self.share:.1%} of the modelled time in float32"
+        return "\n".join(
+            [f"{head}; {self.all_int8:.4f} if all is in int8", f"{count}, {cost}:", *lines]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same for a file."""
+        return asdict(self)
+
+    @staticmethod
+    def of_json(stored: Mapping[str, Any]) -> Kept:
+        """Return what `as_json` has stored; raises ValueError for anything else."""
+        try:
+            nodes = tuple(
+                KeptNode(str(n["name"]), str(n["op"]), float(n["error"]), float(n["seconds"]))
+                for n in stored["nodes"]
+            )
+            return Kept(
+                float(stored["accuracy"]),
+                float(stored["agreement"]),
+                float(stored["all_int8"]),
+                float(stored["share"]),
+                nodes,
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the nodes in float32 are not as they were saved: {error}") from None
+
+
+def reach(
+    network: Network,
+    found: Calibration,
+    accuracy: float,
+    feeds: Sequence[Mapping[str, Array]],
+    prepare: Prepare,
+) -> tuple[Calibration, Kept]:
+    """Return the calibration with as many nodes in float32 as the wanted agreement needs.
+
+    feeds: of the calibration. Raises ValueError if no output shows the agreement, or if no product
+    could stay in int8.
+    """
+    trial = _Trial(network, found, feeds, prepare)
+    all_int8 = trial.agreement(())
+    names = readers_of_integers(network, found)
+    if all_int8 >= accuracy:
+        return found, Kept(accuracy, all_int8, all_int8, 0.0, ())
+    seconds = _modelled(network, found.inferred)
+    with_progress = iter(counted("measuring nodes", names))
+    proposal = propose(
+        names,
+        trial.alone,
+        lambda kept: 1 - trial.agreement(kept),
+        1 - accuracy,
+        lambda _: next(with_progress),
+        cost=seconds.__getitem__,
+    )
+    kept, reached = proposal.kept, 1 - proposal.kept_loss
+    left = set(readers_of_integers(network, in_float(network, found, kept)))
+    if reached < accuracy or left.isdisjoint(trial.products):
+        raise ValueError(
+            f"load: accuracy={accuracy:g} cannot be reached in int8: the agreement is "
+            f"{all_int8:.4f} if all is in int8, and {reached:.4f} with all products in float32"
+        )
+    ops = {node.name: node.op for node in network.nodes}
+    nodes = tuple(
+        KeptNode(name, ops[name], proposal.losses[name] ** 0.5, seconds[name]) for name in kept
+    )
+    share = sum(node.seconds for node in nodes) / sum(seconds.values())
+    return in_float(network, found, kept), Kept(accuracy, reached, all_int8, share, nodes)
+
+
+class _Trial:
+    """Runs a network with some nodes in float32, and compares its outputs.
+
+    products: names of the nodes that could multiply integers.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        found: Calibration,
+        feeds: Sequence[Mapping[str, Array]],
+        prepare: Prepare,
+    ) -> None:
+        self._network, self._found = network, found
+        self._feeds, self._prepare = feeds, prepare
+        self._names = readers_of_integers(network, found)
+        self.products = set(quantizable(network))
+        self._comparable = Comparable.of(network, found.inferred)
+        self._exact = self._run(network, feeds)
+
+    def _run(self, network: Network, feeds: Sequence[Mapping[str, Array]]) -> Outputs:
+        prepared = self._prepare(network)
+        return [prepared.run(feed) for feed in feeds]
+
+    def _rounded(self, kept: Collection[str], feeds: Sequence[Mapping[str, Array]]) -> Outputs:
+        found = in_float(self._network, self._found, kept)
+        return self._run(quantize_network(self._network, found), feeds)
+
+    def agreement(self, kept: Collection[str]) -> float:
+        """Return the agreement on all feeds if these nodes are in float32."""
+        found = self._comparable.agreement(self._rounded(kept, self._feeds), self._exact)
+        if found is None:
+            raise ValueError("load: accuracy: no output of the network can be compared")
+        return found
+
+    def alone(self, name: str) -> float:
+        """Return the squared error if only this node reads integers."""
+        others = [other for other in self._names if other != name]
+        got = self._rounded(others, self._feeds[:FEEDS])
+        return self._comparable.loss(got, self._exact[:FEEDS])
+
+
+def _modelled(network: Network, inferred: Inferred) -> dict[str, float]:
+    """Return the seconds of each node in float32 by the cost model."""
+    types, constants = inferred.types, inferred.constants
+    return {
+        node.name: modelled_seconds(TypedNode(node, types, constants)) for node in network.nodes
+    }

@@ -1,0 +1,199 @@
+"""`accuracy=`: which nodes of a network stay in float32 so that its outputs agree with float32."""
+
+import math
+import re
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from fbg.importers.int8.agreement import cosine as cosine_of
+from helpers.commands import invoke
+from helpers.onnx_models import make_model, make_net, node
+
+RNG = np.random.default_rng(5)
+WIDE = np.geomspace(0.02, 20, 16, dtype=np.float32)  # ranges of channels that no scale suits
+
+
+def kernel(outputs, inputs, size=1):
+    w = RNG.standard_normal((outputs, inputs, size, size)) / np.sqrt(inputs * size**2)
+    return w.astype(np.float32)
+
+
+# The channels of b differ in range, and c multiplies all up to one: c needs float32.
+CONSTANTS = {
+    "k1": kernel(16, 3, 3),
+    "wide": kernel(16, 16) * WIDE[:, None, None, None],
+    "narrow": kernel(16, 16) / WIDE[None, :, None, None],
+    "k3": kernel(16, 16, 3),
+    "k4": kernel(16, 16),
+    "m": kernel(10, 16)[:, :, 0, 0].T.copy(),
+    "bias": np.zeros(10, np.float32),
+}
+NODES = [
+    node("Conv", ["x", "k1"], "a", pads=[1, 1, 1, 1]),
+    node("Relu", ["a"], "ra"),
+    node("Conv", ["ra", "wide"], "b"),
+    node("Relu", ["b"], "rb"),
+    node("Conv", ["rb", "narrow"], "c"),
+    node("Relu", ["c"], "rc"),
+    node("Conv", ["rc", "k3"], "d", pads=[1, 1, 1, 1]),
+    node("Relu", ["d"], "rd"),
+    node("Conv", ["rd", "k4"], "e"),
+    node("Add", ["e", "rd"], "f"),
+    node("GlobalAveragePool", ["f"], "g"),
+    node("Flatten", ["g"], "h"),
+    node("Gemm", ["h", "m", "bias"], "logits"),
+]
+FEEDS = [{"x": RNG.standard_normal((2, 3, 12, 12), np.float32)} for _ in range(3)]
+OTHER = {"x": np.random.default_rng(6).standard_normal((2, 3, 12, 12), np.float32)}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("nets") / "net.onnx"
+    onnx.save(make_model(NODES, FEEDS[0], ["logits"], CONSTANTS), path)
+    return str(path)
+
+
+def load(file, **more):
+    return fbg.load(file, dtype="int8", calibrate=FEEDS, **more)
+
+
+def agreement(net, exact, feeds=FEEDS):
+    """The least of the mean cosine and of the share of equal classes."""
+    pairs = [(net.run(feed)["logits"], exact.run(feed)["logits"]) for feed in feeds]
+    same = [(y.argmax(-1) == w.argmax(-1)).mean() for y, w in pairs]
+    return min(np.mean([cosine_of(y, w) for y, w in pairs]), np.mean(same))
+
+
+@pytest.mark.filterwarnings("ignore:.*differ by")
+def test_the_node_that_loses_most_stays_in_float32(file):
+    exact, whole, net = fbg.load(file), load(file), load(file, accuracy=0.999)
+    assert whole.kept is None
+    kept = net.kept
+    assert kept.accuracy == 0.999 and kept.all_int8 == pytest.approx(agreement(whole, exact))
+    assert kept.all_int8 < 0.998
+    assert 0.999 <= kept.agreement == pytest.approx(agreement(net, exact))
+    assert [each.name for each in kept.nodes] == ["c"]
+    assert net.products.int8 == whole.products.int8 - 1
+    assert agreement(net, exact, [OTHER]) > 0.99
+    (only,) = kept.nodes
+    assert only.op == "Conv" and only.error > 0.05 and only.seconds > 0 and 0 < kept.share < 1
+    said = rf"agreement {kept.agreement:.4f}, wanted 0.999; {kept.all_int8:.4f} if all is in int8\n"
+    said += r"1 node in float32, \d+\.\d% of the modelled time in float32:\n  c \(Conv\): error "
+    assert re.match(said, str(kept))
+
+
+def test_nothing_stays_in_float32_where_nothing_has_to(file):
+    net = load(file, accuracy=0.9)
+    assert net.kept.nodes == () and net.kept.share == 0
+    assert net.kept.agreement == net.kept.all_int8 > 0.9
+    assert str(net.kept).endswith("no node stays in float32")
+    want = load(file).run(OTHER)["logits"]
+    assert net.run(OTHER)["logits"].tobytes() == want.tobytes()
+
+
+def test_nodes_that_were_named_stay_in_float32_besides(file):
+    net = load(file, accuracy=0.999, higher_precision=["d"])
+    assert net.kept.agreement >= 0.999
+    assert "d" not in [each.name for each in net.kept.nodes]
+    assert net.products.int8 <= 4
+
+
+def test_a_sum_may_stay_in_float32_while_products_read_its_integers():
+    """The residual is so large that its steps take what the products add to it."""
+    nodes = [
+        node("Conv", ["x", "k1"], "a", pads=[1, 1, 1, 1]),
+        node("Mul", ["a", "hundred"], "big"),
+        node("Conv", ["big", "small"], "b"),
+        node("Add", ["b", "big"], "s"),
+        node("Sub", ["s", "big"], "t"),
+        node("Conv", ["t", "k4"], "y"),
+    ]
+    constants = CONSTANTS | {"hundred": np.float32(100), "small": kernel(16, 16) / 50}
+    net = make_net(nodes, FEEDS[0], ["y"], constants, calibrate=FEEDS, accuracy=0.98)
+    ops = {each.op for each in net.kept.nodes}
+    assert "Conv" not in ops and ops & {"Add", "Sub"}
+    assert net.products.int8 == net.products.all == 3
+
+
+def test_equal_integers_count_where_the_network_ends_with_them():
+    nodes = [*NODES, node("ArgMax", ["logits"], "class", axis=1, keepdims=0)]
+    net = make_net(nodes, FEEDS[0], ["class"], CONSTANTS, calibrate=FEEDS, accuracy=1.0)
+    exact = make_net(nodes, FEEDS[0], ["class"], CONSTANTS)
+    for feed in FEEDS:
+        assert (net.run(feed)["class"] == exact.run(feed)["class"]).all()
+    assert net.kept.agreement == 1
+
+
+def test_the_saved_network_tells_the_same(file, tmp_path):
+    net = load(file, accuracy=0.999)
+    net.save(tmp_path / "saved")
+    loaded = fbg.load(tmp_path / "saved")
+    assert loaded.kept == net.kept
+    assert loaded.run(OTHER)["logits"].tobytes() == net.run(OTHER)["logits"].tobytes()
+    load(file).save(tmp_path / "plain")
+    assert fbg.load(tmp_path / "plain").kept is None
+
+
+def test_the_command_tells_which_nodes_stay(file, tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.stack([feed["x"] for feed in FEEDS]))
+    wanted = ("--calibrate", tmp_path / "x.npz", "--accuracy", "0.999")
+    result = invoke("quantize", file, tmp_path / "out", *wanted)
+    assert result.exit_code == 0, result.output
+    assert str(fbg.load(tmp_path / "out").kept) in result.stderr
+    result = invoke("quantize", file, tmp_path / "new", "--dtype", "float32", "--accuracy", "1")
+    assert result.exit_code != 0 and "accuracy" in result.stderr
+
+
+@pytest.mark.parametrize("value", [0, -0.5, 1.0001, math.nan, math.inf])
+def test_an_accuracy_out_of_range_is_refused(file, value):
+    with pytest.raises(ValueError, match=r"load: accuracy must be in \(0, 1\], got"):
+        load(file, accuracy=value)
+
+
+@pytest.mark.parametrize("value", ["0.9", [0.9], object()])
+def test_an_accuracy_that_is_no_number_is_refused(file, value):
+    with pytest.raises(TypeError, match="load: accuracy must be a number"):
+        load(file, accuracy=value)
+
+
+def test_accuracy_requires_int8(file):
+    with pytest.raises(ValueError, match="load: accuracy of an ONNX file requires dtype='int8'"):
+        fbg.load(file, accuracy=0.9)
+
+
+def test_what_int8_cannot_reach_is_an_error(file):
+    with pytest.raises(ValueError, match=r"load: accuracy=1 cannot be reached in int8: the agree"):
+        load(file, accuracy=1)
+
+
+def test_outputs_that_cannot_be_compared_are_an_error():
+    nodes = [
+        node("Conv", ["x", "k1"], "a"),
+        node("Relu", ["a"], "r"),
+        node("NonZero", ["r"], "y"),
+    ]
+    with pytest.raises(ValueError, match="load: accuracy: no output of the network can be compar"):
+        make_net(nodes, FEEDS[0], ["y"], CONSTANTS, calibrate=FEEDS, accuracy=0.9)
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), spread=st.floats(0, 4), accuracy=st.floats(0.9, 0.9999))
+def test_what_is_told_holds(seed, spread, accuracy):
+    rng = np.random.default_rng(seed)
+    scales = np.exp(spread * rng.standard_normal(16)).astype(np.float32)[:, None, None, None]
+    constants = CONSTANTS | {"k1": CONSTANTS["k1"] * scales, "k4": CONSTANTS["k4"] * scales}
+    exact = make_net(NODES, FEEDS[0], ["logits"], constants)
+    try:
+        net = make_net(NODES, FEEDS[0], ["logits"], constants, calibrate=FEEDS, accuracy=accuracy)
+    except ValueError as error:
+        assert "cannot be reached in int8" in str(error)
+        return
+    assert net.products.int8 > 0
+    assert net.kept.agreement >= accuracy
+    assert net.kept.agreement == pytest.approx(agreement(net, exact), abs=1e-12)
