@@ -320,20 +320,24 @@ def test_ctrl_c_ends_a_loop_whose_thread_has_just_started(tmp_path, monkeypatch)
     assert not started[0].is_alive()
 
 
-def test_ctrl_c_ends_a_loop_without_end(tmp_path):
+@pytest.mark.parametrize(
+    "send", ["os.kill(os.getpid(), 2)", "signal.pthread_kill(threading.get_ident(), 2)"]
+)
+def test_ctrl_c_ends_a_loop_without_end(tmp_path, send):
+    """Also if the system delivers the signal to a thread that is not the main one."""
     (tmp_path / "m.onnx").write_bytes(endless_loop().SerializeToString())
     program = """
-        import os, signal, threading
+        import os, signal, sys, threading
         import numpy as np, fbg
         net = fbg.load("m.onnx")
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(0.5, eval, (sys.argv[1], globals())).start()
         try:
             net(np.ones(1, np.float32))
         except KeyboardInterrupt:
             print("ended")
     """
     ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
+        [sys.executable, "-c", textwrap.dedent(program), send],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -40,6 +40,7 @@ from fbg.locks import Lock
 
 MOST_TRIED = 2**12  # most elements of a constant that stays one in a trial: it may be a shape
 LONGEST_START = 5.0  # seconds until a thread that was interrupted while it started has begun
+LOOK_UP = 0.2  # seconds after which a waiting thread looks whether it was interrupted
 SHORT = 100e-6  # modelled seconds of a part for which other threads would hardly wake in time
 
 
@@ -237,7 +238,8 @@ class _PreparedSession:
     def _called(self, call: Callable[[Any], Any]) -> Any:
         """Return the result of a call with options of a run; Ctrl-C ends the run of a Loop.
 
-        Python interrupts nothing but its own main thread, so this one waits for another.
+        Python interrupts nothing but its own main thread, so this one waits for another. It looks
+        up now and then: a signal that the system delivers to another thread does not wake it.
         """
         if not self._loops or threading.current_thread() is not threading.main_thread():
             return call(None)
@@ -254,6 +256,9 @@ class _PreparedSession:
         thread = threading.Thread(target=run, daemon=True)
         try:
             thread.start()  # which may be interrupted while it waits for the thread
+            while not result.done():
+                with contextlib.suppress(FutureTimeout):
+                    result.exception(LOOK_UP)
             return result.result()
         except KeyboardInterrupt:
             options.terminate = True
