@@ -237,9 +237,11 @@ Buffer convolve(Graph& graph, Fields& f) {
   const auto channels = f.get<std::int64_t>("channels", 0), first = f.get<std::int64_t>("first", 0);
   const auto before = f.find<Buffer>("before");
   if (channels > 0) epilogue.place = ConvPlace{channels, first, before};
+  const ConvQuantization computed{f.find<Buffer>("computed_scale"),
+                                  f.find<Buffer>("computed_zero_point")};
   const ConvShape shape = ConvShape::of(geometry, batch, spatial);
   return fbg::convolve(graph, x, std::move(weights), shape, options, std::move(epilogue), scale,
-                       zero_point);
+                       zero_point, computed);
 }
 
 constexpr Choice<RecurrentCell> kCells[] = {

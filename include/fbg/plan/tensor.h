@@ -187,12 +187,17 @@ struct ConvEpilogue {
   std::optional<ConvPlace> place = {};
 };
 
+// Scale and zero point of x, if runs compute them: a float32, and a byte of the type of x.
+struct ConvQuantization {
+  std::optional<Buffer> scale = {}, zero_point = {};
+};
+
 // A convolution of a dense channels-last tensor, or, as one of kernel size 1, a product with
 // constant weights. `source`, `algorithm`, `measured` and `exact` of the options count; scale and
-// zero point are those of x.
+// zero point are those of x, unless `computed` has them.
 Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& shape,
                 const ConvOptions& options, ConvEpilogue epilogue, float scale,
-                std::int32_t zero_point);
+                std::int32_t zero_point, const ConvQuantization& computed = {});
 
 // Recurrent layers ------------------------------------------------------------------------------
 

@@ -9,20 +9,24 @@
 namespace fbg {
 namespace {
 
-// The tensor that the result becomes a part of, if there is one, then x, then the residual.
-std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue) {
+// The tensor that the result becomes a part of, if there is one, then x, then the residual, then
+// scale and zero point of x.
+std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue,
+                             const ConvQuantization& computed) {
   std::vector<Buffer> buffers;
   if (epilogue.place && epilogue.place->before) buffers.push_back(*epilogue.place->before);
   buffers.push_back(x);
-  if (epilogue.residual) buffers.push_back(*epilogue.residual);
+  for (const auto& each : {epilogue.residual, computed.scale, computed.zero_point})
+    if (each) buffers.push_back(*each);
   return buffers;
 }
 
 class ConvOp final : public Op {
  public:
   ConvOp(Buffer x, PackedConv weights, const ConvShape& shape, const ConvOptions& options,
-         ConvEpilogue epilogue, float scale, std::int32_t zero_point)
-      : Op("conv " + to_string(weights.geometry()), operands(x, epilogue)),
+         ConvEpilogue epilogue, float scale, std::int32_t zero_point,
+         const ConvQuantization& computed)
+      : Op("conv " + to_string(weights.geometry()), operands(x, epilogue, computed)),
         weights_(std::move(weights)),
         shape_(shape),
         options_(options),
@@ -31,6 +35,7 @@ class ConvOp final : public Op {
         epilogue_(std::move(epilogue)),
         scale_(scale),
         zero_point_(zero_point),
+        computed_(computed),
         first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
     // No other op may read the memory that the results overwrite.
     in_place = first_operand_ == 1 && std::ranges::count(inputs, inputs[0]) == 1;
@@ -41,6 +46,16 @@ class ConvOp final : public Op {
   }
 
  private:
+  float scale_of(const Frame& frame) const noexcept {
+    return computed_.scale ? *reinterpret_cast<const float*>(frame[*computed_.scale].data) : scale_;
+  }
+  std::int32_t zero_point_of(const Frame& frame) const noexcept {
+    if (!computed_.zero_point) return zero_point_;
+    const std::byte* const point = frame[*computed_.zero_point].data;
+    return options_.source == ConvSource::int8 ? *reinterpret_cast<const std::int8_t*>(point)
+                                               : *reinterpret_cast<const std::uint8_t*>(point);
+  }
+
   class ConvOpStep final : public Step {
    public:
     ConvOpStep(const ConvOp& op, const PrepareContext& context)
@@ -58,8 +73,8 @@ class ConvOp final : public Op {
       const ConvGeometry& g = op_.weights_.geometry();
       const std::size_t at = op_.first_operand_;
       ConvInput x = ConvInput::dense(frame[op_.inputs[at]].data, g, op_.shape_);
-      x.scale = op_.scale_;
-      x.zero_point = op_.zero_point_;
+      x.scale = op_.scale_of(frame);
+      x.zero_point = op_.zero_point_of(frame);
       std::array<Stage, kMaxStages> stages;
       std::ranges::copy(op_.epilogue_.stages, stages.begin());
       const std::size_t count = op_.epilogue_.stages.size();
@@ -112,6 +127,7 @@ class ConvOp final : public Op {
   const ConvEpilogue epilogue_;
   const float scale_;
   const std::int32_t zero_point_;
+  const ConvQuantization computed_;
   const std::size_t first_operand_;  // which of the inputs is x
 };
 
@@ -124,10 +140,15 @@ std::int64_t source_size(ConvSource source, const PackedConv& weights) {
 
 Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& shape,
                 const ConvOptions& options, ConvEpilogue epilogue, float scale,
-                std::int32_t zero_point) {
+                std::int32_t zero_point, const ConvQuantization& computed) {
   const ConvGeometry& g = weights.geometry();
   require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size(options.source, weights),
                 "conv: x");
+  if (computed.scale) require_bytes(graph, *computed.scale, 4, "conv: scale");
+  if (computed.zero_point) require_bytes(graph, *computed.zero_point, 1, "conv: zero point");
+  require((!computed.scale && !computed.zero_point) ||
+              (is_integer(weights.family()) && options.source != ConvSource::quantize),
+          "conv: x must have a scale or zero point to compute them");
   const auto adds = std::ranges::count_if(epilogue.stages, reads_matrix, &Stage::kind);
   require(adds == (epilogue.residual ? 1 : 0),
           "conv: stages must hold one Add if there is a residual, and none otherwise");
@@ -153,7 +174,7 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& sha
   }
   return append_op(graph,
                    std::make_shared<ConvOp>(x, std::move(weights), shape, options,
-                                            std::move(epilogue), scale, zero_point),
+                                            std::move(epilogue), scale, zero_point, computed),
                    tensor_shape(bytes));
 }
 

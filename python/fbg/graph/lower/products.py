@@ -34,6 +34,13 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
     fields, trial = _convolution(op, packed, given, lowering)
     if not op.algorithm:
         lowering.trials.append(trial)
+    computed = {
+        name: None if of is None else lowering.buffer(lowering.stored(of))
+        for name, of in (
+            ("computed_scale", op.computed_scale),
+            ("computed_zero_point", op.computed_zero_point),
+        )
+    }
     place: dict[str, Any] = {}
     if op.part is not None:
         before = None if op.before is None else lowering.stored(op.before).buffer
@@ -45,6 +52,7 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
         algorithm=op.algorithm,
         measured=store.algorithm(trial.key),
         **fields,
+        **computed,
         **place,
     )
     return lowering.written(value, order, buffer)

@@ -47,6 +47,7 @@ class Product(TensorOp):
     int32 in units of the sums. result: the form of the sums before `post`: "sums" (integers,
     with `post` to follow), "int32" (corrected for zero points) or "float32". algorithm: "" leaves
     it to the cost model. alternative: the same weights as integers, if any, for an integer x.
+    computed_scale, computed_zero_point: those of x if runs compute them, tensors of one element.
     part, before: set if the result is a part of a tensor, which `before` writes, too.
     """
 
@@ -62,6 +63,8 @@ class Product(TensorOp):
     result: str = "float32"
     post: tuple[Step, ...] = ()
     residual: Value | None = None
+    computed_scale: Value | None = None
+    computed_zero_point: Value | None = None
     algorithm: str = ""
     alternative: IntegerWeights | None = None
     part: Part | None = None
@@ -90,6 +93,9 @@ class Product(TensorOp):
             shown.append("bias")
         residual = "" if self.residual is None else numbers[self.residual]
         shown += [step.text(residual) for step in self.post]
+        for name in ("computed_scale", "computed_zero_point"):
+            if (value := getattr(self, name)) is not None:
+                shown.append(f"{name.removeprefix('computed_')}={numbers[value]}")
         if self.part is not None:
             end = self.part.first + self.out_channels
             shown.append(f"channels={self.part.first}:{end}")

@@ -54,7 +54,7 @@ def _with_step(made: Rewriting, value: Value, product: Product, step: Step, **mo
 @_rule.register
 def _(op: Quantize, made: Rewriting, scaling: Scaling) -> Value | None:
     product = _open(made, op.x)
-    if product is None:
+    if product is None or product.computed_scale is not None:
         return None
     return _with_step(made, op.x, product, Quantization(op.scale, op.zero_point, op.dtype))
 

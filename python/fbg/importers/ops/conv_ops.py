@@ -16,7 +16,7 @@ from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, weights_of
-from fbg.importers.ops.quantized import integer_weights, scalar_parameter
+from fbg.importers.ops.quantized import integer_weights, scalar_parameter, zero_point_of_x
 from fbg.importers.ops.registry import BYTES, op
 from fbg.importers.ops.windows import conv_windows, transposed_windows
 
@@ -97,13 +97,13 @@ def _integer_conv(
         _options(node, shape_of(x), w.shape),
         w_scale=weights.scale,
         w_zero_point=weights.zero_point,
-        x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
+        **zero_point_of_x(builder, node, 2),
         **more,
     )
     return builder.add(conv)
 
 
-@op("ConvInteger", types=BYTES, constants=(1, 2, 3))
+@op("ConvInteger", types=BYTES, constants=(1, 3))
 def build_conv_integer(builder: Builder, node: TypedNode) -> None:
     """int32 sums of (x - x_zero_point) (w - w_zero_point)."""
     zero_point = builder.constant_input(node, 3)

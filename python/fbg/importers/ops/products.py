@@ -22,7 +22,7 @@ from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of, weights_of
-from fbg.importers.ops.quantized import integer_weights, scalar_parameter
+from fbg.importers.ops.quantized import integer_weights, scalar_parameter, zero_point_of_x
 from fbg.importers.ops.registry import BYTES, op
 
 
@@ -152,7 +152,7 @@ def _scaled(builder: Builder, x: Value, factor: float) -> Value:
     return builder.apply("multiply", x, builder.constant(np.array(factor, np.float32)))
 
 
-@op("MatMulInteger", types=BYTES, constants=(1, 2, 3))
+@op("MatMulInteger", types=BYTES, constants=(1, 3))
 def build_matmul_integer(builder: Builder, node: TypedNode) -> None:
     """int32 sums of (a - a_zero_point) (b - b_zero_point)."""
     x, w = builder.input(node, 0), builder.constant_input(node, 1)
@@ -161,6 +161,8 @@ def build_matmul_integer(builder: Builder, node: TypedNode) -> None:
     points = np.zeros((), np.int32) if zero_point is None else zero_point
     weights = integer_weights(builder, w, np.ones((), np.float32), points)
 
+    point = zero_point_of_x(builder, node, 2)
+
     def product(part: Value, matrix: Weights) -> Value:
         return _product(
             builder,
@@ -168,8 +170,8 @@ def build_matmul_integer(builder: Builder, node: TypedNode) -> None:
             matrix,
             w_scale=weights.scale,
             w_zero_point=weights.zero_point,
-            x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
             result="int32",
+            **point,
         )
 
     integers = weights.integers

@@ -8,7 +8,7 @@ import numpy as np
 
 from fbg.arrays import Array
 from fbg.graph.ops.products import IntegerWeights
-from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of
+from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of, size_of
 from fbg.graph.packed_weights import Weights
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
@@ -46,6 +46,16 @@ def scalar_parameter(builder: Builder, node: TypedNode, index: int, default: flo
     if value.size != 1:
         raise Unsupported(node.node.name, "a parameter of x for each channel")
     return float(value.reshape(-1)[0])
+
+
+def zero_point_of_x(builder: Builder, node: TypedNode, index: int) -> dict[str, Any]:
+    """Return the fields of a product for the zero point of x, which each run may compute."""
+    if not node.has_input(index) or node.constant(index) is not None:
+        return {"x_zero_point": int(scalar_parameter(builder, node, index, 0))}
+    value = builder.input(node, index)
+    if size_of(value) != 1 or value.dtype != node.input_type(0).dtype:
+        raise Unsupported(node.node.name, "a zero point of x that is not one of its elements")
+    return {"computed_zero_point": value}
 
 
 def _per_axis(node: TypedNode, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:

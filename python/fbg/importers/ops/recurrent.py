@@ -20,7 +20,9 @@ from fbg.graph.packed_weights import Weights
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, weights_of
-from fbg.importers.ops.registry import op
+from fbg.importers.ops.quantized import integer_weights
+from fbg.importers.ops.reductions import dynamically_quantized
+from fbg.importers.ops.registry import BYTES, op
 
 # The functions that fbg has of those that ONNX names: what it calls them, and the defaults of alpha
 # and beta, as far as they have these.
@@ -237,3 +239,56 @@ def _name_outputs(builder: Builder, node: TypedNode, layer: Layer, result: Value
             part = builder.reshaped(part, tuple(state))
             perm = perm if layer.batch_first else (0, 1, 2)
         builder.set_output(node, _transposed(builder, part, perm), index)
+
+
+@op("DynamicQuantizeLSTM", domain="com.microsoft", constants=(1, 2, 3, 7, 8, 9, 10, 11))
+def build_quantized_lstm(builder: Builder, node: TypedNode) -> None:
+    """An LSTM with 8-bit weights: x is quantized as a whole, and the states in each step.
+
+    Weights (directions, rows, gates) have scales and zero points for each direction or gate.
+    """
+    x, hidden = builder.input(node, 0), node.shape(2)[1]
+    layer = Layer.of(node, "LSTM", hidden)
+    w, r = (
+        _quantized_matrix(builder, node, layer, *place)
+        for place in ((1, 8, shape_of(x)[-1]), (2, 10, hidden))
+    )
+    q, scale, zero_point = dynamically_quantized(builder, x)
+    product = Linear(
+        q,
+        w.w,
+        (*shape_of(x)[:-1], layer.rows),
+        w_scale=w.scale,
+        w_zero_point=w.zero_point,
+        computed_scale=scale,
+        computed_zero_point=zero_point,
+        bias=biases(builder, node, layer)[0],
+    )
+    add_layer(builder, node, layer, builder.add(product), (r,))
+
+
+def _quantized_matrix(
+    builder: Builder, node: TypedNode, layer: Layer, index: int, scale_index: int, depth: int
+) -> RecurrentWeights:
+    w, scale, zero_point = (
+        builder.constant_input(node, i) for i in (index, scale_index, scale_index + 1)
+    )
+    directions, columns = layer.directions, 4 * layer.hidden
+    if w is None or w.shape != (directions, depth, columns) or str(w.dtype) not in BYTES:
+        raise Unsupported(node.node.name, "weights must be constant integers of 8 bits")
+    if scale is None or scale.dtype != np.float32:
+        raise Unsupported(node.node.name, "scales must be constant")
+
+    def rows(parameter: Array) -> Array:
+        if parameter.size not in (directions, directions * columns):
+            raise Unsupported(node.node.name, f"parameters of shape {parameter.shape}")
+        spread = np.broadcast_to(parameter.reshape(directions, -1), (directions, columns))
+        return np.ascontiguousarray(spread).reshape(-1)
+
+    points = np.zeros(directions, w.dtype) if zero_point is None else zero_point
+    found = integer_weights(builder, w, rows(scale), rows(points))
+    shape = (layer.rows, depth, 1)
+    integers = found.integers.then(
+        "rows", lambda stack: stack.transpose(0, 2, 1).reshape(shape), shape
+    )
+    return RecurrentWeights(integers, found.scale, found.zero_point)

@@ -112,8 +112,13 @@ def _layer_norm_with_statistics(builder: Builder, node: TypedNode, x: Value, axi
 
 @op("DynamicQuantizeLinear")
 def build_dynamic_quantize(builder: Builder, node: TypedNode) -> None:
-    """uint8 with a scale and a zero point for the whole tensor, computed in each run."""
-    x = builder.input(node, 0)
+    """Build uint8 with a scale and a zero point for the whole tensor, computed in each run."""
+    for index, value in enumerate(dynamically_quantized(builder, builder.input(node, 0))):
+        builder.set_output(node, value, index)
+
+
+def dynamically_quantized(builder: Builder, x: Value) -> tuple[Value, Value, Value]:
+    """Return x in uint8, its scale and its zero point."""
     axes = tuple(range(len(x.shape)))
     least, most = (builder.add(Reduce(x, function, axes)) for function in ("min", "max"))
     low = builder.apply("clip", least, c0=-np.inf, c1=0.0)
@@ -126,6 +131,4 @@ def build_dynamic_quantize(builder: Builder, node: TypedNode) -> None:
     point = builder.apply("clip", builder.apply("round", steps), c0=0.0, c1=255.0)
     rounded = builder.apply("round", builder.apply("divide", x, scale))
     q = builder.apply("add", rounded, point, dtype=np.uint8)
-    point = builder.apply("affine", point, c0=1.0, dtype=np.uint8)
-    for index, value in enumerate((q, scale, point)):
-        builder.set_output(node, value, index)
+    return q, scale, builder.apply("affine", point, c0=1.0, dtype=np.uint8)
