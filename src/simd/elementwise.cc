@@ -87,7 +87,37 @@ void quantize(const float* a, const float* b, float c0, float c1, std::size_t n,
   });
 }
 
+// Functions of int32, whose registers hold their bits.
+using IntVec = hn::Vec<hn::RebindToSigned<FloatTag>>;
+template <auto kFunction>
+void of_integers(const float* a, const float* b, float c0, float c1, std::size_t n, float* y) {
+  binary<[](FloatVec u, FloatVec v) FBG_INLINE_LAMBDA {
+    const FloatTag d;
+    const hn::RebindToSigned<FloatTag> di;
+    return hn::BitCast(d, kFunction(hn::BitCast(di, u), hn::BitCast(di, v)));
+  }>(a, b, c0, c1, n, y);
+}
+
+template <auto kFunction>
+void compare_integers(const float* a, const float* b, float c0, float c1, std::size_t n, float* y) {
+  binary<[](FloatVec u, FloatVec v) FBG_INLINE_LAMBDA {
+    const FloatTag d;
+    const hn::RebindToSigned<FloatTag> di;
+    const auto found = kFunction(hn::BitCast(di, u), hn::BitCast(di, v));
+    return one_or_zero(hn::RebindMask(d, found));
+  }>(a, b, c0, c1, n, y);
+}
+
+// Without the fraction. Saturated; NaN becomes the lowest.
+HWY_INLINE FloatVec to_int32(FloatVec x) {
+  const FloatTag d;
+  const auto lowest = number(-0x1p31f);
+  const auto bounded = hn::IfThenElse(hn::Gt(x, lowest), x, lowest);
+  return hn::BitCast(d, hn::ConvertTo(hn::RebindToSigned<FloatTag>(), bounded));
+}
+
 using U = FloatVec;
+using I = IntVec;
 constexpr NamedFunction kFunctions[] = {
     {"add", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>},
     {"subtract", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>},
@@ -105,6 +135,13 @@ constexpr NamedFunction kFunctions[] = {
     {"less", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Lt(u, v)); }>},
     {"greater", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Gt(u, v)); }>},
     {"equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Eq(u, v)); }>},
+    {"add_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>},
+    {"subtract_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>},
+    {"multiply_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Mul(u, v); }>},
+    {"less_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Lt(u, v); }>},
+    {"greater_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Gt(u, v); }>},
+    {"equal_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Eq(u, v); }>},
+    {"to_int32", unary<to_int32>},
     {"quantize_by", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Round(hn::Div(u, v)); }>},
     {"negate", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Neg(u); }>},
     {"absolute", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Abs(u); }>},

@@ -30,7 +30,7 @@ from fbg.graph.lower.layout import (
 )
 from fbg.graph.ops import moves, windows
 from fbg.graph.ops import tensors as ops
-from fbg.graph.ops.common import LayerNorm, Map, MapStep, Norm
+from fbg.graph.ops.common import LayerNorm, Map, MapStep, Norm, reads_bits
 from fbg.graph.ops.moves import AxisMap
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.tensors import Sizes, shape_of
@@ -284,7 +284,7 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     assert own is not None
     shape = shape_of(value)
     given = [lowering.stored(x) for x in own.operands]
-    output = "uint8" if value.dtype == "bool" else value.dtype
+    output = {"bool": "uint8", "int32": "float32"}.get(value.dtype, value.dtype)
     read = [x for x in given if x.array is None or x.size != 1]
     bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
     if bytewise and [x.shape for x in read] == [shape]:
@@ -299,11 +299,17 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     strides = [stretched(x.shape, x.order, shape) for x in operands]
     extents, strides = merged_axes(extents, [[s[axis] for axis in order] or [0] for s in strides])
     native = [
-        (lowering.buffer(x), x.native_type, [int(s) for s in own_strides])
-        for x, own_strides in zip(operands, strides, strict=True)
+        (lowering.buffer(x), _register(own, i, x.native_type), [int(s) for s in own_strides])
+        for i, (x, own_strides) in enumerate(zip(operands, strides, strict=True))
     ]
     buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
     return lowering.written(value, order, buffer)
+
+
+def _register(op: Map, operand: int, dtype: str) -> str:
+    """Return the type as which an operand is read: functions of int32 take its bits as they are."""
+    reads = (step for step in op.steps if operand in step[1:3])
+    return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
 
 
 def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
@@ -329,6 +335,12 @@ def _table(
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     _fbg.run_tensors(plan, [], [table], 1)
     return table
+
+
+@append.register
+def _(op: ops.Words, lowering: TensorLowering, value: Value) -> Stored:
+    x = lowering.in_order(lowering.stored(op.x), natural(len(op.x.shape)))
+    return Stored(shape_of(value), value.dtype, natural(len(value.shape)), lowering.buffer(x))
 
 
 @append.register

@@ -17,6 +17,11 @@ MOST_PRINTED = 120  # longest map that is printed as a formula, else as a list o
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "power")  # take two operands, or one twice
 
 
+def reads_bits(function: str) -> bool:
+    """Whether a function takes the bits of int32, and not its numbers."""
+    return function.endswith("_int32") and function != "to_int32"
+
+
 @dataclass(frozen=True, eq=False)
 class Map(Op):
     """A function of the elements of its operands; tensors are broadcast as NumPy does.

@@ -156,6 +156,22 @@ class Convert(TensorOp):
 
 
 @dataclass(frozen=True, eq=False)
+class Words(TensorOp):
+    """The words of int64 elements as int32, the lower one first, along another axis at the end."""
+
+    x: Value
+    kind = "words"
+
+    def element_type(self) -> str:
+        return "int32"
+
+    def infer(self) -> Sizes:
+        if self.x.dtype != "int64":
+            raise self.error("x", "be int64", self.x.dtype)
+        return (*shape_of(self.x), 2)
+
+
+@dataclass(frozen=True, eq=False)
 class Foreign(TensorOp):
     """An output of an operator that another back end computes.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import Convert
+from fbg.graph.ops.tensors import Convert, Words
+from fbg.graph.ops.windows import Reduce
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of
@@ -99,14 +100,17 @@ def build_clip(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.apply("clip", x, c0=low, c1=high, dtype=x.dtype))
 
 
-@op(*_BINARY)
+@op(*_BINARY, types=(*FLOAT, "int32"))
 def build_binary(builder: Builder, node: TypedNode) -> None:
-    """f(a, b) with broadcasting."""
+    """f(a, b) with broadcasting, of int32 only sums, differences and products."""
     if "axis" in node.node.attributes:
         raise Unsupported(node.node.name, "broadcasting of operator set 6")
-    if node.input_type(1).dtype != np.float32:
-        raise Unsupported(node.node.name, "both operands must be float32")
     a, b = builder.input(node, 0), builder.input(node, 1)
+    if a.dtype != b.dtype or (a.dtype == "int32" and node.node.op not in ("Add", "Sub", "Mul")):
+        raise Unsupported(node.node.name, f"operands of {a.dtype} and {b.dtype}")
+    if a.dtype == "int32":
+        function = f"{_BINARY[node.node.op]}_int32"
+        return builder.set_output(node, builder.apply(function, a, b, dtype=np.int32))
     if node.node.op == "PRelu" and node.node.version < 7 and (known := constant_of(b)) is not None:
         b = builder.constant(known.reshape(-1, *[1] * (len(a.shape) - 2)))
     builder.set_output(node, builder.apply(_BINARY[node.node.op], a, b))
@@ -127,17 +131,24 @@ def build_variadic(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, result)
 
 
-@op(*_COMPARISONS)
+@op(*_COMPARISONS, types=(*FLOAT, *BYTES, "bool", "int32", "int64"))
 def build_comparison(builder: Builder, node: TypedNode) -> None:
-    """a < b and other comparisons, as bool."""
+    """a < b and other comparisons, as bool; of int64, whether the words of both are equal."""
     function = _COMPARISONS[node.node.op]
-    operands = builder.input(node, 0), builder.input(node, 1)
-    builder.set_output(node, builder.apply(function, *operands, dtype=np.bool_))
+    a, b = builder.input(node, 0), builder.input(node, 1)
+    if a.dtype != b.dtype or (a.dtype == "int64" and function != "equal"):
+        raise Unsupported(node.node.name, f"operands of {a.dtype} and {b.dtype}")
+    if a.dtype == "int64":
+        words = builder.apply("equal_int32", builder.add(Words(a)), builder.add(Words(b)))
+        both = builder.add(Reduce(words, "min", (len(words.shape) - 1,)))
+        return builder.set_output(node, builder.apply("affine", both, c0=1.0, dtype=np.bool_))
+    function += "_int32" if a.dtype == "int32" else ""
+    builder.set_output(node, builder.apply(function, a, b, dtype=np.bool_))
 
 
 @op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "int64", "bool"))
 def build_cast(builder: Builder, node: TypedNode) -> None:
-    """Casts to float32, and from int64 to int32; other targets are left to other back ends."""
+    """Casts to float32 and int32; other targets are left to other back ends."""
     target = node.types[node.node.outputs[0]].dtype
     value = builder.input(node, 0)
     if target == value.dtype:
@@ -146,6 +157,8 @@ def build_cast(builder: Builder, node: TypedNode) -> None:
         builder.set_output(node, builder.add(Convert(value, str(target))))
     elif target == np.float32:
         builder.set_output(node, builder.apply("affine", value, c0=1.0))
+    elif target == np.int32:
+        builder.set_output(node, builder.apply("to_int32", value, dtype=np.int32))
     else:
         raise Unsupported(node.node.name, f"to {target}")
 
