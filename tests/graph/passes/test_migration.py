@@ -7,7 +7,7 @@ import pytest
 
 import fbg
 from fbg.graph.passes.migration import row_factors, tensor_factors
-from fbg.importers.int8.equalization import channel_ranges, equalize_channels, pairs_of
+from fbg.importers.int8.equalization import channel_ranges, divisible, equalize_channels, pairs_of
 from fbg.importers.int8.observe import calibrate_network
 from fbg.importers.int8.quantize import quantize_network
 from fbg.importers.net import Net
@@ -151,3 +151,66 @@ def test_a_tensor_with_other_readers_is_left_alone():
 def test_equalizing_takes_inputs_to_calibrate_on():
     with pytest.raises(ValueError, match="equalize of an ONNX file requires"):
         fbg.load("some.onnx", equalize=True)
+
+
+def hard_swish_between(*readers):
+    """Convolutions behind a hard-swish with channels of different ranges."""
+    rng = np.random.default_rng(3)
+    constants = {
+        "w1": (rng.standard_normal((8, 4, 3, 3)) / 6 * 3.0 ** np.arange(8)[:, None, None, None]),
+        "dense": rng.standard_normal((6, 8, 3, 3)) / 3.0 ** np.arange(8)[None, :, None, None],
+        "depthwise": rng.standard_normal((8, 1, 3, 3)) / 3.0 ** np.arange(8)[:, None, None, None],
+    }
+    nodes = [node("Conv", ["x", "w1"], "a"), node("HardSwish", ["a"], "h")]
+    nodes += [
+        node("Conv", ["h", w], f"y{n}", group=8 if w == "depthwise" else 1)
+        for n, w in enumerate(readers)
+    ]
+    shape = np.zeros((2, 4, 12, 12), np.float32)
+    outputs = [f"y{n}" for n in range(len(readers))]
+    return nodes, {"x": shape}, outputs, {k: v.astype(np.float32) for k, v in constants.items()}
+
+
+READERS = [("dense",), ("depthwise",), ("dense", "depthwise")]
+
+
+@pytest.mark.parametrize("readers", READERS)
+def test_what_convolutions_read_behind_a_function_is_divided(readers):
+    exact = make_net(*hard_swish_between(*readers))
+    rng = np.random.default_rng(4)
+    feeds = [{"x": rng.standard_normal((2, 4, 12, 12), dtype=np.float32)} for _ in range(4)]
+    network = equalize_channels(exact.network, channel_ranges(exact.network, feeds[:3], Net))
+    assert list(divisible(exact.network)) == ["h"]
+    (mul,) = [each for each in network.nodes if each.op == "Mul"]
+    assert mul.inputs[0] == "h" and all(
+        each.inputs[0] == mul.outputs[0]
+        for each in network.nodes
+        if each.op == "Conv" and each.name != "a"
+    )
+
+    def errors(network):
+        net = Net(network)
+        pairs = [(net.run(feed), exact.run(feed)) for feed in feeds]
+        return max(
+            np.linalg.norm(y[name] - w[name]) / np.linalg.norm(w[name])
+            for y, w in pairs
+            for name in w
+        )
+
+    def rounded(network):
+        return errors(quantize_network(network, calibrate_network(network, feeds[:3], Net)))
+
+    assert errors(network) < 1e-5
+    error = rounded(network)
+    assert error < 0.5 * rounded(exact.network)
+    assert error < 0.04 or len(readers) > 1
+
+
+def test_tensors_whose_channels_are_alike_are_not_divided():
+    nodes, feeds, outputs, constants = hard_swish_between("dense")
+    rng = np.random.default_rng(3)
+    constants = {name: rng.standard_normal(w.shape, np.float32) for name, w in constants.items()}
+    network = make_net(nodes, feeds, outputs, constants).network
+    feed = {"x": rng.standard_normal((2, 4, 12, 12), np.float32)}
+    changed = equalize_channels(network, channel_ranges(network, [feed], Net))
+    assert [each.op for each in changed.nodes] == ["Conv", "HardSwish", "Conv"]

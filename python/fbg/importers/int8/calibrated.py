@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fbg.arrays import Array
 from fbg.graph.passes.precision import choose_dtypes
@@ -11,7 +12,7 @@ from fbg.importers.description import Network
 from fbg.importers.int8.agreement import largest_error, smooth_outputs
 from fbg.importers.int8.equalization import channel_ranges, equalize_channels
 from fbg.importers.int8.float_nodes import for_products
-from fbg.importers.int8.kept import Kept, reach
+from fbg.importers.int8.kept import Candidate, Kept, reach
 from fbg.importers.int8.observe import Prepare, calibrate_network
 from fbg.importers.int8.quantize import quantize_network
 from fbg.importers.int8.verification import verified
@@ -45,17 +46,26 @@ def quantize_by_feeds(
     another back end. Other arguments as of `fbg.load`, which says what is raised.
     """
     network = fold_weights(network, untouched)
-    if equalize or accuracy is not None:
-        feeds = list(feeds)
-    if equalize:
-        network = equalize_channels(network, channel_ranges(network, feeds, prepare))
-    found = calibrate_network(network, feeds, prepare)
-    found = for_products(network, found, _matching(quantizable(network), higher_precision))
+    kept_names = partial(_matching, patterns=higher_precision)
+
+    def calibrated(equalized: bool, feeds: Iterable[Mapping[str, Array]]) -> Candidate:
+        changed = network
+        if equalized:
+            feeds = list(feeds)
+            changed = equalize_channels(network, channel_ranges(network, feeds, prepare))
+        found = calibrate_network(changed, feeds, prepare)
+        found = for_products(changed, found, kept_names(quantizable(changed)))
+        return Candidate(changed, found, equalized)
+
     if accuracy is None:
-        return Calibrated(*verified(network, found, prepare), None)
-    found, kept = reach(network, found, accuracy, list(feeds), prepare)
-    result = quantize_network(network, found)
-    names = smooth_outputs(network, found.inferred)
+        changed, found, _ = calibrated(equalize, feeds)
+        return Calibrated(*verified(changed, found, prepare), None)
+    feeds = list(feeds)
+    ways = [True] if equalize else [False, True]
+    candidates = (calibrated(equalized, feeds) for equalized in ways)
+    (changed, found, _), kept = reach(candidates, accuracy, feeds, prepare)
+    result = quantize_network(changed, found)
+    names = smooth_outputs(changed, found.inferred)
     error = largest_error(prepare(result).run(found.feed), found.outputs, names)
     return Calibrated(result, error, kept)
 

@@ -23,14 +23,14 @@ from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.products import MOVES, PRODUCTS, quantizable
 
-_ELEMENTWISE = {
+ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
     *("HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus", "Erf", "Mish", "Max", "Min"),
 }
 # Functions that keep the steps of integers, apart from those that they cut off.
 _KEEPING = {"Relu", "Clip", "LeakyRelu", "PRelu", "Max", "Min"}
 _JOINING = {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
-_ENDING = _ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
+_ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
 
 
 def integer_tensors(
@@ -130,7 +130,7 @@ class _Flow:
     def _keeps_integers(self, node: Node) -> bool:
         """Whether a node can read integers, and its step end with the rounding, without a loss."""
         varying = [name for name in node.reads if name not in self._constants]
-        bends = node.op in _ELEMENTWISE - _KEEPING and len(varying) == 1
+        bends = node.op in ELEMENTWISE - _KEEPING and len(varying) == 1
         return self._ends_with_rounding(node) and not bends
 
 

@@ -9,9 +9,9 @@ need on the feeds of the calibration.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from fbg.arrays import Array
 from fbg.graph.passes.precision import propose
@@ -47,7 +47,8 @@ class Kept:
 
     accuracy: the agreement that was wanted. agreement: that of the network on the feeds of the
     calibration; all_int8: that without these nodes. share: of the time of all nodes in
-    float32 by the cost model, how much is theirs.
+    float32 by the cost model, how much is theirs. equalized: whether channels were given similar
+    ranges.
     """
 
     accuracy: float
@@ -55,9 +56,11 @@ class Kept:
     all_int8: float
     share: float
     nodes: tuple[KeptNode, ...]
+    equalized: bool = False
 
     def __str__(self) -> str:
         head = f"agreement {self.agreement:.4f}, wanted {self.accuracy:g}"
+        head += ", channels equalized" if self.equalized else ""
         if not self.nodes:
             return f"{head}: no node stays in float32"
         lines = [
@@ -88,28 +91,50 @@ class Kept:
                 float(stored["all_int8"]),
                 float(stored["share"]),
                 nodes,
+                bool(stored["equalized"]),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"the nodes in float32 are not as they were saved: {error}") from None
 
 
+class Candidate(NamedTuple):
+    """A network to quantize, and its statistics. equalized: whether its channels were."""
+
+    network: Network
+    found: Calibration
+    equalized: bool
+
+
 def reach(
-    network: Network,
-    found: Calibration,
+    candidates: Iterable[Candidate],
     accuracy: float,
     feeds: Sequence[Mapping[str, Array]],
     prepare: Prepare,
-) -> tuple[Calibration, Kept]:
-    """Return the calibration with as many nodes in float32 as the wanted agreement needs.
+) -> tuple[Candidate, Kept]:
+    """Return the first candidate that has the wanted agreement wholly in int8; if none does, the
+    best of them, with as many nodes in float32 as the agreement needs.
 
     feeds: of the calibration. Raises ValueError if no output shows the agreement, or if no product
     could stay in int8.
     """
-    trial = _Trial(network, found, feeds, prepare)
-    all_int8 = trial.agreement(())
-    names = readers_of_integers(network, found)
-    if all_int8 >= accuracy:
-        return found, Kept(accuracy, all_int8, all_int8, 0.0, ())
+    tried = []
+    for candidate in candidates:
+        trial = _Trial(candidate.network, candidate.found, feeds, prepare)
+        all_int8 = trial.agreement(())
+        if all_int8 >= accuracy:
+            equalized = candidate.equalized
+            return candidate, Kept(accuracy, all_int8, all_int8, 0.0, (), equalized)
+        tried.append((all_int8, candidate, trial))
+    all_int8, chosen, trial = max(tried, key=lambda each: each[0])
+    return _with_kept(chosen, trial, accuracy, all_int8)
+
+
+def _with_kept(
+    candidate: Candidate, trial: _Trial, accuracy: float, all_int8: float
+) -> tuple[Candidate, Kept]:
+    """Return a candidate with the nodes in float32 that it needs, and these nodes."""
+    network, found, equalized = candidate
+    names = trial.names
     seconds = _modelled(network, found.inferred)
     with_progress = iter(counted("measuring nodes", names))
     proposal = propose(
@@ -132,7 +157,10 @@ def reach(
         KeptNode(name, ops[name], proposal.losses[name] ** 0.5, seconds[name]) for name in kept
     )
     share = sum(node.seconds for node in nodes) / sum(seconds.values())
-    return in_float(network, found, kept), Kept(accuracy, reached, all_int8, share, nodes)
+    found = in_float(network, found, kept)
+    return Candidate(network, found, equalized), Kept(
+        accuracy, reached, all_int8, share, nodes, equalized
+    )
 
 
 class _Trial:
@@ -150,7 +178,7 @@ class _Trial:
     ) -> None:
         self._network, self._found = network, found
         self._feeds, self._prepare = feeds, prepare
-        self._names = readers_of_integers(network, found)
+        self.names = readers_of_integers(network, found)
         self.products = set(quantizable(network))
         self._comparable = Comparable.of(network, found.inferred)
         self._exact = self._run(network, feeds)
@@ -172,7 +200,7 @@ class _Trial:
 
     def alone(self, name: str) -> float:
         """Return the squared error if only this node reads integers."""
-        others = [other for other in self._names if other != name]
+        others = [other for other in self.names if other != name]
         got = self._rounded(others, self._feeds[:FEEDS])
         return self._comparable.loss(got, self._exact[:FEEDS])
 
