@@ -24,11 +24,12 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test check differential emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
+.PHONY: help demo ocr test check differential emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
+	@echo "make ocr       read a page with networks that people use, beside onnxruntime"
 	@echo "make test      lint, C++ tests, Python tests"
 	@echo "make check     the same with AMX in software, and long forms of what is drawn at random"
 	@echo "make differential  random cases against other implementations, TIME seconds of each kind"
@@ -60,6 +61,11 @@ demo: $(DEMO)/$(notdir $(WHEEL)).demo
 	@echo
 	@echo "The weights are in models/all-MiniLM-L6-v2. To go on with README.md:"
 	@echo "    . $(DEMO)/bin/activate"
+
+# Not a part of the demo, which it would make half a minute longer. Nothing that comes with the networks
+# is imported.
+ocr: $(VENV)/.ocr
+	$(BIN)/python examples/ocr.py --output models/page.png
 
 test: lint
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
@@ -344,6 +350,12 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
 	$(BIN)/python -c 'import matplotlib, onnxruntime' 2>/dev/null || $(INSTALL) --editable '.[$(DEMO_EXTRAS)]'
+	touch $@
+
+$(VENV)/.ocr: $(VENV)/.demo
+	$(INSTALL) --editable '.[$(DEMO_EXTRAS),vision]'
+	$(PIP) install --no-compile --no-deps rapidocr-onnxruntime
+	@mkdir -p models
 	touch $@
 
 build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)
