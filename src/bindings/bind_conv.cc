@@ -27,6 +27,8 @@ struct PreparedConv {
   py::dtype output() const { return dtype_of(conv.output_type()); }
   py::dtype input() const {
     if (source == ConvSource::int8) return dtype_of<std::int8_t>();
+    if (source == ConvSource::native && weights.family() == GemmType::bfloat16)
+      return dtype_of<bfloat16>();
     if (source == ConvSource::quantize || !reads_bytes(weights.family())) return dtype_of<float>();
     return dtype_of<std::uint8_t>();
   }
@@ -34,6 +36,7 @@ struct PreparedConv {
 
 ConvSource source_of(const std::string& name) {
   if (name == "int8") return ConvSource::int8;
+  if (name == "round") return ConvSource::round;
   return name == "quantize" ? ConvSource::quantize : ConvSource::native;
 }
 
@@ -286,7 +289,7 @@ PackedConv convert(const py::array& w, const ConvGeometry& g, const std::string&
                                               : ConvGranularity::column;
   const std::optional<NamedWeights> named = named_weights(dtype);
   require(named.has_value() && !is_int4(named->family), "conv_convert: no such dtype: " + dtype);
-  // x is float32 in any case.
+  // x is float32: conv_bfloat16 makes weights for images of bfloat16.
   const GemmType family =
       named->family == GemmType::bfloat16 ? GemmType::float32_bf16 : named->family;
   const GilRelease release;
@@ -326,6 +329,10 @@ void bind_conv(py::module_& m) {
   m.def("conv_int16", [](const PackedConv& w) {
     require(w.family() == GemmType::int32, "conv_int16: the weights must be int8");
     return PackedConv::pack(GemmType::int16, w.weights(), w.geometry(), w.quant());
+  });
+  m.def("conv_bfloat16", [](const PackedConv& w) {
+    require(w.family() == GemmType::float32_bf16, "conv_bfloat16: the weights must be bfloat16");
+    return PackedConv::pack(GemmType::bfloat16, w.weights(), w.geometry());
   });
   m.def("conv_convert", &convert);
 }

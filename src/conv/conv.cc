@@ -42,6 +42,7 @@ struct Conv::State {
   bool unshifts() const { return source == ConvSource::int8 && output == ValueType::acc; }
   void find_extents(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void convert(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
+  void convert_floats(const ConvInput& x, std::byte* image, int id, int count) const noexcept;
   void unshift(OutputView c, int id, int count) const noexcept;
   // The scale and zero point of every image, from the extents that `count` threads found. Each
   // thread has its own copy.
@@ -63,8 +64,11 @@ struct Conv::State {
 Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape& shape,
            const ConvOptions& options, Features features) {
   const FloatEnvironment environment(Subnormals::keep);  // what algorithms compute of weights
-  if (options.source != ConvSource::native && !is_integer(weights.family()))
-    throw std::invalid_argument("conv: float weights take x as it is");
+  const bool rounds = options.source == ConvSource::round;
+  if (rounds ? weights.family() != GemmType::bfloat16
+             : options.source != ConvSource::native && !is_integer(weights.family()))
+    throw std::invalid_argument(rounds ? "conv: only weights of bfloat16 round x"
+                                       : "conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();
   std::vector<SubConvolution> subconvolutions = decompose_phases(weights, shape);
   const std::vector<ConvProblem> problems =
@@ -181,19 +185,32 @@ auto Conv::State::find_parameters(const ConvInput& x, std::byte* workspace, int 
   return found;
 }
 
+// bfloat16 is the only type of floats that x is rounded to, or that kernels read in a wider form.
+void Conv::State::convert_floats(const ConvInput& x, std::byte* image, int id,
+                                 int count) const noexcept {
+  constexpr std::int64_t kPiece = policy::tensors::kFloats;
+  std::uint16_t piece[kPiece];
+  const bool rounds = source == ConvSource::round;
+  for_each_line(x, id, count, rounds ? 4 : 2,
+                [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t) {
+                  for (std::int64_t i = 0; i < length; i += kPiece) {
+                    const auto n = static_cast<std::size_t>(std::min(kPiece, length - i));
+                    std::byte* const to = image + (at + i) * element;
+                    const auto* read = reinterpret_cast<const std::uint16_t*>(from) + i;
+                    if (rounds) {
+                      auto* const y = widens ? piece : reinterpret_cast<std::uint16_t*>(to);
+                      rows.float_to_bfloat16(reinterpret_cast<const float*>(from) + i, n, y);
+                      read = y;
+                    }
+                    if (widens) rows.bfloat16_to_float(read, n, reinterpret_cast<float*>(to));
+                  }
+                });
+}
+
 void Conv::State::convert(const ConvInput& x, std::byte* workspace, int id,
                           int count) const noexcept {
   auto* const image = workspace + image_at;
-  if (!is_integer()) {
-    // bfloat16 is the only type of floats that kernels read in a wider form.
-    for_each_line(x, id, count, weights.format().packed.a_bytes,
-                  [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t) {
-                    rows.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(from),
-                                           static_cast<std::size_t>(length),
-                                           reinterpret_cast<float*>(image + at * element));
-                  });
-    return;
-  }
+  if (!is_integer()) return convert_floats(x, image, id, count);
   const Parameters found = find_parameters(x, workspace, id, count);
   constexpr std::int64_t kPiece = policy::tensors::kFloats;  // a multiple of a k-group
   std::uint8_t piece[kPiece];

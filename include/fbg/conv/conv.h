@@ -30,6 +30,7 @@ enum class ConvSource : std::uint8_t {
   native,    // elements as kernels read them: uint8, float32 or bfloat16
   int8,      // of integer kernels: shifted by 128 first
   quantize,  // of integer kernels: float32, quantized per image to uint8
+  round,     // of kernels that multiply bfloat16 by bfloat16: float32, rounded half to even
 };
 
 // A channels-last tensor: channels are contiguous, strides of the others count elements.

@@ -15,6 +15,7 @@ from fbg.arrays import (
     as_array,
     bfloat16,
     has_dense_rows,
+    is_bfloat16,
     require_choice,
     require_dtype,
     require_flag,
@@ -49,8 +50,8 @@ _ACTIVATIONS: dict[str, Stage] = {
 class Quantization:
     """How x is quantized: its own scale and zero point, or those found for each image.
 
-    source: as the core names it: "native" (uint8 and floats), "int8", or "quantize" (float32 with
-        int8 weights).
+    source: "native" (uint8 and float32), "int8", "quantize" (float32 with int8 weights), or
+        "bfloat16". The core also knows "round": float32, rounded for weights of bfloat16.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class Quantization:
                     f"{function}: scale and zero_point require a quantized x, got {dtype}"
                 )
             self.source = "quantize" if integer else "native"
+            if dtype.name == "bfloat16":
+                self.source = "bfloat16"
             return
         self.source = "int8" if dtype == np.int8 else "native"
         if scale is not None:
@@ -105,10 +108,11 @@ def conv(
     """Return ``pipeline(conv(x, w))``, channels last: (N, *output, O).
 
     Args:
-        x: (N, *spatial, I). float32 with float weights; uint8 or int8 with int8 weights, or
-            float32, which is quantized per image as it is read.
+        x: (N, *spatial, I). float32 with float weights, or ``ml_dtypes.bfloat16`` with bfloat16
+            weights, which are then multiplied by the bfloat16 dot product and summed in float32;
+            uint8 or int8 with int8 weights, or float32, which is quantized per image as it is read.
         wc: the weights and the geometry of the convolution.
-        pipeline: stages applied to each tile while it is in registers. Without one, float32 x gives
+        pipeline: stages applied to each tile while it is in registers. Without one, floats give
             float32, and quantized x gives raw int32 sums of products, which are not corrected for
             zero points; pixels outside the image count as `zero_point`.
         scale, zero_point: parameters of quantized x: ``real = scale * (x - zero_point)``.
@@ -145,14 +149,9 @@ def conv(
     return run_prepared(prepared, array, wc, stages, quant, out, flush_subnormals, "conv")
 
 
-def x_dtypes(wc: PackedConv) -> tuple[str, ...]:
-    """Return which dtypes x may have."""
-    return ("uint8", "int8", "float32") if wc._is_integer else ("float32",)
-
-
 def checked(x: object, wc: PackedConv, name: str) -> Array:
     array = as_array(x, name)
-    require_dtype(array, name, *x_dtypes(wc))
+    require_dtype(array, name, *wc.x_dtypes)
     wc.check_shape(array.shape, f"{name} must have shape")
     return array
 
@@ -236,8 +235,9 @@ def find_prepared(
     def prepare() -> Any:
         stages = pipeline._native
         batch, spatial = wc.check_shape(shape, f"{name}: x must have shape")
-        known = conv_key(wc._native, wc.geometry, spatial, stages, quant.source, features)
-        return wc._native.prepare(
+        native = wc._native_for(quant.source)
+        known = conv_key(native, wc.geometry, spatial, stages, quant.source, features)
+        return native.prepare(
             batch,
             spatial,
             stages,
@@ -303,6 +303,7 @@ def run_shaped(
     name: str,
 ) -> Array:
     """Run it on x, whose channels are dense, for a result of the given shape."""
+    x = x.view(np.uint16) if is_bfloat16(x) else x  # pass the bits: the core has no such type
     full = x if x.ndim == 5 else x.reshape(x.shape[0], *_LEADING_AXES[x.ndim], *x.shape[1:])
     rows = None if out is None else rows_of(out, shape, pipeline, f"{name}: out")
     try:

@@ -16,6 +16,7 @@ from fbg.arrays import (
     bfloat16,
     require_choice,
     require_dtype,
+    require_dtype_name,
     require_finite,
     require_flag,
     require_points,
@@ -28,6 +29,7 @@ from fbg.matmul.arguments import check_quantizing
 from fbg.tuning.plan_cache import PlanCache
 
 _FLOATS = ("float32", "float16", "bfloat16")
+ROUNDED = ("bfloat16", "round")  # sources of an x that kernels read as bfloat16
 
 
 class Algorithm(NamedTuple):
@@ -58,7 +60,8 @@ class PackedConv:
         transposed: the adjoint of a convolution, as in torch.nn.ConvTranspose.
         output_padding: added to the end of the output of a transposed convolution.
         dtype: how the weights are kept: ``"int8"`` (default for floats), ``"float32"``,
-            ``"float16"`` or ``"bfloat16"``. 16-bit weights are multiplied in float32.
+            ``"float16"`` or ``"bfloat16"``. 16-bit weights are multiplied in float32, except
+            bfloat16 ones by an x of bfloat16.
         granularity: one scale per output ``"column"`` (channel), per ``"group"``, or one for the
             ``"tensor"``.
         scale, zero_point: with an int8 `w`: () or (O,); ``real = scale * (w - zero_point)``.
@@ -117,6 +120,7 @@ class PackedConv:
         self._native = self._pack(array, dtype, granularity, scale, zero_point)
         if accum == "int16":
             self._native = _fbg.conv_int16(self._native)
+        self._by_bfloat16: _fbg.ConvWeights | None = None
         self._is_integer = self._native.dtype == "int8"
         self._prepared: PlanCache[Any] = PlanCache()
 
@@ -167,6 +171,13 @@ class PackedConv:
         return bfloat16() if name == "bfloat16" else np.dtype(name)
 
     @property
+    def x_dtypes(self) -> tuple[str, ...]:
+        """The types that x may have, by name."""
+        if self._is_integer:
+            return ("uint8", "int8", "float32")
+        return ("float32", "bfloat16") if self._native.dtype == "bfloat16" else ("float32",)
+
+    @property
     def geometry(self) -> str:
         """Kernel, channels, stride, dilation, groups and padding, as text."""
         return str(self._geometry)
@@ -184,7 +195,16 @@ class PackedConv:
     @property
     def nbytes(self) -> int:
         """Bytes of memory held, including all layouts that algorithms have requested so far."""
-        return self._native.nbytes
+        others = 0 if self._by_bfloat16 is None else self._by_bfloat16.nbytes
+        return self._native.nbytes + others
+
+    def _native_for(self, source: str) -> _fbg.ConvWeights:
+        """Return the weights that multiply x as it arrives: see `Quantization`."""
+        if source not in ROUNDED:
+            return self._native
+        if self._by_bfloat16 is None:  # threads may make them twice: they are equal
+            self._by_bfloat16 = _fbg.conv_bfloat16(self._native)
+        return self._by_bfloat16
 
     def unpack(self) -> Array:
         """Return the packed weights, int8 or floats, in the layout that `w` had."""
@@ -228,20 +248,30 @@ class PackedConv:
         return weight_hint(self._shape, self._groups, self._transposed, channels)
 
     def algorithms(
-        self, x_shape: Sequence[int], *, exact: bool = False, zero_points: bool = False
+        self,
+        x_shape: Sequence[int],
+        *,
+        exact: bool = False,
+        zero_points: bool = False,
+        x_dtype: npt.DTypeLike | None = None,
     ) -> list[Algorithm]:
         """Return the algorithms that apply to an x of that shape, cheapest first.
 
-        exact: leave out algorithms whose rounding differs from that of a plain sum.
+        exact: leave out algorithms whose rounding differs from that of a plain sum. x_dtype: that
+        of x; only bfloat16 matters.
         """
         shape = sizes_of(x_shape, "algorithms: x_shape")
         batch, spatial = self.check_shape(shape, "algorithms: x_shape must be")
         require_flag(exact, "algorithms: exact")
         require_flag(zero_points, "algorithms: zero_points")
+        source = "native"
+        if x_dtype is not None:
+            name = require_dtype_name(x_dtype, "algorithms: x_dtype", *self.x_dtypes)
+            source = name if name in ROUNDED else source
         features = _fbg.active_features()
         try:
-            found = self._native.algorithms(
-                batch, spatial, [], "native", zero_points, exact, features
+            found = self._native_for(source).algorithms(
+                batch, spatial, [], source, zero_points, exact, features
             )
         except ValueError as error:
             raise named(error, "algorithms") from None

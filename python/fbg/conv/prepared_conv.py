@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import Again, again
-from fbg.arrays import Array, bfloat16, require_dtype, require_dtype_name, require_flag
+from fbg.arrays import (
+    Array,
+    bfloat16,
+    is_bfloat16,
+    require_dtype,
+    require_dtype_name,
+    require_flag,
+)
 from fbg.conv.convolution import (
     Quantization,
     Stages,
@@ -18,7 +25,6 @@ from fbg.conv.convolution import (
     find_prepared,
     pipeline_of,
     run_shaped,
-    x_dtypes,
 )
 from fbg.conv.geometry import sizes_of
 from fbg.conv.packed_conv import PackedConv
@@ -62,8 +68,8 @@ class PreparedConv:
         wc.check_shape(self._shape, "prepare: shape must be")
         name = "uint8" if wc.dtype == np.int8 and scale is not None else "float32"
         if x_dtype is not None:
-            name = require_dtype_name(x_dtype, "prepare: x_dtype", *x_dtypes(wc))
-        self._x_dtype = np.dtype(name)
+            name = require_dtype_name(x_dtype, "prepare: x_dtype", *wc.x_dtypes)
+        self._x_dtype = bfloat16() if name == "bfloat16" else np.dtype(name)
         self._quant = Quantization(self._x_dtype, wc, scale, zero_point, "prepare")
         self._pipeline = pipeline_of(pipeline, None, None, self._quant, wc, "prepare")
         self._prepared = find_prepared(
@@ -93,15 +99,17 @@ class PreparedConv:
         shape = (batch, *spatial, wc.in_channels)
         features = _fbg.active_features()
         rng = np.random.default_rng(0)
-        if self._x_dtype == np.float32:
-            x: Array = rng.standard_normal(shape, np.float32)
+        native = wc._native_for(quant.source)
+        if self._x_dtype.kind not in "iu":
+            x: Array = rng.standard_normal(shape, np.float32).astype(self._x_dtype)
+            x = x.view(np.uint16) if is_bfloat16(x) else x
         else:
             limits = np.iinfo(self._x_dtype)
             x = rng.integers(limits.min, limits.max + 1, shape, self._x_dtype)
 
         def prepare(algorithm: str) -> Callable[[], object]:
             exact, threads = False, 1
-            ready = wc._native.prepare(
+            ready = native.prepare(
                 batch,
                 spatial,
                 stages,
@@ -118,10 +126,8 @@ class PreparedConv:
             return lambda: ready.run(x, stages, quant.scale, point, y, self._flushes)
 
         return ConvTrial(
-            conv_key(wc._native, wc.geometry, spatial, stages, quant.source, features),
-            wc._native.algorithms(
-                batch, spatial, stages, quant.source, quant.is_real, False, features
-            ),
+            conv_key(native, wc.geometry, spatial, stages, quant.source, features),
+            native.algorithms(batch, spatial, stages, quant.source, quant.is_real, False, features),
             prepare,
         )
 
@@ -166,7 +172,7 @@ class PreparedConv:
         dense, shape = dense_channels(x), self._output_shape
         y = run_shaped(self._prepared, dense, shape, stages, quant, out, self._flushes, _CALL)
         # The native call gets bfloat16 as uint16, and cannot tell them apart.
-        if self._call is None and not self._pipeline._gives_bfloat16:
+        if self._call is None and not (self._pipeline._gives_bfloat16 or is_bfloat16(x)):
             self._call = self._prepared.bind(
                 stages._native,
                 quant.scale,

@@ -142,11 +142,14 @@ def _float_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Pro
     kind = random.choice(("float32", *FLOATS))
     given = random.choice((w, w.astype(ml_dtypes.bfloat16), w.astype(np.float16)))
     wc = g.pack(laid_out(random, given), dtype=kind)
+    source = "native"
+    if kind == "bfloat16" and random.random() < 0.5:
+        source, x = "bfloat16", x.astype(ml_dtypes.bfloat16)
     matrices = g.matrices(wc.unpack().astype(np.float64))
     depth = g.inputs * math.prod(g.kernel)
 
     def sums() -> Expected:
-        patches = g.patches(x, np.zeros(g.batch))
+        patches = g.patches(x.astype(np.float32), np.zeros(g.batch))
         magnitude = g.multiply(np.abs(patches), np.abs(matrices))
         error = (depth + 2) * UNIT * magnitude + TINY * depth
         return Expected(g.multiply(patches, matrices), error, np.float32)
@@ -155,7 +158,7 @@ def _float_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Pro
         largest = float(np.abs(x).max(initial=0)) * float(np.abs(matrices).max())
         return np.full(1, 2.0**-22 * 36 * depth * 4096 * largest)
 
-    return Problem(x, wc, {}, "native", False, sums, sums, loose)
+    return Problem(x, wc, {}, source, False, sums, sums, loose)
 
 
 def _expected(problem: Problem, steps: list[Step], same_bits: bool) -> Expected:
@@ -215,7 +218,7 @@ def applicable(problem: Problem, pipeline: fbg.Pipeline, exact: bool) -> list[st
     """Return the names of the algorithms that apply."""
     batch, spatial = problem.wc.check_shape(problem.x.shape, "x")
     features = fbg._fbg.active_features()
-    found = problem.wc._native.algorithms(
+    found = problem.wc._native_for(problem.source).algorithms(
         batch, spatial, pipeline._native, problem.source, problem.scaled, exact, features
     )
     return [name for name, _, _ in found]
