@@ -141,7 +141,12 @@ void bind_graph(py::module_& m) {
       .def("output", &Graph::output, py::arg("x"))
       // Columns of a buffer; of a tensor, its bytes.
       .def(
-          "columns", [](const Graph& g, Buffer x) { return g.shape(x).cols; }, py::arg("x"))
+          "columns",
+          [](const Graph& g, Buffer x) {
+            const BufferShape shape = g.shape(x);
+            return shape.rows == RowKind::tensor ? shape.cols * value_size(shape.type) : shape.cols;
+          },
+          py::arg("x"))
       .def_property_readonly("records", &records)
       .def_property_readonly("outputs",
                              [](const Graph& g) {

@@ -153,8 +153,9 @@ void run_plan(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices&
 
 // The same of graphs whose inputs and outputs are tensors.
 void check_tensor(const py::array& array, const BufferShape& shape, const std::string& what) {
-  require((array.flags() & py::array::c_style) != 0 && array.nbytes() == shape.cols,
-          "run: " + what + " must be contiguous and have " + std::to_string(shape.cols) +
+  const std::int64_t bytes = shape.cols * value_size(shape.type);
+  require((array.flags() & py::array::c_style) != 0 && array.nbytes() == bytes,
+          "run: " + what + " must be contiguous and have " + std::to_string(bytes) +
               " bytes, got " + std::to_string(array.nbytes()));
 }
 

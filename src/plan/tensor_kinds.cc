@@ -12,8 +12,10 @@ constexpr Choice<WindowFunction> kFunctions[] = {{"max", WindowFunction::max},
                                                  {"sum", WindowFunction::sum},
                                                  {"mean", WindowFunction::mean}};
 
-constexpr Choice<ConvSource> kSources[] = {
-    {"native", ConvSource::native}, {"int8", ConvSource::int8}, {"quantize", ConvSource::quantize}};
+constexpr Choice<ConvSource> kSources[] = {{"native", ConvSource::native},
+                                           {"int8", ConvSource::int8},
+                                           {"quantize", ConvSource::quantize},
+                                           {"round", ConvSource::round}};
 
 std::int64_t integer(Fields& fields, const char* name) { return fields.get<std::int64_t>(name); }
 

@@ -1,15 +1,18 @@
 """Random networks of operators that fbg computes, against ONNX Runtime."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 
 import fbg
+import fbg.graph.lower.products as lowered
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.passes import drop_identities, fold_batch_norm
 from helpers.onnx_models import make_model, plain_onnxruntime
+from helpers.ways import rounding, widening
 
 SPATIAL = [(1, 1), (5, 4), (8, 8), (7, 12)]
 
@@ -235,3 +238,29 @@ def test_random_networks_agree_with_onnxruntime(case, isa, passes):
         scale = max(float(np.abs(wanted).max()), 1.0)
         for result in (y, other):
             np.testing.assert_allclose(result / scale, wanted / scale, 1e-4, 1e-4)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks(), st.sampled_from(fbg.isa.supported()))
+def test_random_networks_agree_whichever_way_products_are_computed(case, isa):
+    """Exactly so with weights that are widened before or as they are loaded. Where x is rounded,
+    results are of the same types and shapes: some networks amplify errors without bounds.
+    """
+    model, x = case
+
+    def run(way):
+        network = read_model(model, "random", None)
+        with pytest.MonkeyPatch.context() as patch:
+            if way is not None:
+                patch.setattr(lowered, "_ways", way)
+            net = Net(network, backends=("fbg",), num_threads=1, dtype="bfloat16")
+            return net.run({"x": x})
+
+    with fbg.isa.limit(isa):
+        wanted, got, rounded = (run(way) for way in (widening, None, rounding))
+    for name, values in wanted.items():
+        for other in (got[name], rounded[name]):
+            assert (other.dtype, other.shape) == (values.dtype, values.shape)
+        if isa not in lowered.ROUNDING_ISAS:
+            scale = np.abs(values).max(initial=0, where=np.isfinite(values)) + 1
+            np.testing.assert_allclose(got[name], values, rtol=1e-3, atol=1e-4 * scale)

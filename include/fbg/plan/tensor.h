@@ -1,9 +1,9 @@
 // Ops of networks whose buffers are tensors: what a file in the ONNX format describes.
 //
-// The buffer of a tensor is one row of bytes (RowKind::tensor): its dense elements, in whatever
-// order of axes the builder of the graph has chosen. An op therefore brings all it has to know with
-// it: extents, strides and types. Sizes are fixed when the graph is built. Images are
-// channels-last.
+// The buffer of a tensor is one row (RowKind::tensor): its dense elements, in whatever order of
+// axes the builder of the graph has chosen. It counts bytes, or floats where the plan may hold them
+// as bfloat16. An op therefore brings all it has to know with it: extents, strides and types. Sizes
+// are fixed when the graph is built. Images are channels-last.
 #pragma once
 
 #include <array>

@@ -61,13 +61,14 @@ def profile(
       fbg profile path/to/bert-base --dtype int8 --tokens 8,128 --threads 1
       fbg profile path/to/bert-base --dtype int8 --plot profile.png
       fbg profile net.onnx --shape x=1,3,224,224 --threads 1
+      fbg profile net.onnx --shape x=1,3,224,224 --dtype bfloat16
     """
-    if takes_net(model, ("tokens", "dtype", "plot"), ("shapes",)):
+    if takes_net(model, ("tokens", "plot"), ("shapes",)):
         if num_threads is not None and len(num_threads) > 1:
             raise click.UsageError("--threads takes one number with ONNX files")
         count = None if num_threads is None else num_threads[0]
-        given = parse_shapes(shapes)
-        net = measured(profile_net, model, shapes=given, num_threads=count, rounds=rounds)
+        named = {"shapes": parse_shapes(shapes), "dtype": options["dtype"]}
+        net = measured(profile_net, model, num_threads=count, rounds=rounds, **named)
         print_report(net, as_json)
         return
     check_plot(plot)

@@ -83,6 +83,7 @@ def quantize(
       fbg quantize path/to/bert-base bert-base-int8 --higher-precision "layers.11.*"
       fbg quantize net.onnx net-int8 --calibrate images.npz
       fbg quantize net.onnx net-int8 --calibrate images.npz --accuracy 0.99
+      fbg quantize net.onnx net-bfloat16 --dtype bfloat16
     """
     if Path(out).suffix == ".onnx":
         raise click.BadParameter(
@@ -137,7 +138,7 @@ def _quantize_net(
             accuracy=accuracy,
         )
     quantized.save(out, overwrite=overwrite)
-    told = [str(quantized.products)]
+    told = ["bfloat16, " * (dtype == "bfloat16"), str(quantized.products)]
     if feeds is not None:
         told.append(f", calibrated on {len(feeds)} run{'s' * (len(feeds) > 1)}")
     if quantized.int8_error is not None:

@@ -112,12 +112,14 @@ class PackedWeights:
 class Packer:
     """Packs the weights of one graph while it is built.
 
-    shared: the packed weights of the network. size: bytes of its constants. kept: what the graph
-    reads. room: bytes of the weights that it may pack.
+    shared: the packed weights of the network. size: bytes of its constants. rounds: whether
+    products of floats round to bfloat16. kept: what the graph reads. room: bytes of the weights
+    that it may pack.
     """
 
-    def __init__(self, shared: PackedWeights, size: int) -> None:
+    def __init__(self, shared: PackedWeights, size: int, rounds: bool = False) -> None:
         self._shared = shared
+        self.rounds = rounds
         self.room = size + SLACK_BYTES
         self._found: weakref.WeakValueDictionary[tuple[Weights, bytes], PackedConv]
         self._found = weakref.WeakValueDictionary()

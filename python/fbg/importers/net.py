@@ -40,7 +40,8 @@ Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
 class Net:
     """A network that runs, made by `fbg.load` from a file in the ONNX format.
 
-    dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
+    dtype: "int8" if it was quantized by calibration; else that of its products of floats, "float32"
+    or "bfloat16", whatever the file holds.
     network: its description. num_threads: for every run, or None. int8_error: if it
     was quantized by this load, how far the outputs of the first run of the calibration differ
     from float32, as the ratio of the lengths of vectors; None if no output shows it. kept: which
@@ -67,7 +68,7 @@ class Net:
         kept: Kept | None = None,
     ) -> None:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
-        self._backends = _backends(backends)
+        self._backends = _backends(backends, rounds=self.dtype == "bfloat16")
         self._placement = placed = dict(placement or {})
         self.network = network = simplified(network, placed)
         if num_threads is not None:
@@ -235,6 +236,7 @@ class Net:
             backends=[backend.name for backend in self._backends if backend.name in BACK_ENDS],
             placement=placement,
             num_threads=self.num_threads,
+            dtype=self.dtype,
         )
 
     def _plan(self, session: Session, steps: list[PlacedStep]) -> NetPlan:
@@ -244,7 +246,8 @@ class Net:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
         outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items())
-        return f"Net({self.network.origin}, {inputs} -> {outputs}, {self.products})"
+        rounds = ", bfloat16 in the others" if self.dtype == "bfloat16" else ""
+        return f"Net({self.network.origin}, {inputs} -> {outputs}, {self.products}{rounds})"
 
     def _type(self, name: str, array: Array | None) -> TensorType:
         declared = self.network.inputs[name]
@@ -360,8 +363,11 @@ BACK_ENDS: dict[str, Callable[[], AnyBackEnd]] = {
 }
 
 
-def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
-    """Return the back ends of these names, in this order; None: all that are installed."""
+def _backends(names: Sequence[str] | None, rounds: bool) -> list[AnyBackEnd]:
+    """Return the back ends of these names, in this order; None: all that are installed.
+
+    rounds: whether products of floats round to bfloat16.
+    """
     chosen = tuple(BACK_ENDS) if names is None else names
     if isinstance(chosen, str) or not chosen:
         raise ValueError(f"backends must be a sequence of names, got {names!r}")
@@ -370,7 +376,7 @@ def _backends(names: Sequence[str] | None) -> list[AnyBackEnd]:
         if name not in tuple(BACK_ENDS):  # whatever type it has
             raise ValueError(f"backends: {name!r} is not one of {', '.join(BACK_ENDS)}")
         try:
-            found.append(BACK_ENDS[name]())
+            found.append(Native(rounds) if name == Native.name else BACK_ENDS[name]())
         except ImportError:
             if names is not None:
                 line = install_line(name)

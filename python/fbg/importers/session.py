@@ -185,10 +185,11 @@ class Session:
 
     def _packer(self, inferred: Inferred) -> Packer:
         native = self._backends.get("fbg")
+        rounds = isinstance(native, Native) and native.rounds
         weights = native.weights if isinstance(native, Native) else PackedWeights()
         read = {name for node in inferred.nodes for name in node.reads}
         sizes = (inferred.types[name].nbytes for name in read if name in inferred.constants)
-        return Packer(weights, sum(sizes))
+        return Packer(weights, sum(sizes), rounds)
 
     def _described(self, inferred: Inferred, ops: Mapping[str, TypedNode], packer: Packer) -> Graph:
         brought = [name for name in self._inputs if name not in inferred.constants]

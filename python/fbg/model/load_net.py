@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from fbg.importers.products import ProductCount
 
 
+NET_DTYPES = ("float32", "bfloat16", "int8")
+
+
 def is_onnx(path: str | bytes) -> bool:
     """Whether a path names an ONNX file."""
     return isinstance(path, str) and path.lower().endswith(".onnx")
@@ -94,7 +97,7 @@ def load_net(
         placement=placement,
         num_threads=num_threads,
         calibrate=calibrate,
-        dtype=stored,
+        dtype=stored or dtype,
         higher_precision=higher_precision,
         equalize=equalize,
         accuracy=wanted,
@@ -123,9 +126,10 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 
     given: the names of these options.
     """
-    if dtype not in (None, "float32", "int8"):
+    if dtype not in (None, *NET_DTYPES):
         raise ValueError(
-            f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
+            "load: dtype of an ONNX file must be 'float32', 'bfloat16', 'int8' or None, got "
+            f"{dtype!r}"
         )
     if not is_onnx(path):
         for name in given:

@@ -176,7 +176,7 @@ def bench_net(
     """Time an ONNX file or a saved network on random inputs; dtypes take turns.
 
     shapes: those of inputs with open sizes in the file. num_threads: counts of threads; None takes
-    `fbg.get_num_threads()`. dtypes: of "float32" and "int8", which is calibrated on random inputs;
+    `fbg.get_num_threads()`. dtypes: "float32", "bfloat16", "int8" (calibrated on random inputs);
     None takes float32, or the dtype of a saved network. Raises the errors of `fbg.load`.
     """
     rows = []
@@ -224,7 +224,8 @@ def _load_nets(
         if dtype == first.dtype:
             nets[dtype] = first
         elif is_onnx(path):
-            nets[dtype] = load(path, dtype=dtype, calibrate=feeds, **options)
+            calibrate = feeds if dtype == "int8" else None
+            nets[dtype] = load(path, dtype=dtype, calibrate=calibrate, **options)
         else:
             raise ValueError(f"bench: dtype must be {first.dtype!r}, got {dtype!r}")
     return nets, feed

@@ -195,14 +195,16 @@ def profile_net(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     num_threads: int | None = None,
     rounds: int = 15,
+    dtype: str | None = None,
 ) -> NetProfile:
     """Load a network and time it on random inputs; integers are 0, and bool is true.
 
-    shapes: of inputs by name, where the file leaves sizes open. Raises ValueError for an input
-    whose size is not known, and the errors of `fbg.load`.
+    shapes: of inputs by name, where the file leaves sizes open. dtype: as for `fbg.load`, but int8
+    only of a saved network. Raises ValueError for an input whose size is not known, and the errors
+    of `fbg.load`.
     """
     threads = num_threads or fbg.get_num_threads()
-    net = load(path, num_threads=threads, shapes=shapes or {})
+    net = load(path, dtype, num_threads=threads, shapes=shapes or {})
     return NetProfile.of(path, threads, net.profile(random_feeds(net, 1)[0], rounds))
 
 

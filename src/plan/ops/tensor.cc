@@ -29,10 +29,10 @@ Buffer tensor_constant(Graph& graph, std::shared_ptr<const std::byte> data, std:
 }
 
 void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what) {
-  const BufferShape shape = graph.shape(x);
-  require(shape.rows == RowKind::tensor && shape.cols == bytes,
+  const std::int64_t own = tensor_bytes(graph, x);
+  require(graph.shape(x).rows == RowKind::tensor && own == bytes,
           std::string(what) + " must be a tensor of " + std::to_string(bytes) + " bytes, got " +
-              std::to_string(shape.cols));
+              std::to_string(own));
 }
 
 std::int64_t checked_product(std::span<const std::int64_t> extents, const char* what) {

@@ -245,7 +245,7 @@ Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement
           "arrange: fill must be one element");
   for (const ArrangePart& part : arrangement.parts) {
     require(part.input < inputs.size(), "arrange: a part has no input");
-    check_part(part, arrangement.elements, graph.shape(inputs[part.input]).cols / size);
+    check_part(part, arrangement.elements, tensor_bytes(graph, inputs[part.input]) / size);
   }
   const auto bytes =
       checked_bytes(static_cast<std::size_t>(arrangement.elements), static_cast<std::size_t>(size));

@@ -25,7 +25,7 @@ class ConvOp final : public Op {
  public:
   ConvOp(Buffer x, PackedConv weights, const ConvShape& shape, const ConvOptions& options,
          ConvEpilogue epilogue, float scale, std::int32_t zero_point,
-         const ConvQuantization& computed)
+         const ConvQuantization& computed, ValueType result)
       : Op("conv " + to_string(weights.geometry()), operands(x, epilogue, computed)),
         weights_(std::move(weights)),
         shape_(shape),
@@ -36,6 +36,7 @@ class ConvOp final : public Op {
         scale_(scale),
         zero_point_(zero_point),
         computed_(computed),
+        result_(result),
         first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
     // No other op may read the memory that the results overwrite.
     in_place = first_operand_ == 1 && std::ranges::count(inputs, inputs[0]) == 1;
@@ -43,6 +44,13 @@ class ConvOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<ConvOpStep>(*this, context);
+  }
+  bool can_read_bfloat16(std::size_t i, Features) const override {
+    return i == first_operand_ && options_.source == ConvSource::round;
+  }
+  bool can_write_bfloat16() const override {
+    return result_ == ValueType::float32 && !epilogue_.place &&
+           epilogue_.stages.size() < static_cast<std::size_t>(kMaxStages);
   }
 
  private:
@@ -60,8 +68,8 @@ class ConvOp final : public Op {
    public:
     ConvOpStep(const ConvOp& op, const PrepareContext& context)
         : op_(op),
-          conv_(op.weights_, op.epilogue_.stages, op.shape_,
-                options_for(op, context.capacity.threads), context.features) {}
+          stages_(stages_for(op, context)),
+          conv_(op.weights_, stages_, op.shape_, options_for(op, context), context.features) {}
 
     std::string kernel() const override {
       return std::string(conv_.algorithm()) + " " + conv_.kernel_name();
@@ -76,8 +84,8 @@ class ConvOp final : public Op {
       x.scale = op_.scale_of(frame);
       x.zero_point = op_.zero_point_of(frame);
       std::array<Stage, kMaxStages> stages;
-      std::ranges::copy(op_.epilogue_.stages, stages.begin());
-      const std::size_t count = op_.epilogue_.stages.size();
+      std::ranges::copy(stages_, stages.begin());
+      const std::size_t count = stages_.size();
       for (std::size_t s = 0; s < count; ++s)
         if (reads_matrix(stages[s].kind)) stages[s].args.data = frame[op_.inputs[at + 1]].data;
       const OutputView c = view(frame, thread_id, num_threads);
@@ -108,15 +116,24 @@ class ConvOp final : public Op {
       return {y + first, row};
     }
 
-    static ConvOptions options_for(const ConvOp& op, int threads) {
+    static ConvOptions options_for(const ConvOp& op, const PrepareContext& context) {
       ConvOptions options = op.options_;
       options.algorithm = op.algorithm_;
       options.measured = op.measured_;
-      options.threads = threads;
+      options.threads = context.capacity.threads;
+      if (context.type(op.inputs[op.first_operand_]) == ValueType::bfloat16)
+        options.source = ConvSource::native;  // it is rounded already
       return options;
+    }
+    static std::vector<Stage> stages_for(const ConvOp& op, const PrepareContext& context) {
+      std::vector<Stage> stages = op.epilogue_.stages;
+      if (context.type(op.output) == ValueType::bfloat16)
+        stages.push_back(Cast{ValueType::bfloat16}.stage());
+      return stages;
     }
 
     const ConvOp& op_;
+    const std::vector<Stage> stages_;
     const Conv conv_;
   };
 
@@ -128,12 +145,14 @@ class ConvOp final : public Op {
   const float scale_;
   const std::int32_t zero_point_;
   const ConvQuantization computed_;
+  const ValueType result_;           // as the graph has it
   const std::size_t first_operand_;  // which of the inputs is x
 };
 
 // Bytes of an element of x as the caller has it.
 std::int64_t source_size(ConvSource source, const PackedConv& weights) {
-  return source == ConvSource::quantize ? 4 : weights.format().packed.a_bytes;
+  const bool floats = source == ConvSource::quantize || source == ConvSource::round;
+  return floats ? 4 : weights.format().packed.a_bytes;
 }
 
 }  // namespace
@@ -172,10 +191,14 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& sha
     bytes = checked_product(sizes, "conv");
     if (place.before) require_bytes(graph, *place.before, bytes, "conv: before");
   }
-  return append_op(graph,
-                   std::make_shared<ConvOp>(x, std::move(weights), shape, options,
-                                            std::move(epilogue), scale, zero_point, computed),
-                   tensor_shape(bytes));
+  const ValueType result = probe.output_type();
+  const BufferShape written =
+      result == ValueType::float32 ? tensor_of_floats(bytes / 4) : tensor_shape(bytes);
+  return append_op(
+      graph,
+      std::make_shared<ConvOp>(x, std::move(weights), shape, options, std::move(epilogue), scale,
+                               zero_point, computed, result),
+      written);
 }
 
 }  // namespace fbg

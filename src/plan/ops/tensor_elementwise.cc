@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/float16.h"
 #include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
@@ -22,9 +23,11 @@ constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
 
 class Program {
  public:
-  Program(const ElementwiseProgram& program, Buffer output, Features features)
+  // type: of the elements of the output, which the plan may hold as bfloat16.
+  Program(const ElementwiseProgram& program, Buffer output, ValueType type, Features features)
       : program_(program),
         output_(output),
+        type_(type),
         conversions_(simd::kernels(features).conversions),
         rows_(simd::kernels(features).rows) {
     for (const ElementwiseStep& step : program.steps)
@@ -75,14 +78,12 @@ class Program {
     for (r = 0; r < program_.operands.size(); ++r)
       values[r] = load_block(frame, program_.operands[r], at, own[r]);
 
-    std::byte* const to =
-        frame[output_].data + (at.line * inner_ + at.first) * value_size(program_.output);
+    std::byte* const to = frame[output_].data + (at.line * inner_ + at.first) * value_size(type_);
     const auto n = static_cast<std::size_t>(at.lines * at.count);
     for (std::size_t s = 0; s < program_.steps.size(); ++s, ++r) {
       const ElementwiseStep& step = program_.steps[s];
       const bool last = s + 1 == program_.steps.size();
-      float* const y =
-          last && program_.output == ValueType::float32 ? reinterpret_cast<float*>(to) : own[r];
+      float* const y = last && type_ == ValueType::float32 ? reinterpret_cast<float*>(to) : own[r];
       functions_[s](values[step.a], values[step.b], step.c0, step.c1, n, y);
       values[r] = y;
     }
@@ -146,13 +147,16 @@ class Program {
   }
 
   void store(const float* x, std::size_t n, std::byte* to) const {
-    switch (program_.output) {
+    switch (type_) {
       case ValueType::uint8:
         return conversions_.store_uint8(x, n, reinterpret_cast<std::uint8_t*>(to));
       case ValueType::int8:
         return conversions_.store_int8(x, n, reinterpret_cast<std::int8_t*>(to));
       case ValueType::bfloat16:
         return rows_.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(to));
+      case ValueType::float16:
+        std::transform(x, x + n, reinterpret_cast<float16*>(to), from_float<float16>);
+        return;
       default:
         if (reinterpret_cast<const std::byte*>(x) != to) std::memcpy(to, x, n * sizeof(float));
     }
@@ -160,6 +164,7 @@ class Program {
 
   const ElementwiseProgram& program_;
   const Buffer output_;
+  const ValueType type_;
   const simd::ConversionKernels& conversions_;
   const simd::RowKernels& rows_;
   std::vector<simd::ElementwiseFunction> functions_;
@@ -195,13 +200,16 @@ class ElementwiseOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    Program program(program_, output, context.features);
+    const bool narrow = context.type(output) == ValueType::bfloat16;
+    Program program(program_, output, narrow ? ValueType::bfloat16 : program_.output,
+                    context.features);
     const std::int64_t elements = checked_product(program_.extents, "elementwise");
     const std::int64_t units = elements / program.plane() * program.blocks();
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
     const std::size_t registers = program_.operands.size() + program_.steps.size();
     return make_unit_step(units, threads * registers * kRegisterBytes, std::move(program));
   }
+  bool can_write_bfloat16() const override { return program_.output == ValueType::float32; }
 
  private:
   const ElementwiseProgram program_;
@@ -355,7 +363,7 @@ void check_operand(const Graph& graph, const ElementwiseOperand& operand,
     last += (program.extents[a] - 1) * operand.strides[a];
   }
   require(operand.strides.back() <= 1, "elementwise: the last stride must be 0 or 1");
-  require((last + 1) * value_size(operand.type) <= graph.shape(operand.buffer).cols,
+  require((last + 1) * value_size(operand.type) <= tensor_bytes(graph, operand.buffer),
           "elementwise: strides reach beyond their operand");
 }
 
@@ -378,11 +386,14 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
             "elementwise: there is no function '" + step.function + "'");
   }
   require(program.output == ValueType::float32 || program.output == ValueType::bfloat16 ||
-              program.output == ValueType::uint8 || program.output == ValueType::int8,
+              program.output == ValueType::float16 || program.output == ValueType::uint8 ||
+              program.output == ValueType::int8,
           std::string("elementwise: the output cannot be ") + value_type_name(program.output));
   const auto bytes = checked_bytes(static_cast<std::size_t>(elements),
                                    static_cast<std::size_t>(value_size(program.output)));
-  const BufferShape shape = tensor_shape(static_cast<std::int64_t>(bytes));
+  const BufferShape shape = program.output == ValueType::float32
+                                ? tensor_of_floats(elements)
+                                : tensor_shape(static_cast<std::int64_t>(bytes));
   if (only_quantizes(program))
     return append_op(graph, std::make_shared<QuantizeOp>(program), shape);
   if (const std::optional<int> gated = gated_operand(program)) {
@@ -397,7 +408,7 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
 }
 
 Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table) {
-  const std::int64_t bytes = graph.shape(x).cols;
+  const std::int64_t bytes = tensor_bytes(graph, x);
   require_bytes(graph, x, bytes, "look_up: x");
   return append_op(graph, std::make_shared<LookUpOp>(x, bytes, table), tensor_shape(bytes));
 }

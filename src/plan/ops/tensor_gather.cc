@@ -75,7 +75,7 @@ Buffer gather(Graph& graph, Buffer table, Buffer indices, const Gathering& gathe
 }
 
 Buffer int64_to_float(Graph& graph, Buffer x) {
-  const std::int64_t elements = graph.shape(x).cols / 8;
+  const std::int64_t elements = tensor_bytes(graph, x) / 8;
   require_bytes(graph, x, elements * 8, "int64_to_float: x");
   return append_op(graph, std::make_shared<WidenedOp>(x, elements), tensor_shape(4 * elements));
 }

@@ -206,7 +206,7 @@ void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& s
 void check_operand(const Graph& graph, const StackedMatrices& m,
                    const std::vector<std::int64_t>& stack, std::int64_t rows, std::int64_t cols,
                    const char* what) {
-  check_matrices(m, stack, rows, cols, graph.shape(m.buffer).cols / 4, what);
+  check_matrices(m, stack, rows, cols, tensor_bytes(graph, m.buffer) / 4, what);
 }
 
 // Bytes of the output, whose matrices must fill it.

@@ -16,6 +16,16 @@ inline BufferShape tensor_shape(std::int64_t bytes) {
   return {RowKind::tensor, bytes, ValueType::uint8};
 }
 
+// The same of floats, which the plan may hold as bfloat16.
+inline BufferShape tensor_of_floats(std::int64_t elements) {
+  return {RowKind::tensor, elements, ValueType::float32};
+}
+// Of a tensor as the graph describes it.
+inline std::int64_t tensor_bytes(const Graph& graph, Buffer x) {
+  const BufferShape shape = graph.shape(x);
+  return shape.cols * value_size(shape.type);
+}
+
 // `x` must be a tensor of that size.
 void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what);
 

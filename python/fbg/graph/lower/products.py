@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
 from fbg.graph.lower.conv_trial import trial_of
 from fbg.graph.lower.layout import channels_last, natural, with_last
@@ -15,13 +18,19 @@ from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 
+# Where kernels multiply bfloat16 by bfloat16; elsewhere they would widen both.
+ROUNDING_ISAS = ("avx512_bf16", "avx512_amx", "neon_bf16")
+ROUNDING_COST = 0.5  # of an element of x that is rounded, in the unit of modelled costs
+
 Matrices = tuple[int, list[int], int, int]  # buffer, strides along the stack, of rows, of columns
 
 
 @append.register(Conv)
 @append.register(Linear)
 def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
-    packed = lowering.packer.get(op.w, op.packed_options())
+    ways = _ways(op, lowering)
+    way = min(ways, key=lambda way: way.cost(op, lowering)) if len(ways) > 1 else ways[0]
+    packed = way.packed
     if not packed.algorithms(op.pixels, zero_points=op.w_zero_point is not None):
         raise ValueError("no algorithm of convolution applies")
     lowering.packer.kept.append(packed)
@@ -31,7 +40,7 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
     if op.residual is not None:
         given.append(lowering.in_order(lowering.stored(op.residual), order))
     buffers = [lowering.buffer(stored) for stored in given]
-    fields, trial = _convolution(op, packed, given, lowering)
+    fields, trial = _convolution(op, way, given, lowering)
     if not op.algorithm:
         lowering.trials.append(trial)
     computed = {
@@ -58,19 +67,64 @@ def _(op: Product, lowering: TensorLowering, value: Value) -> Stored:
     return lowering.written(value, order, buffer)
 
 
+@dataclass(frozen=True)
+class Way:
+    """A way to multiply by the weights of a product.
+
+    source: how kernels take x (`fbg.conv.convolution.Quantization`).
+    """
+
+    packed: PackedConv
+    source: str = "native"
+
+    def cost(self, op: Product, lowering: TensorLowering) -> float:
+        """Return the modelled cost of the cheapest algorithm."""
+        native = self.packed._native
+        if self.source == "round":
+            native = _fbg.conv_bfloat16(native)  # not kept, as it may not be chosen
+        batch, spatial = _image(op)
+        found = native.algorithms(batch, spatial, [], self.source, False, False, lowering.features)
+        rounding = ROUNDING_COST * math.prod(op.pixels) if self.source == "round" else 0.0
+        return min((cost for _, cost, _ in found), default=math.inf) + rounding
+
+
+def _ways(op: Product, lowering: TensorLowering) -> list[Way]:
+    """Return the ways to multiply, of which the first one of least cost is taken.
+
+    Those of bfloat16: rounding x, too, where the CPU multiplies bfloat16 by itself; weights that
+    are widened as they are loaded; and weights that are widened beforehand, for the algorithms that
+    have no other (Winograd, Strassen). With an algorithm that the op names, only the CPU decides:
+    results do not depend on the number of rows.
+    """
+    options, get = op.packed_options(), lowering.packer.get
+    packed = get(op.w, options)
+    if options.get("dtype") != "bfloat16":
+        return [Way(packed)]
+    rounding = [Way(packed, "round")] * (_fbg.best_isa(lowering.features) in ROUNDING_ISAS)
+    if op.algorithm:
+        return rounding or [Way(packed)]
+    return [*rounding, Way(packed), Way(get(op.w, {**options, "dtype": "float32"}))]
+
+
+def _image(op: Product) -> tuple[int, tuple[int, ...]]:
+    """Return the batch and the three extents of x."""
+    batch, *spatial, _ = op.pixels
+    return batch, (*[1] * (3 - len(spatial)), *spatial)
+
+
 def _convolution(
-    op: Product, packed: PackedConv, given: Sequence[Stored], lowering: TensorLowering
+    op: Product, way: Way, given: Sequence[Stored], lowering: TensorLowering
 ) -> tuple[dict[str, Any], ConvTrial]:
     """Return the fields of a product in a native graph, and a function that times it alone."""
     epilogue = op.epilogue(lowering.packer)
-    batch, *spatial, _ = op.pixels
-    depth, height, width = (*[1] * (3 - len(spatial)), *spatial)
+    batch, spatial = _image(op)
+    packed = way.packed
     fields = {
-        "weights": packed._native,
+        "weights": packed._native_for(way.source),
         "batch": batch,
-        "spatial": (depth, height, width),
+        "spatial": spatial,
         "stages": epilogue.stages,
-        "source": "int8" if given[0].dtype == "int8" else "native",
+        "source": "int8" if given[0].dtype == "int8" else way.source,
         "has_scale": op.is_integer,
         "scale": epilogue.x_scale,
         "zero_point": op.x_zero_point,

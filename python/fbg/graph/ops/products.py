@@ -43,12 +43,12 @@ class Part:
 class Product(TensorOp):
     """A product with constant weights.
 
-    w: (O, I / groups, *kernel), float32 or int8. options: for `PackedConv`. bias: float32 (O,), or
-    int32 in units of the sums. result: the form of the sums before `post`: "sums" (integers,
-    with `post` to follow), "int32" (corrected for zero points) or "float32". algorithm: "" leaves
-    it to the cost model. alternative: the same weights as integers, if any, for an integer x.
-    computed_scale, computed_zero_point: those of x if runs compute them, tensors of one element.
-    part, before: set if the result is a part of a tensor, which `before` writes, too.
+    w: (O, I / groups, *kernel), float32, bfloat16 or int8. options: for `PackedConv`. bias: float32
+    (O,), or int32 in units of the sums. result: the form of the sums before `post`: "sums"
+    (integers, with `post` to follow), "int32" (corrected for zero points) or "float32". algorithm:
+    "" leaves it to the cost model. alternative: the same weights as integers, if any, for an
+    integer x. computed_scale, computed_zero_point: those of x if runs compute them, tensors of one
+    element. part, before: set if the result is a part of a tensor, which `before` writes, too.
     """
 
     x: Value
@@ -128,7 +128,7 @@ class Product(TensorOp):
     def packed_options(self) -> dict[str, Any]:
         """Return the arguments of `PackedConv` besides the weights."""
         if not self.is_integer:
-            return {"dtype": "float32", **self.options}
+            return {"dtype": self.w.dtype.name, **self.options}
         scale = np.float32(1) if self.w_scale is None else self.w_scale
         return {"scale": scale, "zero_point": self.w_zero_point, **self.options}
 

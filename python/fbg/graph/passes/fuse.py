@@ -9,12 +9,14 @@ from fbg.graph.passes.epilogue import fuse_epilogues
 from fbg.graph.passes.functions import find_functions
 from fbg.graph.passes.integers import take_integers
 from fbg.graph.passes.maps import fuse_maps
+from fbg.graph.passes.rounded import round_products
 
 
 def fuse(graph: Graph, packer: Packer) -> Graph:
     """Return the same graph with fewer ops. Each keeps the names of its original nodes.
 
-    packer: packs the weights of the graph.
+    packer: packs the weights of the graph, and tells whether products round to bfloat16.
     """
     graph = fuse_attention(find_functions(take_integers(graph)))
-    return fuse_maps(fuse_epilogues(graph, packer))
+    graph = fuse_maps(fuse_epilogues(graph, packer))
+    return round_products(graph) if packer.rounds else graph

@@ -39,12 +39,16 @@ from fbg.importers.ops.registry import OPS
 
 
 class Native:
-    """The kernels of this package. weights: shared by all plans of a network."""
+    """The kernels of this package. weights: shared by all plans of a network.
+
+    rounds: whether products of floats round to bfloat16.
+    """
 
     name = "fbg"
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: bool = False) -> None:
         self.weights = PackedWeights()
+        self.rounds = rounds
 
     def needs(self, op: TypedNode) -> tuple[str, ...]:
         """Return the inputs that must be constant, such as weights and shapes."""
