@@ -18,6 +18,8 @@ from fbg.arrays import Array
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.locks import cached_property
 
+HALVES = ("float16", "bfloat16")  # types of 16-bit floats, as NumPy calls them
+
 
 @dataclass(frozen=True)
 class TensorType:

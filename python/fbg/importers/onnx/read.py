@@ -24,6 +24,13 @@ from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.inlining import inline_functions
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
+from fbg.importers.onnx.widening import (
+    can_widen,
+    widened_array,
+    widened_node,
+    widened_type,
+    with_casts,
+)
 
 OLDEST_OPSET = 6
 DENSE = "tensor_type"
@@ -71,17 +78,25 @@ def read_model(
     budget = Budget.of(model.ByteSize())
     model = inline_functions(model, origin, budget)
     reader = _Reader(origin, versions, node_versions, Tensors(directory, budget))
+    if can_widen(model.graph):
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)
+        model, reader.casts = copy, with_casts(copy.graph)
     return reader.network(model.graph, known)
 
 
 @dataclass
 class _Reader:
-    """Reads graphs. versions: operator sets. node_versions: those of nodes by name, if others."""
+    """Reads graphs. versions: operator sets. node_versions: those of nodes by name, if others.
+
+    casts: if 16-bit floats are widened, the nodes that cast inputs and outputs; else None.
+    """
 
     origin: str
     versions: dict[str, int]
     node_versions: Mapping[str, int]
     tensors: Tensors
+    casts: Collection[str] | None = None
 
     def network(
         self,
@@ -97,13 +112,15 @@ class _Reader:
         for tensor in graph.initializer:
             if tensor.name in constants:
                 raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
-            constants[tensor.name] = self.tensors.read(tensor, origin)
+            constants[tensor.name] = self._read(tensor, origin)
         inputs = {v.name: _type_of(v, origin) for v in graph.input if v.name not in constants}
         outputs = {
             v.name: UNKNOWN if around is not None and _kind(v) is None else _type_of(v, origin)
             for v in graph.output
         }
         declared = {v.name: _type_of(v, origin) for v in graph.value_info if _kind(v) == DENSE}
+        if self.casts is not None:
+            declared = {name: widened_type(kind) for name, kind in declared.items()}
         nodes = [self._node(proto, i) for i, proto in enumerate(graph.node)]
         given = {*inputs, *constants, *(around or ())}
         ordered = _in_order(_unique_names(nodes), given, origin)
@@ -126,6 +143,8 @@ class _Reader:
             )
         where = f"{origin}: node {proto.op_type} '{name}'"
         own = self.tensors.own(proto, where)
+        if self.casts is not None and name not in self.casts:
+            proto = own = widened_node(own)
         require_valid_node(own, versions, where)
         attributes: dict[str, Any] = {}
         graphs: list[onnx.GraphProto] = []
@@ -150,6 +169,10 @@ class _Reader:
             versions if graphs else {},
             self._branches(own, domain, versions, where),
         )
+
+    def _read(self, tensor: onnx.TensorProto, where: str) -> Array:
+        values = self.tensors.read(tensor, where)
+        return values if self.casts is None else widened_array(values)
 
     def _branches(
         self, node: onnx.NodeProto, domain: str, versions: dict[str, int], where: str

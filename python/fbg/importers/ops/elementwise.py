@@ -9,6 +9,7 @@ from fbg.graph.ops.tensors import Convert, Words
 from fbg.graph.ops.windows import Reduce
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
+from fbg.importers.description import HALVES
 from fbg.importers.ops.builder import Builder, constant_of
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 
@@ -146,9 +147,9 @@ def build_comparison(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.apply(function, a, b, dtype=np.bool_))
 
 
-@op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "int64", "bool"))
+@op("Cast", types=(*FLOAT, *HALVES, "uint8", "int8", "int32", "int64", "bool"))
 def build_cast(builder: Builder, node: TypedNode) -> None:
-    """Casts to float32 and int32; other targets are left to other back ends."""
+    """Casts to float32 and int32, and from float32 to 16 bits; others are for other back ends."""
     target = node.types[node.node.outputs[0]].dtype
     value = builder.input(node, 0)
     if target == value.dtype:
@@ -159,6 +160,8 @@ def build_cast(builder: Builder, node: TypedNode) -> None:
         builder.set_output(node, builder.apply("affine", value, c0=1.0))
     elif target == np.int32:
         builder.set_output(node, builder.apply("to_int32", value, dtype=np.int32))
+    elif value.dtype == "float32" and str(target) in HALVES:
+        builder.set_output(node, builder.apply("affine", value, c0=1.0, dtype=target))
     else:
         raise Unsupported(node.node.name, f"to {target}")
 

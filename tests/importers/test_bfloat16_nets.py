@@ -1,0 +1,191 @@
+"""Networks in bfloat16: what is rounded, how products run, files; and files of 16-bit floats."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper, save
+
+import fbg
+import fbg.graph.lower.products as lowered
+from fbg.importers.net import Net
+from fbg.importers.onnx.read import read_model
+from helpers.commands import succeed
+from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
+from helpers.ways import rounding
+
+HALF = ml_dtypes.bfloat16
+UNIT = 2.0**-8  # what rounding to bfloat16 changes, relatively
+
+
+def half(x):
+    return x.astype(HALF).astype(np.float32)
+
+
+def layers(rng, channels=48):
+    """Two convolutions with ReLU between them, and a product."""
+    constants = {
+        "w": rng.standard_normal((channels, 3, 1, 1)).astype(np.float32),
+        "b": rng.standard_normal(channels).astype(np.float32),
+        "v": rng.standard_normal((32, channels, 1, 1)).astype(np.float32),
+        "m": rng.standard_normal((5, 7)).astype(np.float32),
+    }
+    nodes = [
+        node("Conv", ["x", "w", "b"], "c"),
+        node("Relu", ["c"], "r"),
+        node("Conv", ["r", "v"], "d"),
+        node("MatMul", ["d", "m"], "y"),
+    ]
+    return nodes, constants, rng.standard_normal((2, 3, 4, 5)).astype(np.float32)
+
+
+def by_numpy(constants, x, change):
+    """The same network. change: of what products read besides their weights."""
+    w, v, m = (half(constants[name]) for name in "wvm")
+    c = np.einsum("nihw,oi->nohw", change(x), w[:, :, 0, 0]) + constants["b"].reshape(-1, 1, 1)
+    d = np.einsum("nihw,oi->nohw", change(np.maximum(c, 0)), v[:, :, 0, 0])
+    return change(d) @ m
+
+
+def test_weights_are_rounded_half_to_even(isa):
+    nodes, constants, x = layers(np.random.default_rng(0))
+    net = make_net(nodes, {"x": x}, ["y"], constants, dtype="bfloat16")
+    assert net.dtype == "bfloat16"
+    assert "bfloat16[48, 3, 1, 1]" in str(net.graph)
+    if isa in lowered.ROUNDING_ISAS:
+        pytest.skip("products may round x as well")
+    exact = by_numpy(constants, x, lambda values: values)
+    np.testing.assert_allclose(net(x), exact, rtol=1e-4, atol=1e-4)
+
+
+def test_where_the_cpu_multiplies_bfloat16_x_is_rounded_too(isa, monkeypatch):
+    monkeypatch.setattr(lowered, "_ways", rounding)
+    nodes, constants, x = layers(np.random.default_rng(1))
+    net = make_net(nodes, {"x": x}, ["y"], constants, dtype="bfloat16", num_threads=2)
+    np.testing.assert_allclose(net(x), by_numpy(constants, x, half), rtol=1e-3, atol=2e-2)
+    held = [step.algorithm for step in net.plan().steps if "-> bfloat16" in step.algorithm]
+    assert len(held) >= 1, [step.algorithm for step in net.plan().steps]
+    one = make_net(nodes, {"x": x}, ["y"], constants, dtype="bfloat16", num_threads=1)
+    np.testing.assert_array_equal(one(x), net(x))
+
+
+def test_one_product_is_within_the_error_of_its_operands(isa):
+    rng = np.random.default_rng(3)
+    for rows, depth, columns in [(1, 3, 5), (7, 100, 33), (64, 512, 96)]:
+        x = rng.standard_normal((rows, depth)).astype(np.float32)
+        w = rng.standard_normal((depth, columns)).astype(np.float32)
+        net = make_net(
+            [node("MatMul", ["x", "w"], "y")], {"x": x}, ["y"], {"w": w}, dtype="bfloat16"
+        )
+        error = np.abs(net(x) - x.astype(np.float64) @ w)
+        assert (error <= (UNIT + 1e-4) * (np.abs(x) @ np.abs(w))).all()
+
+
+def test_weights_take_half_the_memory_where_nothing_is_gained_by_floats(isa):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((1, 512)).astype(np.float32)
+    w = {"w": rng.standard_normal((512, 256)).astype(np.float32)}
+    sizes = {}
+    for dtype in ("float32", "bfloat16"):
+        net = make_net([node("MatMul", ["x", "w"], "y")], {"x": x}, ["y"], w, dtype=dtype)
+        net(x)
+        sizes[dtype] = net.plan().weight_bytes
+    assert sizes["bfloat16"] <= 0.76 * sizes["float32"], sizes
+
+
+def test_saved_networks_keep_the_dtype_and_the_bits(tmp_path):
+    nodes, constants, x = layers(np.random.default_rng(5))
+    save(make_model(nodes, {"x": x}, ["y"], constants), tmp_path / "net.onnx")
+    net = fbg.load(tmp_path / "net.onnx", dtype="bfloat16")
+    net.save(tmp_path / "saved")
+    for dtype in (None, "bfloat16"):
+        again = fbg.load(tmp_path / "saved", dtype=dtype)
+        assert again.dtype == "bfloat16"
+        np.testing.assert_array_equal(again(x), net(x))
+    with pytest.raises(ValueError, match="dtype must be 'bfloat16', the dtype of the saved"):
+        fbg.load(tmp_path / "saved", dtype="float32")
+    for more in ({"calibrate": [x]}, {"higher_precision": ["c"]}, {"equalize": True}):
+        with pytest.raises(ValueError, match="requires dtype='int8', got dtype='bfloat16'"):
+            fbg.load(tmp_path / "net.onnx", dtype="bfloat16", **more)
+    with pytest.raises(ValueError, match="must be 'float32', 'bfloat16', 'int8' or None"):
+        fbg.load(tmp_path / "net.onnx", dtype="float16")
+
+
+def test_commands_take_networks_in_bfloat16(tmp_path):
+    nodes, constants, x = layers(np.random.default_rng(8))
+    save(make_model(nodes, {"x": x}, ["y"], constants), tmp_path / "net.onnx")
+    given = (tmp_path / "net.onnx", "--dtype", "bfloat16")
+    for command in ("bench", "profile"):
+        succeed(command, *given, "--rounds", "1")
+    told = succeed("quantize", tmp_path / "net.onnx", tmp_path / "out", *given[1:]).output
+    assert "bfloat16, int8 in 0 of 3 products" in told
+    net = fbg.load(tmp_path / "out")
+    assert net.dtype == "bfloat16"
+    assert "bfloat16 in the others" in repr(net)
+
+
+# Files of 16-bit floats --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.float16, HALF])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_files_of_16_bits_run_in_float32_on_fbg(isa, kind, dtype):
+    nodes, constants, x = layers(np.random.default_rng(6))
+    stored = {name: value.astype(kind) for name, value in constants.items()}
+    x = x.astype(kind)
+    model = make_model(nodes, {"x": x}, {"y": (kind, None)}, stored)
+    net = Net(read_model(model, "half", None), dtype=dtype)
+    assert net.inputs["x"].dtype == x.dtype
+    y = net(x)
+    assert y.dtype == x.dtype
+    assert {step.backend for step in net.plan().steps} == {"fbg"}
+    wide = {name: value.astype(np.float32) for name, value in stored.items()}
+    exact = make_net(nodes, {"x": x.astype(np.float32)}, ["y"], wide)(x.astype(np.float32))
+    if dtype == "float32":
+        np.testing.assert_array_equal(y, exact.astype(kind))
+    largest = np.abs(exact).max()
+    np.testing.assert_allclose(y.astype(np.float32), exact, atol=0.05 * largest)
+    assert all(tensor.data_type != TensorProto.FLOAT for tensor in model.graph.initializer)
+
+
+def test_casts_constants_and_branches_of_16_bits_are_widened():
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((2, 4)).astype(np.float32)
+    two = np.array(2, np.float16)
+
+    def branch(name, op):
+        inner = helper.make_node(op, ["h", "two"], [f"{name}_y"])
+        kind = helper.make_tensor_value_info(f"{name}_y", TensorProto.FLOAT16, [2, 4])
+        constant = numpy_helper.from_array(two, "two")
+        return helper.make_graph([inner], name, [], [kind], [constant])
+
+    branches = {"then_branch": branch("t", "Mul"), "else_branch": branch("f", "Add")}
+    nodes = [
+        node("Cast", ["x"], "h", to=TensorProto.FLOAT16),
+        node("Constant", [], "k", value=numpy_helper.from_array(two)),
+        node("ReduceSum", ["h"], "s", keepdims=0),
+        node("Greater", ["s", "k"], "positive"),
+        node("If", ["positive"], "b", **branches),
+        node("Exp", ["b"], "e"),
+        node("Cast", ["e"], "y", to=TensorProto.FLOAT),
+    ]
+    outputs = {"y": (np.float32, None), "e": (np.float16, None)}
+    model = make_model(nodes, {"x": x}, outputs)
+    net = Net(read_model(model, "half", None))
+    for feed in (x + 2, x - 2):
+        expected = plain_onnxruntime(model, {"x": feed})
+        got = net.run({"x": feed})
+        for y, wanted in zip(got.values(), expected, strict=True):
+            assert y.dtype == wanted.dtype
+            np.testing.assert_allclose(
+                y.astype(np.float32), wanted.astype(np.float32), rtol=0.02, atol=1e-4
+            )
+
+
+def test_files_that_only_move_16_bits_keep_them(isa):
+    x = np.arange(6, dtype=np.float16).reshape(2, 3)
+    outputs = {"y": (np.float16, None)}
+    net = make_net([node("Transpose", ["x"], "y", perm=[1, 0])], {"x": x}, outputs)
+    np.testing.assert_array_equal(net(x), x.T)
+    assert len(net.network.nodes) == 1
