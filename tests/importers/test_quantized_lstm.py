@@ -104,6 +104,7 @@ def test_layers_give_what_onnxruntime_gives(dtype):
             np.testing.assert_allclose(mine, wanted, 1e-4, 1e-5)
 
 
+@pytest.mark.races
 @pytest.mark.parametrize(("batch", "hidden"), [(1, 33), (3, 600)])
 def test_results_do_not_depend_on_the_number_of_threads(batch, hidden):
     node = case(np.int8, per_column=True, directions=2, batch=batch, hidden=hidden)

@@ -160,6 +160,7 @@ def test_batch_first_is_the_same_with_other_axes(op):
 
 
 # The last ones are large enough for threads to share the columns of a product.
+@pytest.mark.races
 @pytest.mark.parametrize("op", sorted(GATES))
 @pytest.mark.parametrize(
     ("batch", "hidden", "direction"),
