@@ -19,6 +19,7 @@ from fbg.arrays import Array
 from fbg.importers.class_scores import class_scores
 from fbg.importers.description import Network
 from fbg.importers.onnx.inference import Inferred
+from fbg.importers.products import PRODUCTS
 
 Outputs = Sequence[Mapping[str, Array]]  # one mapping for each feed
 
@@ -76,18 +77,22 @@ def smooth_outputs(network: Network, inferred: Inferred) -> list[str]:
     """Return the outputs on which a small error has a small effect.
 
     They do not depend on integers or booleans computed from floating-point data, such as results of
-    comparisons, sorting and counting.
+    comparisons, sorting and counting. What follows from inputs of integers alone is exact up to the
+    first product.
     """
     types = inferred.types
     real = {name for name in network.inputs if types[name].dtype.kind == "f"}
+    exact = set(network.inputs) - real
     jumping: set[str] = set()
     for node in inferred.nodes:
-        if real.isdisjoint(node.reads) and jumping.isdisjoint(node.reads):
+        rounds = not real.isdisjoint(node.reads) or not jumping.isdisjoint(node.reads)
+        if not rounds and exact.isdisjoint(node.reads):
             continue
+        rounds |= node.op in PRODUCTS
         jumps = bool(node.captures) or not jumping.isdisjoint(node.reads)
         for name in node.outputs:
             smooth = not jumps and name in types and types[name].dtype.kind == "f"
-            (real if smooth else jumping).add(name)
+            (exact if not rounds else real if smooth else jumping).add(name)
     return [name for name in network.outputs if name in real]
 
 

@@ -111,8 +111,8 @@ def reach(
     feeds: Sequence[Mapping[str, Array]],
     prepare: Prepare,
 ) -> tuple[Candidate, Kept]:
-    """Return the first candidate that has the wanted agreement wholly in int8; if none does, the
-    best of them, with as many nodes in float32 as the agreement needs.
+    """Return the candidate with the least error, with as many nodes in float32 as the wanted
+    agreement needs. Those behind one that has it wholly in int8 are not tried.
 
     feeds: of the calibration. Raises ValueError if no output shows the agreement, or if no product
     could stay in int8.
@@ -120,12 +120,13 @@ def reach(
     tried = []
     for candidate in candidates:
         trial = _Trial(candidate.network, candidate.found, feeds, prepare)
-        all_int8 = trial.agreement(())
+        all_int8, loss = trial.compare(())
+        tried.append((loss, candidate, trial, all_int8))
         if all_int8 >= accuracy:
-            equalized = candidate.equalized
-            return candidate, Kept(accuracy, all_int8, all_int8, 0.0, (), equalized)
-        tried.append((all_int8, candidate, trial))
-    all_int8, chosen, trial = max(tried, key=lambda each: each[0])
+            break
+    _, chosen, trial, all_int8 = min(tried, key=lambda each: each[0])
+    if all_int8 >= accuracy:
+        return chosen, Kept(accuracy, all_int8, all_int8, 0.0, (), chosen.equalized)
     return _with_kept(chosen, trial, accuracy, all_int8)
 
 
@@ -193,10 +194,15 @@ class _Trial:
 
     def agreement(self, kept: Collection[str]) -> float:
         """Return the agreement on all feeds if these nodes are in float32."""
-        found = self._comparable.agreement(self._rounded(kept, self._feeds), self._exact)
-        if found is None:
+        return self.compare(kept)[0]
+
+    def compare(self, kept: Collection[str]) -> tuple[float, float]:
+        """Return the same, and the squared error."""
+        got = self._rounded(kept, self._feeds)
+        agreement = self._comparable.agreement(got, self._exact)
+        if agreement is None:
             raise ValueError("load: accuracy: no output of the network can be compared")
-        return found
+        return agreement, self._comparable.loss(got, self._exact)
 
     def alone(self, name: str) -> float:
         """Return the squared error if only this node reads integers."""
