@@ -198,6 +198,8 @@ class Checksum:
 
 # bind_pipeline.cc
 MAX_STAGES: int
+MAX_SLOTS: int
+OPERATIONS: tuple[str, ...]
 
 class StageRow:
     @property
@@ -217,7 +219,7 @@ class StageRow:
 
 class Stage:
     @property
-    def key(self) -> tuple[int, int, tuple[bool, bool, bool]]: ...
+    def key(self) -> tuple[int, int, tuple[bool, bool, bool], str]: ...
     @property
     def row(self) -> StageRow: ...
     @property
@@ -230,7 +232,17 @@ def stage(
     operand: npt.NDArray[Any] | None = None,
     type: str = "float32",
 ) -> Stage: ...
-def stage_add_buffer(type: str = "float32", scale: float = 1.0, zero_point: int = 0) -> Stage: ...
+def stage_binary(
+    operation: str,
+    operand: str,
+    slot: int = 0,
+    reversed: bool = False,
+    type: str = "float32",
+    constant: float = 1.0,
+    zero_point: int = 0,
+    values: _Floats | None = None,
+) -> Stage: ...
+def stage_save(slot: int) -> Stage: ...
 def stage_requantize(
     scale: float, zero_point: int, type: str, constant: bool = False, bounded: bool = False
 ) -> Stage: ...

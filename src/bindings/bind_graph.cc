@@ -52,7 +52,11 @@ FieldValue::List list_of(const PyStage& s) {
           flag(stage.specialization.unit_scale),
           flag(stage.specialization.centered),
           flag(stage.specialization.bounded),
-          s.has_array() ? FieldValue{array_of(s.array())} : FieldValue{}};
+          s.has_array() ? FieldValue{array_of(s.array())} : FieldValue{},
+          {operation_name(stage.binary.operation)},
+          {operand_name(stage.binary.operand)},
+          {std::int64_t{stage.binary.slot}},
+          flag(stage.binary.reversed)};
 }
 
 // Integers stay together: a table of indices may be as long as a tensor.

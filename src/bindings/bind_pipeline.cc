@@ -47,13 +47,31 @@ void set_operand(PyStage& made, const StageRow& row, py::array array) {
   made.owner = array;
 }
 
-// An Add whose matrix is a buffer of a graph.
-PyStage buffer_add(const std::string& type, float scale, std::int32_t zero_point) {
-  const Stage stage{StageKind::add,
-                    type_named(type),
-                    {nullptr, 0, scale, static_cast<float>(zero_point)},
-                    {.centered = zero_point == 0}};
-  return {stage, py::none()};
+// An operation with a number, a vector over columns, a buffer of a graph or what a slot holds.
+PyStage binary(const std::string& operation, const std::string& operand, int slot, bool reversed,
+               const std::string& type, float constant, std::int32_t zero_point,
+               const std::optional<py::array>& values) {
+  PyStage made{{StageKind::binary,
+                type_named(type),
+                {nullptr, 0, constant, static_cast<float>(zero_point)},
+                {.centered = zero_point == 0},
+                {operation_named(operation), operand_named(operand),
+                 static_cast<std::uint8_t>(slot), reversed}},
+               py::none()};
+  const Binary& own = made.stage.binary;
+  for (const StageRow& row : kStages)  // a stage that does just that, if there is one
+    if (row.operation == own.operation && row.operand.kind == own.operand && !reversed)
+      made.stage.kind = row.kind;
+  if (!values) return made;
+  made.owner = py::array_t<float, py::array::c_style | py::array::forcecast>(*values);
+  made.cols = made.array().size();
+  made.stage.args.data = made.array().data();
+  return made;
+}
+
+PyStage save(int slot) {
+  return {{StageKind::save, ValueType::float32, {}, {}, {.slot = static_cast<std::uint8_t>(slot)}},
+          py::none()};
 }
 
 // The row whose name, or whose function, is called so.
@@ -73,17 +91,31 @@ py::dict types_of(const Stage& stage) {
   return types;
 }
 
+// What tells stages of the kinds Binary and Save apart.
+std::string form_of(const Stage& stage) {
+  const Binary& binary = stage.binary;
+  if (stage.kind != StageKind::binary && stage.kind != StageKind::save) return {};
+  return std::string(operation_name(binary.operation)) + "_" + operand_name(binary.operand) +
+         std::to_string(binary.slot) + (binary.reversed ? "_reversed" : "");
+}
+
+// The names of all operations of Binary.
+py::tuple operations() {
+  py::list names;
+  for (int i = 1; i <= static_cast<int>(Operation::replace); ++i)
+    names.append(operation_name(static_cast<Operation>(i)));
+  return py::tuple(names);
+}
+
 void bind_rows(py::module_& m) {
-  static constexpr const char* kOperands[] = {"none", "columns", "matrix", "row_extents"};
   static constexpr const char* kBounds[] = {"open", "low", "both"};
   bound_class<StageRow>(m, "StageRow")
       .def_readonly("name", &StageRow::name)
       .def_readonly("function", &StageRow::function)
       .def_readonly("scales", &StageRow::scales)
       .def_property_readonly("ends", &StageRow::ends)
-      .def_property_readonly(
-          "operand",
-          [](const StageRow& row) { return kOperands[static_cast<int>(row.operand.kind)]; })
+      .def_property_readonly("operand",
+                             [](const StageRow& row) { return operand_name(row.operand.kind); })
       .def_property_readonly(
           "bounds", [](const StageRow& row) { return kBounds[static_cast<int>(row.bounds)]; })
       .def_property_readonly("constants", [](const StageRow& row) {
@@ -99,6 +131,8 @@ void bind_rows(py::module_& m) {
     return rows;
   });
   m.attr("MAX_STAGES") = kMaxStages;
+  m.attr("MAX_SLOTS") = kMaxSlots;
+  m.attr("OPERATIONS") = operations();
 }
 
 }  // namespace
@@ -140,7 +174,8 @@ void bind_pipeline(py::module_& m) {
                                return std::tuple(
                                    static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
                                    std::tuple(specialization.unit_scale, specialization.centered,
-                                              specialization.bounded));
+                                              specialization.bounded),
+                                   form_of(s.stage));
                              })
       .def_property_readonly(
           "row", [](const PyStage& s) -> const StageRow& { return stage_row(s.stage.kind); },
@@ -155,8 +190,10 @@ void bind_pipeline(py::module_& m) {
       },
       py::arg("name"), py::arg("constants") = py::tuple(), py::arg("operand") = py::none(),
       py::arg("type") = "float32");
-  m.def("stage_add_buffer", &buffer_add, py::arg("type") = "float32", py::arg("scale") = 1.0f,
-        py::arg("zero_point") = 0);
+  m.def("stage_binary", &binary, py::arg("operation"), py::arg("operand"), py::arg("slot") = 0,
+        py::arg("reversed") = false, py::arg("type") = "float32", py::arg("constant") = 1.0f,
+        py::arg("zero_point") = 0, py::arg("values") = py::none());
+  m.def("stage_save", &save, py::arg("slot"));
   // Requantize. `constant`: its scale and zero point are part of the kernel, as far as they are 1
   // and 0. bounded: the rounded value is known to be within int32.
   m.def(

@@ -12,7 +12,7 @@
 namespace fbg {
 
 void skip_columns(Stage& stage, std::int64_t columns) noexcept {
-  const OperandKind operand = stage_row(stage.kind).operand.kind;
+  const OperandKind operand = operand_of(stage);
   if (operand == OperandKind::columns || operand == OperandKind::matrix)
     stage.args.data =
         static_cast<const std::byte*>(stage.args.data) + columns * value_size(stage.wanted);

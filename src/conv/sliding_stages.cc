@@ -6,7 +6,9 @@
 namespace fbg {
 namespace {
 
-bool adds_columns(const StageRow& row) { return row.operand.kind == OperandKind::columns; }
+bool adds_columns(const StageCode& code) {
+  return code.binary.operation == Operation::add && code.binary.operand == OperandKind::columns;
+}
 
 // Whether kernels can write the results themselves: integers are corrected and requantized.
 bool writes_bytes(const KernelKey& key) {
@@ -19,7 +21,7 @@ bool writes_bytes(const KernelKey& key) {
 // The same for floats: a value for each column is added, then bounds are applied.
 bool writes_floats(const KernelKey& key) {
   auto stages = key.pipeline();
-  if (!stages.empty() && adds_columns(stage_row(stages.front().kind))) stages = stages.subspan(1);
+  if (!stages.empty() && adds_columns(stages.front())) stages = stages.subspan(1);
   return stages.empty() ||
          (stages.size() == 1 && stage_row(stages.front().kind).bounds != StageBounds::open);
 }
@@ -49,8 +51,9 @@ void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::
     return;
   }
   for (int s = 0; s < key.num_stages; ++s) {
-    const StageRow& row = stage_row(key.stages[static_cast<std::size_t>(s)].kind);
-    if (adds_columns(row)) args.start = stages[s].data;
+    const StageCode& code = key.stages[static_cast<std::size_t>(s)];
+    const StageRow& row = stage_row(code.kind);
+    if (adds_columns(code)) args.start = stages[s].data;
     if (row.bounds == StageBounds::open) continue;
     args.low = stages[s].f0;
     args.high = stages[s].f1;

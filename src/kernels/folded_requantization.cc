@@ -10,7 +10,7 @@ bool is_folded(const KernelKey& key, int s) noexcept {
   if (!key.folds()) return false;
   const std::span<const StageCode> stages = key.pipeline();
   const auto at = static_cast<std::size_t>(s);
-  if (stage_row(stages[at].kind).operand.kind != OperandKind::columns) return false;
+  if (stages[at].binary.operand != OperandKind::columns) return false;
   // A bias after an integer ReLU does not commute with the correction.
   return std::ranges::all_of(stages.first(at + 1), is_foldable);
 }

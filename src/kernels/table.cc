@@ -98,6 +98,20 @@ KernelKey part_key(KernelKey whole, Sums sums) {
   return raw;
 }
 
+namespace {
+
+// What a stage computes: its name, or its operation and operand.
+std::string stage_text(const StageCode& stage) {
+  const Binary& binary = stage.binary;
+  if (stage.kind == StageKind::save) return "Save" + std::to_string(binary.slot);
+  if (stage.kind != StageKind::binary) return stage_name(stage.kind);
+  std::string text = binary.reversed ? "reversed_" : "";
+  text.append(operation_name(binary.operation)).append("_").append(operand_name(binary.operand));
+  return binary.operand == OperandKind::slot ? text + std::to_string(binary.slot) : text;
+}
+
+}  // namespace
+
 std::string kernel_name(const KernelKey& key) {
   const int lanes = kernels::family_of(key).vectors.lanes;
   std::string name = std::string("gemm_") + weight_format(key.gemm_type).operands + "_";
@@ -115,7 +129,8 @@ std::string kernel_name(const KernelKey& key) {
   name += kCorrections[static_cast<int>(key.corrections)];
   name += kCaching[static_cast<int>(key.caching)];
   for (const StageCode& stage : key.pipeline()) {
-    name += std::string("_") + stage_name(stage.kind);
+    name += '_';
+    name += stage_text(stage);
     if (stage_row(stage.kind).as_wanted) name += std::string("_") + value_type_name(stage.out);
     if (stage.specialization.unit_scale) name += "_unit";
     if (stage.specialization.centered) name += "_centered";

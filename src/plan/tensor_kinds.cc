@@ -187,8 +187,8 @@ Buffer attend(Graph& graph, Fields& f) {
   return fbg::attend(graph, std::move(a));
 }
 
-// A stage, and the vector that it reads, which `owner` keeps.
-Stage stage(Fields& f, std::int64_t columns, std::vector<Array>& owner) {
+// A stage, and the vector that it reads, which `owner` keeps if it is given.
+Stage stage(Fields& f, std::vector<Array>* owner, std::int64_t columns) {
   const auto name = f.get<std::string>("name");
   const auto row = std::ranges::find(kStages, name, &StageRow::name);
   require(row != kStages.end(), "conv: no stage is called " + name);
@@ -202,15 +202,28 @@ Stage stage(Fields& f, std::int64_t columns, std::vector<Array>& owner) {
   made.specialization.centered = f.get<bool>("centered");
   made.specialization.bounded = f.get<bool>("bounded");
   const auto operand = f.find<Array>("operand");
-  require(operand.has_value() == (row->operand.kind == OperandKind::columns),
+  made.binary.operation = operation_named(f.get<std::string>("operation", "none"));
+  made.binary.operand = operand_named(f.get<std::string>("operand_kind", "none"));
+  made.binary.slot = static_cast<std::uint8_t>(f.get<std::int64_t>("slot", 0) & 0xff);
+  made.binary.reversed = f.get("reversed", false);
+  require(operand.has_value() == (owner && operand_of(made) == OperandKind::columns),
           "conv: " + name + " does not have these parameters");
   if (!operand) return made;
   require(operand->shape.size() == 1 && operand->shape[0] == columns,
           "conv: a stage has an array of " +
               std::to_string(operand->shape.empty() ? 0 : operand->shape.back()) +
               " columns, wanted " + std::to_string(columns));
-  made.args.data = owner.emplace_back(*operand).data.get();
+  made.args.data = owner->emplace_back(*operand).data.get();
   return made;
+}
+
+Buffer expression(Graph& graph, Fields& f) {
+  Expression e;
+  e.rows = integer(f, "rows");
+  e.columns = integer(f, "columns");
+  e.operands = f.get<std::vector<Buffer>>("operands");
+  f.for_each("stages", [&](Fields& s) { e.stages.push_back(stage(s, nullptr, 0)); });
+  return fbg::expression(graph, std::move(e));
 }
 
 Buffer convolve(Graph& graph, Fields& f) {
@@ -222,7 +235,7 @@ Buffer convolve(Graph& graph, Fields& f) {
   ConvEpilogue epilogue;
   const auto arrays = std::make_shared<std::vector<Array>>();
   f.for_each("stages", [&](Fields& s) {
-    epilogue.stages.push_back(stage(s, geometry.out_channels, *arrays));
+    epilogue.stages.push_back(stage(s, arrays.get(), geometry.out_channels));
   });
   epilogue.owner = arrays;
   ConvOptions options;
@@ -288,6 +301,7 @@ constexpr Kind kKinds[] = {
     {"softmax_rows", softmax_rows}, {"layer_norm_rows", layer_norm_rows},
     {"multiply", multiply},         {"attend", attend},
     {"convolve", convolve},         {"recur", recur},
+    {"expression", expression},
 };
 
 }  // namespace

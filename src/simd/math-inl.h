@@ -1,5 +1,6 @@
 // exp, GELU and tanh on one vector of floats: the arithmetic of the activation and softmax kernels.
 // Included once per Highway target by rows.cc.
+#include "core/exp_coefficients.h"
 #include "core/gelu_coefficients.h"
 
 #if defined(FBG_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -25,21 +26,14 @@ struct ExpParts {
 HWY_INLINE ExpParts exp_parts(FloatVec x) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
-  // Adding 1.5 * 2^23 rounds to an integer, which is then the low bits of the float; the 127 more
-  // is the exponent bias, so that a shift by the mantissa's width makes the bits of 2^k.
-  const auto rounder = hn::Set(d, 12582912.0f + 127.0f);
-  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), rounder);
+  const auto rounder = hn::Set(d, kExpRounder);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, kLog2E), rounder);
   const auto k = hn::Sub(shifted, rounder);
-  // ln 2 in two parts: k * high is exact, whether or not multiply and add are fused.
-  auto r = hn::NegMulAdd(k, hn::Set(d, 0.693359375f), x);
-  r = hn::NegMulAdd(k, hn::Set(d, -2.12194440e-4f), r);
-  // Minimax in relative error (Lawson's iteration, as in scripts/fit_gelu.py), p(0) = p'(0) = 1.
-  auto p = hn::Set(d, 0.00138436072f);
-  p = hn::MulAdd(p, r, hn::Set(d, 0.00837419555f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.0416680053f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.166664302f));
-  p = hn::MulAdd(p, r, hn::Set(d, 0.49999994f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  auto r = hn::NegMulAdd(k, hn::Set(d, kLn2High), x);
+  r = hn::NegMulAdd(k, hn::Set(d, kLn2Low), r);
+  constexpr int degree = sizeof(kExpP) / sizeof(kExpP[0]) - 1;
+  auto p = hn::Set(d, kExpP[degree]);
+  for (int i = degree - 1; i >= 0; --i) p = hn::MulAdd(p, r, hn::Set(d, kExpP[i]));
   return {hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))), hn::Mul(p, r)};
 }
 
@@ -53,7 +47,7 @@ HWY_INLINE FloatVec exp_nonpositive(FloatVec x) {
 HWY_INLINE FloatVec exp2_nonpositive(FloatVec x) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
-  const auto rounder = hn::Set(d, 12582912.0f + 127.0f);  // as above
+  const auto rounder = hn::Set(d, kExpRounder);
   x = max_keep_nan(hn::Set(d, -127.0f), x);
   const auto shifted = hn::Add(x, rounder);
   const auto r = hn::Sub(x, hn::Sub(shifted, rounder));

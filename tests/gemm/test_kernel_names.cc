@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "helpers/binary_stages.h"
 #include "helpers/microkernel_fixture.h"
 #include "kernels/microkernel.h"
 #include "kernels/table.h"
@@ -29,6 +30,9 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Add{nullptr, 0}.stage(),
                           Add(static_cast<const std::uint8_t*>(nullptr), 0, 1, 0).stage(),
                           Add(static_cast<const float16*>(nullptr), 0).stage(),
+                          test::binary(Operation::add, OperandKind::constant),
+                          test::binary(Operation::subtract, OperandKind::columns, true),
+                          test::binary(Operation::subtract, OperandKind::columns),
                           RowRange(nullptr).stage(),
                           Cast{ValueType::float16}.stage(),
                           Cast{ValueType::bfloat16}.stage(),

@@ -1,11 +1,13 @@
 // Output pipelines of every generated microkernel against those of the portable one, bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "helpers/binary_stages.h"
 #include "helpers/microkernel_fixture.h"
 
 namespace fbg::test {
@@ -65,6 +67,63 @@ std::vector<std::vector<Stage>> pipelines(GemmType gemm_type) {
           {dequantize, bias, row_range},
           {dequantize, bias, add_int8, add_float16, to_uint8},
           {dequantize, add, relu, gelu, bias, to_int8}};
+}
+
+// Expressions whose values are saved and read again, behind sums of either type.
+std::vector<std::vector<Stage>> expressions(bool integer) {
+  using enum Operation;
+  using OperandKind::columns, OperandKind::constant, OperandKind::matrix, OperandKind::slot;
+  const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
+  const auto of_bytes = [](Operation operation, bool reversed) {
+    return binary(operation, matrix, reversed, 0, 0.3f, ValueType::uint8);
+  };
+  std::vector<std::vector<Stage>> all{
+      {save(0), binary(add, constant, false, 0, 3), Clip{0, 6}.stage(), binary(multiply, slot),
+       binary(divide, constant, false, 0, 6), binary(multiply, columns), binary(add, columns)},
+      {save(0), function(StageKind::absolute), save(1), function(StageKind::square_root),
+       binary(subtract, slot, true, 1), binary(divide, slot, false, 0), binary(minimum, columns),
+       to_int8},
+      {of_bytes(maximum, true), function(StageKind::exp), save(3), function(StageKind::silu),
+       binary(prelu, columns), binary(add, slot, false, 3)},
+      {save(5), function(StageKind::round), binary(greater, slot, false, 5),
+       binary(replace, slot, false, 5), function(StageKind::floor), of_bytes(subtract, false),
+       function(StageKind::ceil)},
+      {save(2), Gelu{}.stage(), binary(multiply, slot, false, 2), Sigmoid{}.stage(),
+       GeluTanh{}.stage(), binary(minimum, matrix)}};
+  for (auto& stages : all)
+    if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
+  return all;
+}
+
+// Every operation with every operand in both orders.
+std::vector<std::vector<Stage>> operations(bool integer) {
+  std::vector<std::vector<Stage>> all;
+  for (int i = 1; i <= static_cast<int>(Operation::replace); ++i)
+    for (const OperandKind operand :
+         {OperandKind::constant, OperandKind::columns, OperandKind::matrix, OperandKind::slot})
+      for (const bool reversed : {false, true}) {
+        all.push_back(
+            {save(0), Scale(-0.9f).stage(), binary(static_cast<Operation>(i), operand, reversed)});
+        if (integer) all.back().insert(all.back().begin(), Dequantize{}.stage());
+      }
+  return all;
+}
+
+TEST_P(Microkernel, EveryExpressionEqualsTheReference) {
+  for (const int rows : {1, std::min(3, geometry.max_rows), geometry.max_rows})
+    for (const bool masked : {false, true})
+      for (const bool all : {false, true})
+        for (const auto& stages : all ? operations(integer) : expressions(integer)) {
+          const int vectors = geometry.widest(rows);
+          TileCase tile{make_key(rows, vectors, masked, false, stages, false),
+                        {{5, 4}, {1, 0}},
+                        column_counts(vectors, masked).front()};
+          tile.row = 3;
+          tile.col = 32;
+          tile.seed = static_cast<unsigned>(rows * 100 + masked);
+          expect_same(tile, stages);
+          if (HasFatalFailure()) return;
+        }
 }
 
 TEST_P(Microkernel, EveryPipelineEqualsTheReference) {

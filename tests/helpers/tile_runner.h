@@ -197,12 +197,12 @@ class TileRunner : public OperandFiller {
     for (std::size_t s = 0; s < stages.size(); ++s) {
       StageArgs stage = stages[s].args;
       const std::int64_t n = tile.col + tile.columns;
-      if (stages[s].kind == StageKind::bias) {
+      if (operand_of(stages[s]) == OperandKind::columns) {
         if (stages[s].wanted == ValueType::float32)
           stage.data = of_stages_[s].place(with_special(biases(n), special), tile.side);
         else
           stage.data = of_stages_[s].place(ints(n, -100000, 100000), tile.side);
-      } else if (stages[s].kind == StageKind::add) {
+      } else if (reads_matrix(stages[s])) {
         const std::int64_t ld = n + 3 + static_cast<std::int64_t>(s),
                            count = (tile.row + rows - 1) * ld + n;
         const std::int64_t size = value_size(stages[s].wanted);

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 import fbg
-from fbg.graph.epilogue import (
-    Activation,
-    Epilogue,
-    Quantization,
-    Residual,
-    Sums,
-)
+from fbg.graph.epilogue import Epilogue, Sums
+from fbg.graph.steps import Activation, Quantization, residual
 from helpers.onnx_models import make_model, make_net, node
 
 ACTIVATIONS = {
@@ -146,10 +141,10 @@ def test_a_bias_is_rounded_only_where_the_sums_are_fine_enough():
 
 
 def test_a_float_residual_is_added_before_the_scale_of_the_result_is_divided_out():
-    added = Epilogue.of_integers(SUMS, None, [Residual("float32", 1.0, 0), QUANTIZED])
+    added = Epilogue.of_integers(SUMS, None, [residual(), QUANTIZED])
     assert added.x_scale == SUMS.x_scale
     assert len(added.stages) == 4
-    divided = Epilogue.of_integers(SUMS, None, [Residual("uint8", 0.1, 3), QUANTIZED])
+    divided = Epilogue.of_integers(SUMS, None, [residual("uint8", 0.1, 3), QUANTIZED])
     assert divided.x_scale == SUMS.x_scale / QUANTIZED.scale
 
 

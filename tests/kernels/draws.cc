@@ -3,6 +3,7 @@
 #include <ranges>
 #include <span>
 
+#include "helpers/binary_stages.h"
 #include "kernels/subject.h"
 
 namespace fbg::test {
@@ -11,13 +12,18 @@ namespace {
 Stage any_stage(Choices& choices) {
   static constexpr float kScales[] = {0.37f, 1.0f, 2.5f, -0.6f};
   static constexpr std::int32_t kPoints[] = {0, 3, 101, 127};
+  static constexpr OperandKind kOperands[] = {OperandKind::constant, OperandKind::columns,
+                                              OperandKind::matrix, OperandKind::slot};
+  static constexpr StageKind kFunctions[] = {
+      StageKind::absolute, StageKind::square_root, StageKind::floor, StageKind::ceil,
+      StageKind::round,    StageKind::exp,         StageKind::silu};
   const float scale = choices.one_of(kScales);
   const ValueType bytes = choices.flag() ? ValueType::uint8 : ValueType::int8;
   const std::int32_t positive = choices.one_of(kPoints);
   const std::int32_t point = bytes == ValueType::int8 ? positive - 90 : positive;
   // It holds for these parameters, and for sums of any operands that runners place.
   const Specialization specialization{choices.flag(), choices.flag(), choices.flag()};
-  switch (choices.byte() % 20) {
+  switch (choices.byte() % 24) {
     case 0:
       return CorrectZeroPoints{}.stage();
     case 1:
@@ -60,6 +66,14 @@ Stage any_stage(Choices& choices) {
     case 17:
     case 18:
       return Requantize{std::max(scale, 0.1f), point, bytes, specialization}.stage();
+    case 19:
+      return save(static_cast<std::uint8_t>(choices.within(0, 2)));
+    case 20:
+    case 21:
+      return binary(static_cast<Operation>(choices.within(1, 11)), choices.one_of(kOperands),
+                    choices.flag(), static_cast<std::uint8_t>(choices.within(0, 2)), scale);
+    case 22:
+      return function(choices.one_of(kFunctions));
     default:
       return RowRange(nullptr).stage();
   }
@@ -92,7 +106,7 @@ std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t m
     try {
       type_pipeline(longer, start);
       stages = std::move(longer);
-    } catch (const PipelineTypeError&) {  // another one may fit
+    } catch (const std::invalid_argument&) {  // another one may fit
     }
   }
   // What means nothing to a stage is not kept.

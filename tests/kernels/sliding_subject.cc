@@ -1,6 +1,7 @@
 // Sliding kernels, by the convolutions that use them, which choose their keys and lay out operands.
 // Elements are such that sums are exact in any order, also of floats.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -210,6 +211,8 @@ class SlidingSubject final : public Subject {
           value.i = sum;
         else
           value.f = sum;
+        std::array<Value, kMaxSlots> slots;
+        e.slots = slots.data();
         for (int s = 0; s < typed.count; ++s)
           value = apply_stage(typed.codes[static_cast<std::size_t>(s)],
                               stages_[static_cast<std::size_t>(s)].args, value, e);

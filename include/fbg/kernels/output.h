@@ -26,6 +26,7 @@
 
 namespace fbg {
 
+// Files of measurements have the numbers: new kinds come last.
 enum class StageKind : std::uint8_t {
   correct_zero_points,
   dequantize,
@@ -41,6 +42,15 @@ enum class StageKind : std::uint8_t {
   cast,
   requantize,
   row_range,
+  binary,
+  save,
+  absolute,
+  square_root,
+  floor,
+  ceil,
+  round,
+  exp,
+  silu,
 };
 
 // The table of stages, in the order of their kinds.
@@ -60,7 +70,12 @@ inline constexpr StageRow kRows[] = {
      .gives = int32,
      .foldable = true},
     {.kind = dequantize, .name = "Dequantize", .takes = sums, .gives = float32, .scales = true},
-    {.kind = bias, .name = "Bias", .takes = any, .operand = {columns, "values"}, .foldable = true},
+    {.kind = bias,
+     .name = "Bias",
+     .takes = any,
+     .operation = Operation::add,
+     .operand = {columns, "values"},
+     .foldable = true},
     {.kind = relu, .name = "ReLU", .takes = numbers, .bounds = low, .function = "relu"},
     {.kind = gelu, .name = "GELU", .takes = floats, .function = "gelu"},
     {.kind = gelu_tanh, .name = "GELUTanh", .takes = floats, .function = "gelu_tanh"},
@@ -72,15 +87,30 @@ inline constexpr StageRow kRows[] = {
      .constants = {"lo", "hi"},
      .bounds = both,
      .function = "clip"},
-    {.kind = scale, .name = "Scale", .takes = floats, .constants = {"factor"}},
-    {.kind = add,
+    {.kind = scale,
+     .name = "Scale",
+     .takes = floats,
+     .operation = Operation::multiply,
+     .operand = {constant},
+     .constants = {"factor"}},
+    {.kind = StageKind::add,
      .name = "Add",
      .takes = floats,
+     .operation = Operation::add,
      .operand = {matrix, "residual"},
      .constants = {"scale", "zero_point"}},
     {.kind = cast, .name = "Cast", .takes = floats, .as_wanted = true},
     {.kind = requantize, .name = "Requantize", .takes = any, .as_wanted = true, .scales = true},
     {.kind = row_range, .name = "RowRange", .takes = floats, .operand = {row_extents, "out"}},
+    {.kind = binary, .name = "Binary", .takes = floats, .operand = {OperandKind::given}},
+    {.kind = save, .name = "Save", .takes = floats},
+    {.kind = absolute, .name = "Absolute", .takes = floats, .function = "absolute"},
+    {.kind = square_root, .name = "SquareRoot", .takes = floats, .function = "square_root"},
+    {.kind = floor, .name = "Floor", .takes = floats, .function = "floor"},
+    {.kind = ceil, .name = "Ceil", .takes = floats, .function = "ceil"},
+    {.kind = round, .name = "Round", .takes = floats, .function = "round"},
+    {.kind = exp, .name = "Exp", .takes = floats, .function = "exp"},
+    {.kind = silu, .name = "SiLU", .takes = floats, .function = "silu"},
 };
 
 }  // namespace stage_table
@@ -101,8 +131,14 @@ constexpr bool lists_stages(const auto& rows) {
 }
 static_assert(lists_stages(kStages));
 
-constexpr bool reads_matrix(StageKind kind) {
-  return stage_row(kind).operand.kind == OperandKind::matrix;
+// What a stage reads.
+constexpr OperandKind operand_of(const Stage& stage) {
+  const OperandKind kind = stage_row(stage.kind).operand.kind;
+  return kind == OperandKind::given ? stage.binary.operand : kind;
+}
+constexpr bool reads_matrix(const Stage& stage) { return operand_of(stage) == OperandKind::matrix; }
+constexpr bool reads_matrix(const StageCode& code) {
+  return code.binary.operand == OperandKind::matrix;
 }
 constexpr bool writes_extents(StageKind kind) {
   return stage_row(kind).operand.kind == OperandKind::row_extents;
@@ -179,6 +215,16 @@ struct Tanh : PlainStage<StageKind::tanh> {
 // 1 / (1 + exp(-x)) = 1/2 + tanh(x / 2) / 2
 struct Sigmoid : PlainStage<StageKind::sigmoid> {
   static float apply(float x) { return std::fma(0.5f, Tanh::apply(x * 0.5f), 0.5f); }
+};
+
+// e^x; 0 below -87.3, infinite above 88.7. See src/core/exp_coefficients.h.
+struct Exp : PlainStage<StageKind::exp> {
+  static float apply(float x);
+};
+
+// x / (1 + e^-x)
+struct SiLU : PlainStage<StageKind::silu> {
+  static float apply(float x);
 };
 
 // min(max(x, lo), hi); a NaN stays a NaN.
@@ -277,12 +323,16 @@ struct RowRange {
   }
 };
 
-inline constexpr int kMaxStages = 8;
+inline constexpr int kMaxStages = 24;
+inline constexpr int kMaxSlots = 6;  // values that are saved at a time
 
 // A stage with the types around it.
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
-  StageCode code{stage.kind, in, out, ValueType::float32, stage.specialization};
-  if (reads_matrix(code.kind)) code.operand = stage.wanted;
+  StageCode code{stage.kind, in, out, ValueType::float32, stage.specialization, stage.binary};
+  code.binary.operand = operand_of(stage);
+  if (const Operation own = stage_row(code.kind).operation; own != Operation::none)
+    code.binary.operation = own;
+  if (reads_matrix(code)) code.operand = stage.wanted;
   const bool rounds = gives_bytes(code);
   code.specialization.unit_scale &=
       rounds && in == ValueType::float32;  // otherwise it is that of columns

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 
 #include "fbg/core/types.h"
 
@@ -55,13 +56,52 @@ struct Specialization {
 // Which stage: the index of its row in the table. fbg/kernels/output.h lists them.
 enum class StageKind : std::uint8_t;
 
+// What a stage reads besides the value and the quantization parameters of its element, or writes:
+// f0 of its parameters, an element of a vector for each column of C, one of a matrix of the shape
+// of C, a value that an earlier stage saved, the extent of each row. given: the stage says which.
+enum class OperandKind : std::uint8_t { none, constant, columns, matrix, slot, row_extents, given };
+
+// Functions of the value x and the operand y of a stage. Comparisons give 1 or 0. A NaN in x gives
+// x as the minimum and maximum, otherwise a NaN in y gives y; prelu is x < 0 ? x * y : x, and
+// replace is y.
+enum class Operation : std::uint8_t {
+  none,
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  prelu,
+  less,
+  greater,
+  equal,
+  replace,
+};
+
+const char* operation_name(Operation operation) noexcept;
+const char* operand_name(OperandKind kind) noexcept;
+// Throw std::invalid_argument where nothing is called so.
+Operation operation_named(std::string_view name);
+OperandKind operand_named(std::string_view name);
+
+// How a stage combines its value with an operand, or the slot in which it saves the value.
+struct Binary {
+  Operation operation = Operation::none;
+  OperandKind operand = OperandKind::none;
+  std::uint8_t slot = 0;
+  bool reversed = false;  // x is the operand, and y the value
+  friend bool operator==(const Binary&, const Binary&) = default;
+};
+
 // What a kernel is compiled for: the kind of a stage and the types around it. Its parameters are
 // arguments of the kernel, but for those that it is specialized for.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
-  ValueType operand = ValueType::float32;  // type of the matrix of Add
+  ValueType operand = ValueType::float32;  // type of a matrix
   Specialization specialization{};
+  Binary binary{};
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -80,6 +120,12 @@ struct Stage {
   ValueType wanted;
   StageArgs args;
   Specialization specialization{};
+  Binary binary{};  // of Binary and Save
+};
+
+union Value {
+  std::int32_t i;
+  float f;
 };
 
 // Quantization parameters around one element of C.
@@ -92,17 +138,9 @@ struct Element {
   // Requantization was folded: b_scale and col_offset are what it needs for the whole column
   // (kernels/microkernel.h).
   bool folded = false;
+  Value* slots = nullptr;  // what stages have saved of the element
 };
 
-union Value {
-  std::int32_t i;
-  float f;
-};
-
-// What a stage reads besides the value and the quantization parameters of its element, or writes:
-// an element of a vector for each column of C, one of a matrix of the shape of C, the extent of
-// each row.
-enum class OperandKind : std::uint8_t { none, columns, matrix, row_extents };
 struct StageOperand {
   OperandKind kind = OperandKind::none;
   const char* name = nullptr;
@@ -130,6 +168,7 @@ struct StageRow {
   ValueTypes takes;
   std::optional<ValueType> gives{};  // nullopt: what it takes
   bool as_wanted = false;            // or rather what it is asked for, after which nothing follows
+  Operation operation = Operation::none;  // of the value and the operand
   StageOperand operand{};
   std::array<const char*, 3> constants{};  // what f0, f1 and f2 of StageArgs are
   StageBounds bounds = StageBounds::open;

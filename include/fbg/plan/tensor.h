@@ -94,6 +94,15 @@ struct ElementwiseProgram {
 };
 Buffer elementwise(Graph& graph, ElementwiseProgram program);
 
+// An output pipeline without a product, over a dense matrix. Each stage that reads a matrix of that
+// shape or a vector over columns reads the next one of the operands. Values start as 0.
+struct Expression {
+  std::int64_t rows = 1, columns = 1;
+  std::vector<Buffer> operands = {};
+  std::vector<Stage> stages = {};
+};
+Buffer expression(Graph& graph, Expression expression);
+
 // y = table[x] for every byte.
 Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table);
 

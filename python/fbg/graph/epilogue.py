@@ -21,9 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from fbg import _fbg
 from fbg.arrays import Array
-from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Requantize, Scale, Stage
+from fbg.graph.steps import (
+    Activation,
+    Binary,
+    Quantization,
+    Step,
+    factor_step,
+    with_joined_factors,
+)
+from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
 MOST_SUM = 2.0**31  # int32 sums with their bias stay below this
 # The most steps of the result that one step of the sums may be: the error of an int32 bias is at
@@ -31,95 +38,6 @@ MOST_SUM = 2.0**31  # int32 sums with their bias stay below this
 COARSEST = 0.25
 MOST_DIFFERENCE = 512  # q - zero_point of 8 bits stays below this
 LEAST_SCALE = 2.0**-60  # least scale of a result, so that dividing by it stays far from overflow
-
-ACTIVATIONS = {row.function: row for row in _fbg.stage_rows() if row.function}
-
-
-@dataclass(frozen=True)
-class Activation:
-    """A function of ACTIVATIONS, with its constants; raises ValueError if these do not fit."""
-
-    function: str
-    c0: float
-    c1: float
-
-    def __post_init__(self) -> None:
-        self.native()
-
-    def text(self, residual: str) -> str:
-        """Return it as a graph prints it."""
-        given = (self.c0, self.c1)[: len(ACTIVATIONS[self.function].constants)]
-        return f"{self.function}({', '.join(f'{c:g}' for c in given)})" if given else self.function
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The least and the greatest result, if the function only bounds its argument."""
-        bounds = ACTIVATIONS[self.function].bounds
-        if bounds == "low":
-            return 0.0, np.inf
-        return (self.c0, self.c1) if bounds == "both" else None
-
-    def native(self) -> Any:
-        """Return the stage."""
-        row = ACTIVATIONS[self.function]
-        return _fbg.stage(row.name, (self.c0, self.c1)[: len(row.constants)])
-
-
-@dataclass(frozen=True)
-class Residual:
-    """The sum with a tensor of the same shape: float32, or 8-bit integers with a scale."""
-
-    kind: str
-    scale: float
-    zero_point: int
-
-    def text(self, residual: str) -> str:
-        """Return it as a graph prints it."""
-        return f"add({residual})"
-
-    def native(self) -> Any:
-        """Return the stage."""
-        return _fbg.stage_add_buffer(self.kind, self.scale, self.zero_point)
-
-
-@dataclass(frozen=True)
-class Quantization:
-    """The result as integers: saturate(rint(x / scale) + zero_point).
-
-    bounded: x / scale is known to be within int32.
-    """
-
-    scale: float
-    zero_point: int
-    dtype: str
-    bounded: bool = False
-
-    def __post_init__(self) -> None:
-        Requantize(self.scale, self.zero_point, self.dtype)  # which checks them
-
-    def text(self, residual: str) -> str:
-        """Return it as a graph prints it."""
-        return "requantize"
-
-    def native(self) -> Any:
-        """Return the stage."""
-        return _fbg.stage_requantize(
-            self.scale, self.zero_point, self.dtype, constant=True, bounded=self.bounded
-        )
-
-    def rounded(self, value: float) -> float:
-        """Return the quantized number before it saturates."""
-        with np.errstate(over="ignore"):  # for example when a bound is the greatest float
-            quotient = np.float32(value) / np.float32(self.scale)
-        return float(np.rint(quotient)) + self.zero_point
-
-    def saturates(self, low: float, high: float) -> bool:
-        """Whether results outside of these bounds saturate, so that bounding changes nothing."""
-        limits = np.iinfo(self.dtype)
-        return self.rounded(low) <= limits.min and self.rounded(high) >= limits.max
-
-
-Step = Activation | Residual | Quantization
 
 
 @dataclass(frozen=True)
@@ -172,15 +90,13 @@ class Epilogue:
                 return cls(_from_sums(bias, [*before, last]), sums.x_scale)
         start = 0  # the first of the last steps that all commute with a factor
         for i, step in enumerate(before):
-            if not _commutes(step):
+            if not step.commutes:
                 start = i + 1
-        steps = [*before[:start], *(_divide(step, last.scale) for step in before[start:])]
+        steps = [_divide(step, last.scale) for step in before[start:]]
         unit = replace(last, scale=1.0)
         if start:
-            stages = _from_sums(bias, steps[:start])
-            stages.append(Scale(1.0 / last.scale)._native)
-            stages += [step.native() for step in steps[start:]]
-            return cls([*stages, unit.native()], sums.x_scale)
+            steps = with_joined_factors([factor_step(1.0 / last.scale), *steps])
+            return cls(_from_sums(bias, [*before[:start], *steps, unit]), sums.x_scale)
         return cls(_from_sums(divided, [*steps, unit]), sums.x_scale / last.scale)
 
 
@@ -200,7 +116,7 @@ def _most_steps(
     if bias is not None and bias.size:
         most += float(np.abs(bias).max())
     for step in before:
-        if isinstance(step, Residual) and step.kind != "float32":
+        if isinstance(step, Binary) and step.is_residual_of_bytes:
             most += MOST_DIFFERENCE * abs(step.scale)
         elif isinstance(step, Activation) and step.bounds is not None:
             most = max(most, step.bounds[0], -step.bounds[1])
@@ -225,21 +141,8 @@ def _rounded_bias(sums: Sums, bias: Array, scale: float) -> Array | None:
     return rounded.astype(np.int32)
 
 
-def _commutes(step: Step) -> bool:
-    """Whether dividing the result is the same as dividing the argument and the parameters."""
-    if isinstance(step, Residual):
-        return step.kind != "float32"
-    return isinstance(step, Activation) and step.bounds is not None
-
-
 def _divide(step: Step, scale: float) -> Step:
-    if isinstance(step, Residual):
-        return replace(step, scale=step.scale / scale)
-    if isinstance(step, Activation) and step.bounds is not None:
-        largest = float(np.finfo(np.float32).max)
-        c0, c1 = (float(np.clip(c / scale, -largest, largest)) for c in (step.c0, step.c1))
-        return replace(step, c0=c0, c1=c1)
-    return step
+    return step.divided(scale) if isinstance(step, (Activation, Binary)) else step
 
 
 def sums_pipeline(bias: Array | None, corrects: bool, steps: Sequence[Step]) -> list[Any]:

@@ -81,7 +81,7 @@ class Stage:
 
 
 class Pipeline:
-    """A sequence of at most 8 stages.
+    """A sequence of at most 24 stages.
 
     Raises TypeError if a stage does not accept the type that the previous one returns, or follows a
     stage that must be the last; ValueError for too many stages.

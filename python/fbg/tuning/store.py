@@ -91,8 +91,10 @@ def conv_key(
     isa = _fbg.best_isa(features)
     size = "x".join(map(str, spatial))
     kinds = ",".join(
-        "-".join([f"{kind}-{wanted}", *itertools.compress(SPECIALIZATIONS, special)])
-        for kind, wanted, special in (stage.key for stage in stages)
+        "-".join(
+            filter(None, [f"{kind}-{wanted}", *itertools.compress(SPECIALIZATIONS, special), form])
+        )
+        for kind, wanted, special, form in (stage.key for stage in stages)
     )
     kind = "Int16" if weights.sums_int16 else WEIGHTS[weights.dtype]
     return f"{CONV}{isa} Conv{kind} {source} {size} {kinds or 'sums'} {geometry}"

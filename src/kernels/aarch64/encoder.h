@@ -149,6 +149,10 @@ class Encoder {
   void fmla(S4 d, S4 n, S4 m) { three(0x4e20cc00, d, n, m); }
   void fmla(S4 d, S4 n, Element<S4> m) { by_word("fmla", 0x4f801000, d, n, m); }
   void fdiv(S4 d, S4 n, S4 m) { three(0x6e20fc00, d, n, m); }
+  void fsqrt(S4 d, S4 n) { two(0x6ea1f800, d, n); }
+  void frintn(S4 d, S4 n) { two(0x4e218800, d, n); }
+  void frintm(S4 d, S4 n) { two(0x4e219800, d, n); }
+  void frintp(S4 d, S4 n) { two(0x4ea18800, d, n); }
   void fabs(S4 d, S4 n) { two(0x4ea0f800, d, n); }
   void fmax(S4 d, S4 n, S4 m) { three(0x4e20f400, d, n, m); }
   void fmin(S4 d, S4 n, S4 m) { three(0x4ea0f400, d, n, m); }

@@ -1,11 +1,17 @@
 // Emits the stages of the pipeline and the stores, vector by vector.
 #include "kernels/aarch64/epilogue.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "kernels/aarch64/stage_emitter.h"
 
 namespace fbg::kernels {
+namespace {
+
+constexpr int kSlotBytes = kMaxSlots * NeonAssembler::kVectorBytes;
+
+}  // namespace
 
 void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
   const EpilogueRegisters r;
@@ -28,6 +34,12 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
     as.sub(r.rest, r.rest, (key.vectors - 1) * NeonAssembler::kLanes);
   }
 
+  // Room for the values that stages save; what is pushed there does not matter.
+  const NeonAssembler::Vec any = as.vec(first + key.rows * key.vectors);
+  const bool saves = std::ranges::any_of(
+      key.pipeline(), [](const StageCode& code) { return code.kind == StageKind::save; });
+  if (saves) as.stp(any.d, any.d, aarch64::pre_ptr(aarch64::sp, -kSlotBytes));
+
   const int first_free = first + key.rows * key.vectors, last = key.num_stages - 1;
   for (int i = 0; i < key.rows; ++i) {
     StagePosition position{i, 0, false};
@@ -43,6 +55,7 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
       StageEmitter(as, key, position, last, first_free).row_range(first + i * key.vectors);
     if (i + 1 < key.rows) as.add(r.c, r.c, r.ldc);
   }
+  if (saves) as.ldp(any.d, as.vec(first_free + 1).d, aarch64::post_ptr(aarch64::sp, kSlotBytes));
 }
 
 }  // namespace fbg::kernels

@@ -2,8 +2,10 @@
 // src/kernels/generic/stages.cc, operation by operation, so that both give the same bits.
 // Activation functions are the approximations of src/core.
 #include <iterator>
+#include <limits>
 #include <utility>
 
+#include "core/exp_coefficients.h"
 #include "core/gelu_coefficients.h"
 #include "core/tanh_coefficients.h"
 #include "kernels/aarch64/stage_emitter.h"
@@ -50,19 +52,79 @@ struct Stages : StageEmitter {
     multiply_by_scales(x, false);
   }
 
-  // x + bias_j
-  void bias(const Vec& x, const StageCode& code) {
-    as_.ldr(r_.scratch, at(r_.stages, stage_offset_ + offsetof(StageArgs, data)));
-    load_elements(t0_, 4);
-    if (code.in == ValueType::float32)
-      as_.fadd(x.s4, x.s4, t0_.s4);
-    else
-      as_.add(x.s4, x.s4, t0_.s4);
+  // x op y, or y op x
+  void binary(const Vec& x, const StageCode& code) {
+    load_operand(code);
+    if (code.in != ValueType::float32) return as_.add(x.s4, x.s4, t0_.s4);
+    const bool reversed = code.binary.reversed;
+    combine(code.binary.operation, x, reversed ? t0_ : x, reversed ? x : t0_);
   }
 
-  // x + residual_ij
-  void add(const Vec& x, const StageCode& code) {
-    const ValueType type = code.operand;
+  void save(const Vec& x, const StageCode& code) { as_.str(x.q, slot(code.binary.slot)); }
+
+  aarch64::At slot(int number) { return at(aarch64::sp, number * NeonAssembler::kVectorBytes); }
+
+  // x = u op v, of which x is one; follows src/kernels/generic/stages.cc.
+  void combine(Operation operation, const Vec& x, const Vec& u, const Vec& v) {
+    const Vec& result = as_.vec(kEpilogueTable);
+    switch (operation) {
+      case Operation::add:
+        return as_.fadd(x.s4, u.s4, v.s4);
+      case Operation::subtract:
+        return as_.fsub(x.s4, u.s4, v.s4);
+      case Operation::multiply:
+        return as_.fmul(x.s4, u.s4, v.s4);
+      case Operation::divide:
+        return as_.fdiv(x.s4, u.s4, v.s4);
+      case Operation::minimum:
+      case Operation::maximum: {
+        const bool least = operation == Operation::minimum;
+        least ? as_.fcmgt(t1_.s4, v.s4, u.s4) : as_.fcmgt(t1_.s4, u.s4, v.s4);
+        as_.fcmeq(t2_.s4, u.s4, u.s4);
+        as_.copy(result, v);
+        as_.bit(result.b16, u.b16, t1_.b16);
+        as_.bif(result.b16, u.b16, t2_.b16);
+        return as_.copy(x, result);
+      }
+      case Operation::prelu:
+        as_.fmul(result.s4, u.s4, v.s4);
+        as_.fcmlt(t1_.s4, u.s4, 0);
+        as_.bif(result.b16, u.b16, t1_.b16);
+        return as_.copy(x, result);
+      case Operation::less:
+        as_.fcmgt(t1_.s4, v.s4, u.s4);
+        break;
+      case Operation::greater:
+        as_.fcmgt(t1_.s4, u.s4, v.s4);
+        break;
+      case Operation::equal:
+        as_.fcmeq(t1_.s4, u.s4, v.s4);
+        break;
+      case Operation::replace:
+        return as_.copy(x, v);
+      case Operation::none:
+        return;
+    }
+    as_.load_constant(t2_, 1.0f);
+    as_.and_(x.b16, t1_.b16, t2_.b16);
+  }
+
+  // t0 = the operand; t1 is overwritten.
+  void load_operand(const StageCode& code) {
+    switch (code.binary.operand) {
+      case OperandKind::columns:
+        as_.ldr(r_.scratch, at(r_.stages, stage_offset_ + offsetof(StageArgs, data)));
+        return load_elements(t0_, 4);
+      case OperandKind::slot:
+        return as_.ldr(t0_.q, slot(code.binary.slot));
+      case OperandKind::matrix:
+        return load_matrix(code.operand);
+      default:
+        return broadcast_field(t0_, offsetof(StageArgs, f0));
+    }
+  }
+
+  void load_matrix(ValueType type) {
     row_pointer(r_.scratch);
     load_elements(t0_, static_cast<int>(value_size(type)));
     switch (type) {
@@ -90,7 +152,6 @@ struct Stages : StageEmitter {
       default:
         break;
     }
-    as_.fadd(x.s4, x.s4, t0_.s4);
   }
 
   // 0 > x ? 0 : x, which keeps a NaN and -0: the comparison is false for both.
@@ -111,11 +172,6 @@ struct Stages : StageEmitter {
     broadcast_field(t0_, offsetof(StageArgs, f1));
     as_.fcmgt(t1_.s4, x.s4, t0_.s4);
     as_.bit(x.b16, t0_.b16, t1_.b16);
-  }
-
-  void scale(const Vec& x, const StageCode&) {
-    load_field(t0_, offsetof(StageArgs, f0));
-    as_.fmul(x.s4, x.s4, t0_.s4[0]);
   }
 
   // x becomes 32-bit lanes whose low half is the 16-bit float.
@@ -241,6 +297,96 @@ struct Stages : StageEmitter {
     as_.copy(x, t1_);
   }
 
+  // x becomes e^x = t0 (1 + x): see core/exp_coefficients.h
+  void exp_parts(const Vec& x) {
+    const Vec &power = t0_, &k = t1_, &c = t2_;
+    as_.load_constant(power, kExpRounder);
+    as_.load_constant(k, kLog2E);
+    as_.fmla(power.s4, x.s4, k.s4);
+    as_.load_constant(c, kExpRounder);
+    as_.fsub(k.s4, power.s4, c.s4);
+    for (const float part : {-kLn2High, -kLn2Low}) {
+      as_.load_constant(c, part);
+      as_.fmla(x.s4, k.s4, c.s4);
+    }
+    Vec p = t1_, next = t2_;
+    std::size_t i = std::size(kExpP) - 1;
+    as_.load_constant(p, kExpP[i]);
+    while (i-- > 0) {
+      as_.load_constant(next, kExpP[i]);
+      as_.fmla(next.s4, p.s4, x.s4);
+      std::swap(p, next);
+    }
+    as_.fmul(x.s4, p.s4, x.s4);
+    as_.shl(power.s4, power.s4, 23);
+  }
+
+  // x = t0 (1 + x)
+  void multiply_parts(const Vec& x) {
+    as_.fmla(t0_.s4, t0_.s4, x.s4);
+    as_.copy(x, t0_);
+  }
+
+  // lo > x ? lo : x, then hi < x ? hi : x
+  void clip(const Vec& x, float lo, float hi) {
+    as_.load_constant(t0_, lo);
+    as_.fcmgt(t1_.s4, t0_.s4, x.s4);
+    as_.bit(x.b16, t0_.b16, t1_.b16);
+    as_.load_constant(t0_, hi);
+    as_.fcmgt(t1_.s4, x.s4, t0_.s4);
+    as_.bit(x.b16, t0_.b16, t1_.b16);
+  }
+
+  void exp(const Vec& x, const StageCode&) {
+    const Vec &argument = as_.vec(kEpilogueTable), &result = as_.vec(kEpilogueTable + 1);
+    as_.copy(argument, x);
+    clip(x, kLeastExp, kMostPower);
+    exp_parts(x);
+    multiply_parts(x);
+    as_.copy(result, x);
+    as_.load_constant(t0_, kMostPower);
+    as_.fsub(x.s4, argument.s4, t0_.s4);
+    clip(x, 0.0f, 1.0f);
+    exp_parts(x);
+    multiply_parts(x);
+    as_.fmul(x.s4, x.s4, result.s4);
+    as_.load_constant(t0_, kMostPower);
+    as_.fcmgt(t0_.s4, argument.s4, t0_.s4);
+    as_.bif(x.b16, result.b16, t0_.b16);
+    as_.load_constant(t1_, kMostExp);
+    as_.fcmgt(t1_.s4, argument.s4, t1_.s4);
+    as_.load_constant(t0_, std::numeric_limits<float>::infinity());
+    as_.bit(x.b16, t0_.b16, t1_.b16);
+    as_.load_constant(t1_, kLeastExp);
+    as_.fcmgt(t1_.s4, t1_.s4, argument.s4);
+    as_.bic(x.b16, x.b16, t1_.b16);
+  }
+
+  // x / (1 + e^-x), by e^-|x|, which cannot overflow
+  void silu(const Vec& x, const StageCode&) {
+    const Vec& argument = as_.vec(kEpilogueTable);
+    as_.copy(argument, x);
+    as_.load_constant(t0_, 0x80000000u);
+    as_.orr(x.b16, x.b16, t0_.b16);
+    as_.load_constant(t0_, -kMostPower);
+    as_.fcmgt(t1_.s4, t0_.s4, x.s4);
+    as_.bit(x.b16, t0_.b16, t1_.b16);
+    exp_parts(x);
+    multiply_parts(x);
+    as_.fmul(t0_.s4, argument.s4, x.s4);
+    as_.fcmlt(t1_.s4, argument.s4, 0);
+    as_.bit(argument.b16, t0_.b16, t1_.b16);
+    as_.load_constant(t0_, 1.0f);
+    as_.fadd(x.s4, t0_.s4, x.s4);
+    as_.fdiv(x.s4, argument.s4, x.s4);
+  }
+
+  void absolute(const Vec& x, const StageCode&) { as_.fabs(x.s4, x.s4); }
+  void square_root(const Vec& x, const StageCode&) { as_.fsqrt(x.s4, x.s4); }
+  void round(const Vec& x, const StageCode&) { as_.frintn(x.s4, x.s4); }
+  void floor(const Vec& x, const StageCode&) { as_.frintm(x.s4, x.s4); }
+  void ceil(const Vec& x, const StageCode&) { as_.frintp(x.s4, x.s4); }
+
   // h + h tanh(x (c + 0.044715 c x^2)), h = x / 2
   void gelu_tanh(const Vec& x, const StageCode& code) {
     const Vec& half = t3_;
@@ -267,18 +413,27 @@ struct EmitterRow {
 constexpr EmitterRow kEmitters[] = {
     {StageKind::correct_zero_points, &Stages::correct},
     {StageKind::dequantize, &Stages::dequantize},
-    {StageKind::bias, &Stages::bias},
+    {StageKind::bias, &Stages::binary},
     {StageKind::relu, &Stages::relu},
     {StageKind::gelu, &Stages::gelu},
     {StageKind::gelu_tanh, &Stages::gelu_tanh},
     {StageKind::tanh, &Stages::tanh},
     {StageKind::sigmoid, &Stages::sigmoid},
     {StageKind::clip, &Stages::clip},
-    {StageKind::scale, &Stages::scale},
-    {StageKind::add, &Stages::add},
+    {StageKind::scale, &Stages::binary},
+    {StageKind::add, &Stages::binary},
     {StageKind::cast, &Stages::cast},
     {StageKind::requantize, &Stages::requantize},
     {StageKind::row_range, &Stages::pass},  // see StageEmitter::row_range
+    {StageKind::binary, &Stages::binary},
+    {StageKind::save, &Stages::save},
+    {StageKind::absolute, &Stages::absolute},
+    {StageKind::square_root, &Stages::square_root},
+    {StageKind::floor, &Stages::floor},
+    {StageKind::ceil, &Stages::ceil},
+    {StageKind::round, &Stages::round},
+    {StageKind::exp, &Stages::exp},
+    {StageKind::silu, &Stages::silu},
 };
 static_assert(lists_stages(kEmitters));
 

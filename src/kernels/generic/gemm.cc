@@ -50,7 +50,9 @@ void reference_tile(const TileArgs* tile) {
         value.f = std::fma(-static_cast<float>(args.a_zero_point[i]), args.int4.weighted_offsets[j],
                            value.f) *
                   args.a_scale[i];
-      const Element e = element_of(args, i, j);
+      std::array<Value, kMaxSlots> slots;
+      Element e = element_of(args, i, j);
+      e.slots = slots.data();
       for (int s = 0; s < key.num_stages; ++s)
         if (!is_folded(key, s)) value = apply_stage(key.stages[s], args.stages[s], value, e);
       store_values(&value, 1, key.output(), c_row + j * value_size(key.output()));

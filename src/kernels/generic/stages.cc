@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/exp_coefficients.h"
 #include "core/float16.h"
 #include "core/gelu_coefficients.h"
 #include "core/tanh_coefficients.h"
@@ -45,6 +46,39 @@ float GeluTanh::apply(float x) {
   return std::fma(half, Tanh::apply(inner), half);
 }
 
+namespace {
+
+// e^x = power * (1 + expm1_r)
+struct ExpParts {
+  float power, expm1_r;
+};
+
+ExpParts exp_parts(float x) {
+  const float shifted = std::fma(x, kLog2E, kExpRounder), k = shifted - kExpRounder;
+  const float r = std::fma(k, -kLn2Low, std::fma(k, -kLn2High, x));
+  float p = kExpP[std::size(kExpP) - 1];
+  for (std::size_t i = std::size(kExpP) - 1; i-- > 0;) p = std::fma(p, r, kExpP[i]);
+  return {std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23), p * r};
+}
+
+float product(const ExpParts& e) { return std::fma(e.power, e.expm1_r, e.power); }
+
+}  // namespace
+
+float Exp::apply(float x) {
+  float y = product(exp_parts(Clip::apply(x, kLeastExp, kMostPower)));
+  const float factor = product(exp_parts(Clip::apply(x - kMostPower, 0.0f, 1.0f)));
+  if (x > kMostPower) y *= factor;
+  if (x > kMostExp) y = std::numeric_limits<float>::infinity();
+  return x < kLeastExp ? 0.0f : y;
+}
+
+float SiLU::apply(float x) {
+  const float t = -std::fabs(x);
+  const float e = product(exp_parts(-kMostPower > t ? -kMostPower : t));
+  return (x < 0 ? x * e : x) / (1.0f + e);
+}
+
 void RowRange::reset(std::int64_t count) const noexcept {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   std::fill_n(rows, count, RowExtent{infinity, -infinity});
@@ -63,8 +97,38 @@ void RowRange::widen(RowExtent& row, float lo, float hi) noexcept {
 
 namespace {
 
-// The operand of Add at an element.
-float residual(ValueType type, const StageArgs& args, const Element& e) {
+float combine(Operation operation, float u, float v) {
+  switch (operation) {
+    case Operation::add:
+      return u + v;
+    case Operation::subtract:
+      return u - v;
+    case Operation::multiply:
+      return u * v;
+    case Operation::divide:
+      return u / v;
+    case Operation::minimum:
+      return std::isnan(u) || u < v ? u : v;
+    case Operation::maximum:
+      return std::isnan(u) || u > v ? u : v;
+    case Operation::prelu:
+      return u < 0 ? u * v : u;
+    case Operation::less:
+      return u < v ? 1.0f : 0.0f;
+    case Operation::greater:
+      return u > v ? 1.0f : 0.0f;
+    case Operation::equal:
+      return u == v ? 1.0f : 0.0f;
+    case Operation::replace:
+      return v;
+    case Operation::none:
+      break;
+  }
+  return u;
+}
+
+// The number that an element of a matrix stands for.
+float element(ValueType type, const StageArgs& args, const Element& e) {
   const auto* row = static_cast<const std::byte*>(args.data) + e.row * args.ld;
   const auto at = [&]<class T>(std::type_identity<T>) {
     return reinterpret_cast<const T*>(row)[e.col];
@@ -98,19 +162,33 @@ struct Scalar {
   }
   Value correct(Value x) const { return {.i = corrected(x)}; }
   Value dequantize(Value x) const { return {.f = Dequantize::apply(corrected(x), e)}; }
-  Value bias(Value x) const {
-    if (code.in == ValueType::float32)
-      return {.f = x.f + static_cast<const float*>(args.data)[e.col]};
-    const auto* const values = static_cast<const std::uint32_t*>(args.data);
-    return {.i = static_cast<std::int32_t>(static_cast<std::uint32_t>(x.i) + values[e.col])};
+  float operand() const {
+    switch (code.binary.operand) {
+      case OperandKind::columns:
+        return static_cast<const float*>(args.data)[e.col];
+      case OperandKind::matrix:
+        return element(code.operand, args, e);
+      case OperandKind::slot:
+        return e.slots[code.binary.slot].f;
+      default:
+        return args.f0;
+    }
   }
+  Value binary(Value x) const {
+    if (code.in != ValueType::float32) {
+      const auto* const values = static_cast<const std::uint32_t*>(args.data);
+      return {.i = static_cast<std::int32_t>(static_cast<std::uint32_t>(x.i) + values[e.col])};
+    }
+    const float y = operand();
+    return {.f = code.binary.reversed ? combine(code.binary.operation, y, x.f)
+                                      : combine(code.binary.operation, x.f, y)};
+  }
+  Value save(Value x) const { return e.slots[code.binary.slot] = x; }
   Value relu(Value x) const {
     if (code.in == ValueType::float32) return {.f = 0.0f > x.f ? 0.0f : x.f};
     return {.i = std::max(x.i, 0)};
   }
   Value clip(Value x) const { return {.f = Clip::apply(x.f, args.f0, args.f1)}; }
-  Value scale(Value x) const { return {.f = x.f * args.f0}; }
-  Value add(Value x) const { return {.f = x.f + residual(code.operand, args, e)}; }
   Value cast(Value x) const {
     return {.i = code.out == ValueType::float16 ? from_float<float16>(x.f).bits
                                                 : from_float<bfloat16>(x.f).bits};
@@ -144,18 +222,27 @@ struct ScalarRow {
 constexpr ScalarRow kScalars[] = {
     {StageKind::correct_zero_points, apply<&Scalar::correct>},
     {StageKind::dequantize, apply<&Scalar::dequantize>},
-    {StageKind::bias, apply<&Scalar::bias>},
+    {StageKind::bias, apply<&Scalar::binary>},
     {StageKind::relu, apply<&Scalar::relu>},
     {StageKind::gelu, apply<&Scalar::of_float<Gelu::apply>>},
     {StageKind::gelu_tanh, apply<&Scalar::of_float<GeluTanh::apply>>},
     {StageKind::tanh, apply<&Scalar::of_float<Tanh::apply>>},
     {StageKind::sigmoid, apply<&Scalar::of_float<Sigmoid::apply>>},
     {StageKind::clip, apply<&Scalar::clip>},
-    {StageKind::scale, apply<&Scalar::scale>},
-    {StageKind::add, apply<&Scalar::add>},
+    {StageKind::scale, apply<&Scalar::binary>},
+    {StageKind::add, apply<&Scalar::binary>},
     {StageKind::cast, apply<&Scalar::cast>},
     {StageKind::requantize, apply<&Scalar::requantize>},
     {StageKind::row_range, apply<&Scalar::row_range>},
+    {StageKind::binary, apply<&Scalar::binary>},
+    {StageKind::save, apply<&Scalar::save>},
+    {StageKind::absolute, apply<&Scalar::of_float<std::fabs>>},
+    {StageKind::square_root, apply<&Scalar::of_float<std::sqrt>>},
+    {StageKind::floor, apply<&Scalar::of_float<std::floor>>},
+    {StageKind::ceil, apply<&Scalar::of_float<std::ceil>>},
+    {StageKind::round, apply<&Scalar::of_float<std::nearbyint>>},
+    {StageKind::exp, apply<&Scalar::of_float<Exp::apply>>},
+    {StageKind::silu, apply<&Scalar::of_float<SiLU::apply>>},
 };
 static_assert(lists_stages(kScalars));
 

@@ -42,14 +42,6 @@ Xbyak::Address StageEmitter::element(int size) {
   return as_.ptr[ctx_.scratch + ctx_.scratch2 * size + ctx_.column_bytes / 4 * size];
 }
 
-void StageEmitter::add_words(const Vec& x, const Xbyak::Address& operand, bool integer) {
-  if (ctx_.masked) as_.load(t0_, operand, true);
-  if (integer)
-    ctx_.masked ? as_.vpaddd(x, x, t0_) : as_.vpaddd(x, x, operand);
-  else
-    ctx_.masked ? as_.vaddps(x, x, t0_) : as_.vaddps(x, x, operand);
-}
-
 // Elements of 8 or 16 bits as 32-bit lanes: integers, or floats of their value.
 void StageEmitter::load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type) {
   if (!ctx_.masked) return widen(to, from, type);

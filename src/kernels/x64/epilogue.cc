@@ -105,21 +105,24 @@ class BytePacker {
 bool keeps_row_pointer(const KernelKey& key) {
   int matrices = 0;
   for (int s = 0; s < key.num_stages; ++s) {
-    const OperandKind operand = stage_row(key.stages[s].kind).operand.kind;
-    if (operand == OperandKind::none || is_folded(key, s)) continue;
-    if (operand != OperandKind::matrix) return false;
-    ++matrices;
+    const OperandKind operand = key.stages[s].binary.operand;
+    if (operand == OperandKind::columns || operand == OperandKind::row_extents)
+      if (!is_folded(key, s)) return false;
+    matrices += operand == OperandKind::matrix;
   }
   return matrices == 1 && !key.masked;
 }
 
 // Aligns the stack pointer, whatever the caller's is: a vector that lies across the border of two
 // cache lines is not forwarded from its store to its load, so that GELU took three times as long on
-// a Zen 4.
-void align_stack(SimdAssembler& as) {
+// a Zen 4. Makes room for the slots of saved values.
+void align_stack(SimdAssembler& as, const KernelKey& key) {
+  int slots = 0;
+  for (const StageCode& code : key.pipeline())
+    if (code.kind == StageKind::save) slots = std::max(slots, code.binary.slot + 1);
   as.mov(as.rax, as.rsp);
   as.and_(as.rsp, -64);
-  as.sub(as.rsp, 64);
+  as.sub(as.rsp, 64 * (1 + slots));
   as.mov(as.ptr[as.rsp], as.rax);
 }
 
@@ -163,7 +166,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
     }
   }
   const bool aligns_stack = std::ranges::any_of(key.pipeline(), uses_stack);
-  if (aligns_stack) align_stack(as);
+  if (aligns_stack) align_stack(as, key);
   const bool keeps_row = keeps_row_pointer(key);
   // Vectors that are packed together: of several rows, or a part of one.
   const int vectors = key.vectors;

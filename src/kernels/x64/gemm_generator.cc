@@ -125,7 +125,7 @@ void GemmCode::fetch_epilogue() {
     fetch_rows(scratch_, ldc_, value_size(key_.output()), /*writes=*/true);
   }
   for (int s = 0; s < key_.num_stages; ++s)
-    if (reads_matrix(key_.stages[s].kind)) {
+    if (reads_matrix(key_.stages[s])) {
       find_operand(s);
       fetch_rows(operand_, operand_ld_, value_size(key_.stages[s].operand), /*writes=*/false);
     }
@@ -166,12 +166,13 @@ void GemmCode::find_operand(int stage) {
 }
 
 int GemmCode::added_stages() const {
-  return static_cast<int>(std::ranges::count_if(key_.pipeline(), reads_matrix, &StageCode::kind));
+  return static_cast<int>(std::ranges::count_if(
+      key_.pipeline(), [](const StageCode& code) { return reads_matrix(code); }));
 }
 
 int GemmCode::first_added_stage() const {
   int s = 0;
-  while (!reads_matrix(key_.stages[s].kind)) ++s;
+  while (!reads_matrix(key_.stages[s])) ++s;
   return s;
 }
 

@@ -70,6 +70,32 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     }
   }
 
+  // to = a <predicate> b ? then : otherwise; to may be any of them, and so may scratch be b.
+  void select(const Vec& to, const Vec& a, const Xbyak::Operand& b, int predicate, const Vec& then,
+              const Vec& otherwise, const Vec& scratch) {
+    if (zmm_) {
+      vcmpps(k2, a, b, predicate);
+      vblendmps(to | k2, otherwise, then);
+    } else {
+      vcmpps(scratch, a, b, predicate);
+      vblendvps(to, otherwise, then, scratch);
+    }
+  }
+  // To an integer: 0 to the nearest, half to even; 1 down; 2 up.
+  void round(const Vec& x, int mode) { zmm_ ? vrndscaleps(x, x, mode) : vroundps(x, x, mode); }
+  // to = a <predicate> b ? 1 : 0
+  void compare(const Vec& to, const Vec& a, const Xbyak::Operand& b, int predicate,
+               const Vec& scratch) {
+    if (zmm_) {
+      vcmpps(k2, a, b, predicate);
+      load_constant(scratch, 1.0f);
+      vmovaps(to | k2 | T_z, scratch);
+    } else {
+      vcmpps(to, a, b, predicate);
+      vandps(to, to, constant(1.0f));
+    }
+  }
+
   // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.
   void set_mask(const Xbyak::Reg64& columns_of_last, const Xbyak::Reg64& scratch, int mask_vec) {
     mask_vec_ = mask_vec;
@@ -219,7 +245,7 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   }
 
  private:
-  static constexpr std::size_t kMaxCodeBytes = 64 << 10;
+  static constexpr std::size_t kMaxCodeBytes = 512 << 10;
   static constexpr std::align_val_t kBufferAlignment{4096};
 
   // Xbyak would make its memory writable and executable at once. Code is written to memory that

@@ -122,7 +122,7 @@ class SlidingFloatGenerator final : public SlidingLoop {
     const Vec bound = vec(weight_);
     for (const StageCode& stage : key_.tile.pipeline()) {
       const StageRow& row = stage_row(stage.kind);
-      if (row.operand.kind == OperandKind::columns) add_columns(place, bound);
+      if (stage.binary.operand == OperandKind::columns) add_columns(place, bound);
       if (row.bounds == StageBounds::open) continue;
       vbroadcastss(bound, arg(offsetof(SlidingArgs, low)));
       for_each_sum(place, [&](const Vec& s, int, int) { vmaxps(s, bound, s); });

@@ -2,6 +2,7 @@
 // temporary registers and the parameters of the stage. The methods are defined in these files:
 //
 //   stage_emitters.cc      an emitter for each stage, and their table
+//   operand_emitters.cc    what a stage combines its value with, and how
 //   element_emitters.cc    operands and results of 8, 16 and 32 bits in memory
 //   row_range_emitter.cc   the least and the greatest value of a row
 #pragma once
@@ -30,10 +31,13 @@ class StageEmitter {
   void skip_if_within(int first, int vectors, const Xbyak::Reg64& target, const Xbyak::Label& done);
   void load_row_pointer();
   Xbyak::Address element(int size);
-  void add_words(const Vec& x, const Xbyak::Address& operand, bool integer);
+  const Xbyak::Operand& operand(const StageCode& code);
+  void combine(Operation operation, const Vec& to, const Vec& u, const Xbyak::Operand& v);
   void load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type);
   void widen(const Vec& to, const Xbyak::Operand& from, ValueType type);
 
+  // Where a value is saved: above the aligned stack pointer.
+  Xbyak::Address slot(int number) { return as_.ptr[as_.rsp + 64 * (1 + number)]; }
   Xbyak::Address stage_field(std::size_t offset) {
     return as_.ptr[ctx_.operands.stages + stage_offset_ + static_cast<int>(offset)];
   }
@@ -60,7 +64,7 @@ class StageEmitter {
   SimdAssembler& as_;
   const StageContext& ctx_;
   const Vec t0_, t1_, t2_;
-  Xbyak::Address broadcast_{0}, folded_{0};
+  Xbyak::Address broadcast_{0}, folded_{0}, operand_{0};
   Vec kept_;
   const int stage_offset_;
 };

@@ -4,8 +4,10 @@
 #include "kernels/x64/stage_emitters.h"
 
 #include <iterator>
+#include <limits>
 #include <span>
 
+#include "core/exp_coefficients.h"
 #include "core/gelu_coefficients.h"
 #include "core/tanh_coefficients.h"
 #include "kernels/x64/stage_emitter.h"
@@ -48,26 +50,16 @@ struct Stages : StageEmitter {
     multiply_by_scales(x, false);
   }
 
-  // x + bias_j
-  void bias(const Vec& x, const StageCode& code) {
-    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
-    add_words(x, element(4), code.in != ValueType::float32);
+  // x op y, or y op x
+  void binary(const Vec& x, const StageCode& code) {
+    const Xbyak::Operand& y = operand(code);
+    if (code.in != ValueType::float32) return as_.vpaddd(x, x, y);
+    if (!code.binary.reversed) return combine(code.binary.operation, x, x, y);
+    if (y.isMEM()) as_.vmovups(t0_, static_cast<const Xbyak::Address&>(y));
+    combine(code.binary.operation, x, t0_, x);
   }
 
-  // x + residual_ij
-  void add(const Vec& x, const StageCode& code) {
-    const ValueType type = code.operand;
-    if (!ctx_.row_is_loaded) load_row_pointer();
-    if (type == ValueType::float32) return add_words(x, element(4), false);
-    load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
-    if (value_size(type) == 1) {
-      as_.vcvtdq2ps(t0_, t0_);
-      if (!code.specialization.centered)
-        as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
-      as_.vmulps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f0)));
-    }
-    as_.vaddps(x, x, t0_);
-  }
+  void save(const Vec& x, const StageCode& code) { as_.vmovups(slot(code.binary.slot), x); }
 
   void relu(const Vec& x, const StageCode& code) {
     as_.zero(t0_);
@@ -82,11 +74,6 @@ struct Stages : StageEmitter {
     as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays; and so below
     broadcast_stage(t0_, offsetof(StageArgs, f1));
     as_.vminps(x, t0_, x);
-  }
-
-  void scale(const Vec& x, const StageCode&) {
-    broadcast_stage(t0_, offsetof(StageArgs, f0));
-    as_.vmulps(x, x, t0_);
   }
 
   // The lower half of x becomes the 16-bit floats; of AVX2, x 32-bit lanes whose low half they are.
@@ -188,6 +175,14 @@ struct Stages : StageEmitter {
     as_.vmaxps(x, t0_, x);
   }
 
+  // The same in the order of Clip.
+  void clamp_low_first(const Vec& x, float lo, float hi) {
+    as_.load_constant(t0_, lo);
+    as_.vmaxps(x, t0_, x);
+    as_.load_constant(t0_, hi);
+    as_.vminps(x, t0_, x);
+  }
+
   // tanh(x): see core/tanh_coefficients.h
   void tanh(const Vec& x, const StageCode&) {
     const Vec &u = t0_, &p = t1_, &q = t2_;
@@ -211,6 +206,70 @@ struct Stages : StageEmitter {
     as_.load_constant(t0_, 0.5f);
     as_.vfmadd213ps(x, t0_, as_.constant(0.5f));
   }
+
+  // x becomes e^x = t0 (1 + x): see core/exp_coefficients.h
+  void exp_parts(const Vec& x) {
+    const Vec &power = t0_, &k = t1_, &p = t1_;
+    as_.load_constant(power, kExpRounder);
+    as_.load_constant(k, kLog2E);
+    as_.vfmadd231ps(power, x, k);
+    as_.vsubps(k, power, as_.constant(kExpRounder));
+    as_.vfnmadd231ps(x, k, as_.constant(kLn2High));
+    as_.vfnmadd231ps(x, k, as_.constant(kLn2Low));
+    std::size_t i = std::size(kExpP) - 1;
+    as_.load_constant(p, kExpP[i]);
+    while (i-- > 0) as_.vfmadd213ps(p, x, as_.constant(kExpP[i]));
+    as_.vmulps(x, p, x);
+    as_.vpslld(power, power, 23);
+  }
+
+  void exp(const Vec& x, const StageCode&) {
+    // x and the power wait in the red zone below the stack pointer.
+    const auto saved = as_.ptr[as_.rsp - 64], result = as_.ptr[as_.rsp - 128];
+    constexpr int kLess = 1, kGreater = 14;
+    as_.vmovups(saved, x);
+    clamp_low_first(x, kLeastExp, kMostPower);
+    exp_parts(x);
+    as_.vfmadd213ps(x, t0_, t0_);
+    as_.vmovups(result, x);
+    as_.vmovups(x, saved);
+    as_.vsubps(x, x, as_.constant(kMostPower));
+    clamp_low_first(x, 0.0f, 1.0f);
+    exp_parts(x);
+    as_.vfmadd213ps(x, t0_, t0_);
+    as_.vmulps(t0_, x, result);
+    as_.vmovups(x, result);
+    as_.vmovups(t1_, saved);
+    as_.select(x, t1_, as_.constant(kMostPower), kGreater, t0_, x, t2_);
+    as_.load_constant(t0_, std::numeric_limits<float>::infinity());
+    as_.select(x, t1_, as_.constant(kMostExp), kGreater, t0_, x, t2_);
+    as_.zero(t0_);
+    as_.select(x, t1_, as_.constant(kLeastExp), kLess, t0_, x, t2_);
+  }
+
+  // x / (1 + e^-x), by e^-|x|, which cannot overflow
+  void silu(const Vec& x, const StageCode&) {
+    const auto saved = as_.ptr[as_.rsp - 64];
+    constexpr int kLess = 1;
+    as_.vmovups(saved, x);
+    as_.bit_or(x, x, as_.constant(0x80000000u));
+    as_.load_constant(t0_, -kMostPower);
+    as_.vmaxps(x, t0_, x);
+    exp_parts(x);
+    as_.vfmadd213ps(x, t0_, t0_);
+    as_.vmovups(t0_, saved);
+    as_.vmulps(t1_, t0_, x);
+    as_.zero(t2_);
+    as_.select(t0_, t0_, t2_, kLess, t1_, t0_, t2_);
+    as_.vaddps(x, x, as_.constant(1.0f));
+    as_.vdivps(x, t0_, x);
+  }
+
+  void absolute(const Vec& x, const StageCode&) { as_.bit_and(x, x, as_.constant(0x7fffffffu)); }
+  void square_root(const Vec& x, const StageCode&) { as_.vsqrtps(x, x); }
+  void round(const Vec& x, const StageCode&) { as_.round(x, 0); }
+  void floor(const Vec& x, const StageCode&) { as_.round(x, 1); }
+  void ceil(const Vec& x, const StageCode&) { as_.round(x, 2); }
 
   void gelu_tanh(const Vec& x, const StageCode& code) {
     // Half of x waits in the red zone below the stack pointer: registers are short on AVX2.
@@ -238,18 +297,27 @@ struct EmitterRow {
 constexpr EmitterRow kEmitters[] = {
     {StageKind::correct_zero_points, &Stages::correct},
     {StageKind::dequantize, &Stages::dequantize},
-    {StageKind::bias, &Stages::bias},
+    {StageKind::bias, &Stages::binary},
     {StageKind::relu, &Stages::relu},
     {StageKind::gelu, &Stages::gelu, true, kGeluTable},
     {StageKind::gelu_tanh, &Stages::gelu_tanh, true},
     {StageKind::tanh, &Stages::tanh},
     {StageKind::sigmoid, &Stages::sigmoid},
     {StageKind::clip, &Stages::clip},
-    {StageKind::scale, &Stages::scale},
-    {StageKind::add, &Stages::add},
+    {StageKind::scale, &Stages::binary},
+    {StageKind::add, &Stages::binary},
     {StageKind::cast, &Stages::cast},
     {StageKind::requantize, &Stages::requantize},
     {StageKind::row_range, &Stages::pass},  // see emit_row_range
+    {StageKind::binary, &Stages::binary},
+    {StageKind::save, &Stages::save, true},
+    {StageKind::absolute, &Stages::absolute},
+    {StageKind::square_root, &Stages::square_root},
+    {StageKind::floor, &Stages::floor},
+    {StageKind::ceil, &Stages::ceil},
+    {StageKind::round, &Stages::round},
+    {StageKind::exp, &Stages::exp, true},
+    {StageKind::silu, &Stages::silu, true},
 };
 static_assert(lists_stages(kEmitters));
 

@@ -87,7 +87,7 @@ class ConvOp final : public Op {
       std::ranges::copy(stages_, stages.begin());
       const std::size_t count = stages_.size();
       for (std::size_t s = 0; s < count; ++s)
-        if (reads_matrix(stages[s].kind)) stages[s].args.data = frame[op_.inputs[at + 1]].data;
+        if (reads_matrix(stages[s])) stages[s].args.data = frame[op_.inputs[at + 1]].data;
       const OutputView c = view(frame, thread_id, num_threads);
       for (int phase = 0; phase < conv_.phases(); ++phase) {
         if (phase > 0) frame.barrier.wait();
@@ -168,14 +168,15 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& sha
   require((!computed.scale && !computed.zero_point) ||
               (is_integer(weights.family()) && options.source != ConvSource::quantize),
           "conv: x must have a scale or zero point to compute them");
-  const auto adds = std::ranges::count_if(epilogue.stages, reads_matrix, &Stage::kind);
+  const auto adds = std::ranges::count_if(epilogue.stages,
+                                          [](const Stage& stage) { return reads_matrix(stage); });
   require(adds == (epilogue.residual ? 1 : 0),
           "conv: stages must hold one Add if there is a residual, and none otherwise");
   // Types the stages, and refuses stages that no algorithm computes.
   const Conv probe(weights, epilogue.stages, shape, options);
   const std::int64_t elements = shape.out_pixels() * g.out_channels;
   for (Stage& stage : epilogue.stages)
-    if (reads_matrix(stage.kind)) {
+    if (reads_matrix(stage)) {
       require_bytes(graph, *epilogue.residual, elements * value_size(stage.wanted),
                     "conv: residual");
       stage.args.ld = g.out_channels * value_size(stage.wanted);

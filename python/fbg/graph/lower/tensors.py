@@ -13,29 +13,25 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.lower.layout import (
     Order,
     channels_last,
-    merged_axes,
     natural,
     order_after,
     same_order,
-    stretched,
     strides_of,
     with_last,
 )
 from fbg.graph.ops import moves, windows
 from fbg.graph.ops import tensors as ops
-from fbg.graph.ops.common import LayerNorm, Map, MapStep, Norm, reads_bits
+from fbg.graph.ops.common import LayerNorm, Norm
 from fbg.graph.ops.moves import AxisMap
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.packed_weights import Packer
-from fbg.graph.passes.maps import as_map
 from fbg.tuning.trials import ConvTrial
 
 
@@ -271,70 +267,6 @@ def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
         op.weights.reshape(-1),
     )
     return lowering.written(value, order, buffer)
-
-
-# Functions of elements ---------------------------------------------------------------------------
-
-
-@append.register(Map)
-@append.register(ops.Quantize)
-@append.register(ops.Dequantize)
-def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
-    own = as_map(op)
-    assert own is not None
-    shape = shape_of(value)
-    given = [lowering.stored(x) for x in own.operands]
-    output = {"bool": "uint8", "int32": "float32"}.get(value.dtype, value.dtype)
-    read = [x for x in given if x.array is None or x.size != 1]
-    bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
-    if bytewise and [x.shape for x in read] == [shape]:
-        x, table = read[0], _table(own.steps, given, output, lowering.features)
-        buffer = lowering.native.append("look_up", lowering.buffer(x), table)
-        return lowering.written(value, x.order, buffer)
-    whole = [x for x in given if x.shape == shape]
-    varying = next((x.order for x in whole if x.array is None), None)
-    order = varying or next((x.order for x in whole), natural(len(shape)))
-    operands = [_aligned(lowering, x, shape, order) for x in given]
-    extents: list[int] = [shape[axis] for axis in order] or [1]
-    strides = [stretched(x.shape, x.order, shape) for x in operands]
-    extents, strides = merged_axes(extents, [[s[axis] for axis in order] or [0] for s in strides])
-    native = [
-        (lowering.buffer(x), _register(own, i, x.native_type), [int(s) for s in own_strides])
-        for i, (x, own_strides) in enumerate(zip(operands, strides, strict=True))
-    ]
-    buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
-    return lowering.written(value, order, buffer)
-
-
-def _register(op: Map, operand: int, dtype: str) -> str:
-    """Return the type as which an operand is read: functions of int32 take its bits as they are."""
-    reads = (step for step in op.steps if operand in step[1:3])
-    return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
-
-
-def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
-    """Return an operand whose axes are in the order of the result, aligned at the last."""
-    missing = len(shape) - len(x.shape)
-    return lowering.in_order(x, tuple(axis - missing for axis in order if axis >= missing))
-
-
-def _table(
-    steps: Sequence[MapStep], given: Sequence[Stored], output: str, features: int
-) -> npt.NDArray[np.uint8]:
-    """Return the results of a function of one 8-bit operand and numbers for all 256 values."""
-    graph = _fbg.Graph()
-    operands = []
-    for x in given:
-        values = np.arange(256, dtype=np.uint8)
-        if x.array is not None and x.size == 1:
-            values = x.array.reshape(1)
-        stride = int(values.size > 1)
-        operands.append((graph.append("constant", values), x.native_type, [stride]))
-    graph.output(graph.append("elementwise", [256], operands, steps, output))
-    table = np.empty(256, np.uint8)
-    plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
-    _fbg.run_tensors(plan, [], [table], 1)
-    return table
 
 
 @append.register

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Array
-from fbg.graph.epilogue import Epilogue, Quantization, Step, Sums, sums_pipeline
+from fbg.graph.epilogue import Epilogue, Sums, sums_pipeline
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
 from fbg.graph.packed_weights import Packer, Weights
+from fbg.graph.steps import Quantization, Step
 
 BLOCK = 2**20  # elements that are checked together
 

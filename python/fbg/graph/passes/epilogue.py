@@ -14,7 +14,6 @@ import numpy as np
 
 from fbg import _fbg
 from fbg.arrays import Array
-from fbg.graph.epilogue import ACTIVATIONS, Activation, Quantization, Residual, Step
 from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
 from fbg.graph.ops.moves import Concat
@@ -24,6 +23,7 @@ from fbg.graph.ops.tensors import Constant, Dequantize, Quantize, shape_of
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.scaling import Scaling
 from fbg.graph.rewrite import Rewriting, rewrite
+from fbg.graph.steps import ACTIVATIONS, Activation, Quantization, Step, residual
 
 
 def fuse_epilogues(graph: Graph, packer: Packer) -> Graph:
@@ -86,11 +86,11 @@ def _with_residual(made: Rewriting, value: Value, other: Value) -> Value | None:
         return None
     if isinstance(other.op, Dequantize):
         q = other.op
-        step = Residual(q.q.dtype, q.scale, q.zero_point)
+        step = residual(q.q.dtype, q.scale, q.zero_point)
         return _with_step(made, value, product, step, residual=q.q)
     if other.dtype != "float32":
         return None
-    return _with_step(made, value, product, Residual("float32", 1.0, 0), residual=other)
+    return _with_step(made, value, product, residual(), residual=other)
 
 
 # Constants ---------------------------------------------------------------------------------------

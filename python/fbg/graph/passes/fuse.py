@@ -6,6 +6,7 @@ from fbg.graph.graph import Graph
 from fbg.graph.packed_weights import Packer
 from fbg.graph.passes.attention import fuse_attention
 from fbg.graph.passes.epilogue import fuse_epilogues
+from fbg.graph.passes.expressions import fuse_expressions
 from fbg.graph.passes.functions import find_functions
 from fbg.graph.passes.integers import take_integers
 from fbg.graph.passes.maps import fuse_maps
@@ -18,5 +19,5 @@ def fuse(graph: Graph, packer: Packer) -> Graph:
     packer: packs the weights of the graph, and tells whether products round to bfloat16.
     """
     graph = fuse_attention(find_functions(take_integers(graph)))
-    graph = fuse_maps(fuse_epilogues(graph, packer))
+    graph = fuse_expressions(fuse_maps(fuse_epilogues(graph, packer)))
     return round_products(graph) if packer.rounds else graph

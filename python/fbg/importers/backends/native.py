@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import fbg.graph.lower.maps
 import fbg.graph.lower.products
-import fbg.graph.lower.recurrent  # noqa: F401  which registers its ops, as does the other
+import fbg.graph.lower.recurrent  # noqa: F401  which registers its ops, as do the others
 from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.divide import Part

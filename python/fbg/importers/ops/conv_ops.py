@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fbg.graph.epilogue import Quantization
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import Conv
 from fbg.graph.ops.tensors import Constant, shape_of
 from fbg.graph.ops.windows import Geometry
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
+from fbg.graph.steps import Quantization
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter, zero_point_of_x

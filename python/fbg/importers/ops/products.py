@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from fbg.graph.epilogue import Quantization
 from fbg.graph.ops.moves import AxisMap, Concat, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import IntegerWeights, Linear, MatMul
@@ -20,6 +19,7 @@ from fbg.graph.ops.tensors import Constant, Sizes, shape_of
 from fbg.graph.packed_weights import Weights
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
+from fbg.graph.steps import Quantization
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter, zero_point_of_x

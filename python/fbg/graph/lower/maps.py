@@ -1,0 +1,163 @@
+"""Lowers functions of elements: to a table of bytes, a pipeline in registers, or a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.graph.expression import fits, integers, pipeline_steps
+from fbg.graph.lower.layout import Order, merged_axes, natural, stretched
+from fbg.graph.lower.tensors import Stored, TensorLowering, append
+from fbg.graph.ops import tensors as ops
+from fbg.graph.ops.common import Map, MapStep, reads_bits
+from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.tensors import Sizes, shape_of
+from fbg.graph.passes.maps import as_map
+from fbg.graph.steps import Binary, Step, residual
+
+# Functions of pipelines that are other approximations than those of programs.
+APPROXIMATED = {"tanh", "sigmoid", "gelu_tanh"}
+LEAST_STEPS = 4  # of which a pipeline takes less time than a program
+WIDTHS = (64, 32, 16)  # columns of a tensor without any, so that tiles are tall
+
+
+@append.register(Map)
+@append.register(ops.Quantize)
+@append.register(ops.Dequantize)
+def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
+    own = as_map(op)
+    assert own is not None
+    shape = shape_of(value)
+    given = [lowering.stored(x) for x in own.operands]
+    output = {"bool": "uint8", "int32": "float32"}.get(value.dtype, value.dtype)
+    read = [x for x in given if x.array is None or x.size != 1]
+    bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
+    if bytewise and [x.shape for x in read] == [shape]:
+        x, table = read[0], _table(own.steps, given, output, lowering.features)
+        buffer = lowering.native.append("look_up", lowering.buffer(x), table)
+        return lowering.written(value, x.order, buffer)
+    whole = [x for x in given if x.shape == shape]
+    varying = next((x.order for x in whole if x.array is None), None)
+    order = varying or next((x.order for x in whole), natural(len(shape)))
+    operands = [_aligned(lowering, x, shape, order) for x in given]
+    extents: list[int] = [shape[axis] for axis in order] or [1]
+    strides = [stretched(x.shape, x.order, shape) for x in operands]
+    extents, strides = merged_axes(extents, [[s[axis] for axis in order] or [0] for s in strides])
+    native = [
+        (lowering.buffer(x), _register(own, i, x.native_type), [int(s) for s in own_strides])
+        for i, (x, own_strides) in enumerate(zip(operands, strides, strict=True))
+    ]
+    matrix = _Matrix.of(extents, strides)
+    pipeline = _pipeline(own, operands, matrix, lowering)
+    if matrix is not None and pipeline is not None:
+        steps, reading = pipeline
+        buffer = lowering.native.append(
+            "expression",
+            matrix.rows,
+            matrix.columns,
+            [native[operand][0] for operand in reading],
+            [step.native() for step in steps],
+        )
+    else:
+        buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
+    return lowering.written(value, order, buffer)
+
+
+def _register(op: Map, operand: int, dtype: str) -> str:
+    """Return the type as which an operand is read: functions of int32 take its bits as they are."""
+    reads = (step for step in op.steps if operand in step[1:3])
+    return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
+
+
+def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
+    """Return an operand whose axes are in the order of the result, aligned at the last."""
+    missing = len(shape) - len(x.shape)
+    return lowering.in_order(x, tuple(axis - missing for axis in order if axis >= missing))
+
+
+def _table(
+    steps: Sequence[MapStep], given: Sequence[Stored], output: str, features: int
+) -> npt.NDArray[np.uint8]:
+    """Return the results of a function of one 8-bit operand and numbers for all 256 values."""
+    graph = _fbg.Graph()
+    operands = []
+    for x in given:
+        values = np.arange(256, dtype=np.uint8)
+        if x.array is not None and x.size == 1:
+            values = x.array.reshape(1)
+        stride = int(values.size > 1)
+        operands.append((graph.append("constant", values), x.native_type, [stride]))
+    graph.output(graph.append("elementwise", [256], operands, steps, output))
+    table = np.empty(256, np.uint8)
+    plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
+    _fbg.run_tensors(plan, [], [table], 1)
+    return table
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """What a map computes as a matrix. strides: of its operands."""
+
+    rows: int
+    columns: int
+    strides: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, extents: Sequence[int], strides: Sequence[Sequence[int]]) -> _Matrix | None:
+        """Return it, or None where axes do not form two."""
+        if len(extents) > 2:
+            return None
+        if len(extents) == 2:
+            return cls(extents[0], extents[1], [(s[0], s[1]) for s in strides])
+        (size,) = extents
+        width = next((width for width in WIDTHS if size % width == 0), size)
+        return cls(size // width, width, [(s[0] * width, s[0]) for s in strides])
+
+
+def _pipeline(
+    own: Map, given: Sequence[Stored], matrix: _Matrix | None, lowering: TensorLowering
+) -> tuple[list[Step], list[int]] | None:
+    """Return the steps of a pipeline that computes a map, and the operand that each one reads.
+
+    None where there is none, or where a program takes less time.
+    """
+    functions = {step[0] for step in own.steps}
+    few = len(own.steps) < LEAST_STEPS or _fbg.best_isa(lowering.features) == "generic"
+    if matrix is None or few or functions & APPROXIMATED:
+        return None
+    operands: dict[int, Binary] = {}
+    for register, (x, strides) in enumerate(zip(given, matrix.strides, strict=True)):
+        read = _operand(x, strides, matrix)
+        if read is None:
+            return None
+        read = replace(read, tensor=register)
+        dequantized = integers(own.steps, register, len(given))
+        if read.operand == "matrix" and dequantized is not None:
+            number, (_, _, _, scale, zero_point) = dequantized
+            operands[number] = replace(read, scale=scale, zero_point=int(zero_point))
+        operands[register] = read
+    dtype = own.dtype
+    steps = pipeline_steps(own.steps, operands, None, dtype, len(given))
+    if steps is None or not fits(steps):
+        return None
+    reading = [
+        s.tensor for s in steps if isinstance(s, Binary) and s.operand in ("matrix", "columns")
+    ]
+    return (steps, reading) if reading else None
+
+
+def _operand(x: Stored, strides: tuple[int, int], matrix: _Matrix) -> Binary | None:
+    """Return how a pipeline reads an operand; None if it cannot."""
+    if x.array is not None and x.size == 1:
+        if x.dtype != "float32":
+            return None
+        return Binary("add", "constant", number=float(x.array.reshape(-1)[0]))
+    if strides == (matrix.columns, 1) and x.native_type in ("float32", "uint8", "int8"):
+        return residual(x.native_type)
+    if strides == (0, 1) and x.dtype == "float32":
+        return Binary("add", "columns")
+    return None
