@@ -1,5 +1,5 @@
 // The public API of products and of plans of whole networks. Convolutions by themselves are in
-// fbg/conv/conv.h, and the ops of networks from ONNX files in fbg/plan/tensor.h.
+// fbg/conv/conv.h, and the ops of networks from ONNX files in fbg/plan/tensor.h and elements.h.
 #pragma once
 
 #include "fbg/core/float_environment.h"

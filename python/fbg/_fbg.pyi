@@ -103,7 +103,7 @@ def run_tensors(
     outputs: Sequence[npt.NDArray[Any]],
     num_threads: int,
     seconds: npt.NDArray[np.float64] | None = None,
-) -> None: ...
+) -> int: ...  # -1, or the number of the op that met indices out of range
 
 # bind_pack.cc
 class PackedB:

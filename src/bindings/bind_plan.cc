@@ -159,9 +159,10 @@ void check_tensor(const py::array& array, const BufferShape& shape, const std::s
               " bytes, got " + std::to_string(array.nbytes()));
 }
 
-void run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
-                 std::vector<py::array> outputs, int num_threads,
-                 std::optional<py::array_t<double, py::array::c_style>> seconds) {
+// Returns -1, or the number of the op that met indices out of range.
+Buffer run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
+                   std::vector<py::array> outputs, int num_threads,
+                   std::optional<py::array_t<double, py::array::c_style>> seconds) {
   const Plan& plan = pool.plan();
   const Graph& graph = plan.graph();
   require(inputs.size() == graph.inputs().size() && outputs.size() == graph.outputs().size(),
@@ -184,7 +185,9 @@ void run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
   RunArgs args;
   args.inputs = given;
   args.outputs = results;
-  pool.run([&](Plan& own) noexcept { own.run(args, num_threads, times); });
+  Buffer failed = Plan::kNone;
+  pool.run([&](Plan& own) noexcept { failed = own.run(args, num_threads, times); });
+  return failed;
 }
 
 using PyTuned = std::tuple<PyKind, std::int64_t, std::int64_t, PyBlocking>;

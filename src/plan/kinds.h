@@ -16,7 +16,8 @@ struct Kind {
   Buffer (*append)(Graph& graph, Fields& fields);
 };
 
-std::span<const Kind> row_kinds();     // ops of fbg/plan/graph.h
-std::span<const Kind> tensor_kinds();  // ops of fbg/plan/tensor.h
+std::span<const Kind> row_kinds();      // ops of fbg/plan/graph.h
+std::span<const Kind> tensor_kinds();   // ops of fbg/plan/tensor.h
+std::span<const Kind> element_kinds();  // ops of fbg/plan/elements.h
 
 }  // namespace fbg

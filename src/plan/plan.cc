@@ -214,7 +214,7 @@ void Plan::poison(std::size_t step) noexcept {
       std::memset(memory_->arena.data() + range.offset, kPoison, range.bytes);
 }
 
-void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
+Buffer Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
   const FloatEnvironment environment(Subnormals::flush);
   if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
   if (seconds) std::fill_n(seconds, steps_.size(), 0.0);
@@ -232,7 +232,8 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
 
   const int threads = std::clamp(num_threads, 1, capacity_.threads);
   Barrier barrier;
-  const Frame frame{args, memory.buffers, barrier};
+  std::atomic<Buffer> failed = kNone;
+  const Frame frame{args, memory.buffers, barrier, failed};
   run_team(threads, [&](int thread_id, int team_size) {
     using Clock = std::chrono::steady_clock;
     Clock::time_point start = Clock::now();
@@ -254,6 +255,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
     }
     if (phases && thread_id == 0) phase_seconds = nullptr;
   });
+  return failed;
 }
 
 std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {

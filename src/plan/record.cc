@@ -10,7 +10,7 @@ namespace fbg {
 namespace {
 
 const Kind& kind_named(const std::string& name) {
-  for (const std::span<const Kind> kinds : {row_kinds(), tensor_kinds()}) {
+  for (const std::span<const Kind> kinds : {row_kinds(), tensor_kinds(), element_kinds()}) {
     const auto found = std::ranges::find(kinds, name, &Kind::name);
     if (found != kinds.end()) return *found;
   }

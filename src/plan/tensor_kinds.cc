@@ -50,19 +50,6 @@ Buffer arrange(Graph& graph, Fields& f) {
   return fbg::arrange(graph, std::move(inputs), std::move(a));
 }
 
-Buffer gather(Graph& graph, Fields& f) {
-  const auto table = f.get<Buffer>("table"), indices = f.get<Buffer>("indices");
-  Gathering g;
-  g.outer = integer(f, "outer");
-  g.extent = integer(f, "extent");
-  g.count = integer(f, "count");
-  g.row_bytes = integer(f, "row_bytes");
-  g.index_bytes = f.get<std::int32_t>("index_bytes");
-  return fbg::gather(graph, table, indices, g);
-}
-
-Buffer widen(Graph& graph, Fields& f) { return int64_to_float(graph, f.get<Buffer>("x")); }
-
 Buffer elementwise(Graph& graph, Fields& f) {
   ElementwiseProgram program;
   program.extents = f.get<Extents>("extents");
@@ -153,6 +140,45 @@ Buffer layer_norm_rows(Graph& graph, Fields& f) {
   SharedMatrix gamma = f.vector("gamma"), beta = f.vector("beta");
   return fbg::layer_norm_rows(graph, x, rows, std::move(gamma), std::move(beta),
                               f.get<float>("eps"));
+}
+
+Buffer rms_norm_rows(Graph& graph, Fields& f) {
+  const auto x = f.get<Buffer>("x");
+  const std::int64_t rows = integer(f, "rows");
+  SharedMatrix gamma = f.vector("gamma");
+  return fbg::rms_norm_rows(graph, x, rows, std::move(gamma), f.get<float>("eps"));
+}
+
+Buffer group_norm(Graph& graph, Fields& f) {
+  const auto x = f.get<Buffer>("x");
+  GroupNorm n;
+  n.batch = integer(f, "batch");
+  n.pixels = integer(f, "pixels");
+  n.groups = integer(f, "groups");
+  n.gamma = f.vector("gamma");
+  n.beta = f.vector("beta");
+  n.eps = f.get<float>("eps");
+  return fbg::group_norm(graph, x, std::move(n));
+}
+
+constexpr Choice<Interpolation> kInterpolations[] = {{"nearest", Interpolation::nearest},
+                                                     {"linear", Interpolation::linear},
+                                                     {"cubic", Interpolation::cubic}};
+constexpr Choice<Beyond> kBeyond[] = {
+    {"zeros", Beyond::zeros}, {"border", Beyond::border}, {"reflection", Beyond::reflection}};
+
+Buffer grid_sample(Graph& graph, Fields& f) {
+  const auto x = f.get<Buffer>("x"), grid = f.get<Buffer>("grid");
+  GridSampling g;
+  g.batch = integer(f, "batch");
+  g.channels = integer(f, "channels");
+  g.axes = integer(f, "axes");
+  g.input = f.get<Extent3>("input");
+  g.points = integer(f, "points");
+  g.interpolation = f.choose<Interpolation>("interpolation", kInterpolations);
+  g.beyond = f.choose<Beyond>("beyond", kBeyond);
+  g.align_corners = f.get<bool>("align_corners");
+  return fbg::grid_sample(graph, x, grid, g);
 }
 
 StackedMatrices matrices(Fields& f) {
@@ -293,14 +319,23 @@ Buffer recur(Graph& graph, Fields& f) {
 }
 
 constexpr Kind kKinds[] = {
-    {"tensor_input", input},        {"constant", constant},
-    {"arrange", arrange},           {"gather", gather},
-    {"int64_to_float", widen},      {"elementwise", elementwise},
-    {"look_up", look_up},           {"window", window},
-    {"reduce_rows", reduce_rows},   {"resample", resample},
-    {"softmax_rows", softmax_rows}, {"layer_norm_rows", layer_norm_rows},
-    {"multiply", multiply},         {"attend", attend},
-    {"convolve", convolve},         {"recur", recur},
+    {"tensor_input", input},
+    {"constant", constant},
+    {"arrange", arrange},
+    {"elementwise", elementwise},
+    {"look_up", look_up},
+    {"window", window},
+    {"reduce_rows", reduce_rows},
+    {"resample", resample},
+    {"grid_sample", grid_sample},
+    {"softmax_rows", softmax_rows},
+    {"layer_norm_rows", layer_norm_rows},
+    {"rms_norm_rows", rms_norm_rows},
+    {"group_norm", group_norm},
+    {"multiply", multiply},
+    {"attend", attend},
+    {"convolve", convolve},
+    {"recur", recur},
     {"expression", expression},
 };
 

@@ -106,7 +106,8 @@ std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> 
   for (auto& s : samples) s.reserve(kMostRounds);
   Barrier meet;
   const RunArgs args{};
-  const Frame frame{args, buffers.views(), meet};
+  std::atomic<Buffer> failed = Plan::kNone;
+  const Frame frame{args, buffers.views(), meet, failed};
   std::atomic<bool> more = true, complete = false;
   const auto rounds = [&](int thread_id, int team_size) {
     if (team_size != num_threads_) return;

@@ -50,6 +50,8 @@ HWY_INLINE FloatVec one_or_zero(hn::Mask<FloatTag> mask) {
   return hn::IfThenElseZero(mask, number(1.0f));
 }
 
+HWY_INLINE hn::Mask<FloatTag> is_true(FloatVec u) { return hn::Ne(u, number(0.0f)); }
+
 // All elements of a row: f(u), f(u, v) or f(u, c0, c1) of vectors u and v of the operands.
 template <auto kFunction>
 HWY_ATTR void unary(const float* a, const float*, float, float, std::size_t n, float* y) {
@@ -142,6 +144,21 @@ constexpr NamedFunction kFunctions[] = {
     {"greater_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Gt(u, v); }>},
     {"equal_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Eq(u, v); }>},
     {"to_int32", unary<to_int32>},
+    {"less_equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Le(u, v)); }>},
+    {"greater_equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Ge(u, v)); }>},
+    {"and", binary<[](U u, U v)
+                       FBG_INLINE_LAMBDA { return one_or_zero(hn::And(is_true(u), is_true(v))); }>},
+    {"or", binary<[](U u, U v)
+                      FBG_INLINE_LAMBDA { return one_or_zero(hn::Or(is_true(u), is_true(v))); }>},
+    {"xor", binary<[](U u, U v)
+                       FBG_INLINE_LAMBDA { return one_or_zero(hn::Xor(is_true(u), is_true(v))); }>},
+    // A choice between two numbers: the first where a condition holds, the second where it does
+    // not, and zeros in their other places, which are merged bit by bit.
+    {"keep_where",
+     binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::IfThenElseZero(is_true(u), v); }>},
+    {"keep_unless",
+     binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::IfThenZeroElse(is_true(u), v); }>},
+    {"merge", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Or(u, v); }>},
     {"quantize_by", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Round(hn::Div(u, v)); }>},
     {"negate", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Neg(u); }>},
     {"absolute", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Abs(u); }>},
@@ -264,6 +281,16 @@ float not_of(float x, float, float) { return x == 0 ? 1.0f : 0.0f; }
 float truncate_of(float x, float, float) { return std::trunc(x); }
 float sin_of(float x, float, float) { return std::sin(x); }
 float cos_of(float x, float, float) { return std::cos(x); }
+float tan_of(float x, float, float) { return std::tan(x); }
+float asin_of(float x, float, float) { return std::asin(x); }
+float acos_of(float x, float, float) { return std::acos(x); }
+float atan_of(float x, float, float) { return std::atan(x); }
+float sinh_of(float x, float, float) { return std::sinh(x); }
+float cosh_of(float x, float, float) { return std::cosh(x); }
+float asinh_of(float x, float, float) { return std::asinh(x); }
+float acosh_of(float x, float, float) { return std::acosh(x); }
+float atanh_of(float x, float, float) { return std::atanh(x); }
+float shrink_of(float x, float c0, float c1) { return x < -c1 ? x + c0 : x > c1 ? x - c0 : 0.0f; }
 
 void power(const float* a, const float* b, float, float, std::size_t n, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = flushed(std::pow(flushed(a[i]), flushed(b[i])));
@@ -285,6 +312,16 @@ constexpr NamedFunction kScalarFunctions[] = {
     {"truncate", for_each_float<truncate_of>},
     {"sin", for_each_float<sin_of>},
     {"cos", for_each_float<cos_of>},
+    {"tan", for_each_float<tan_of>},
+    {"asin", for_each_float<asin_of>},
+    {"acos", for_each_float<acos_of>},
+    {"atan", for_each_float<atan_of>},
+    {"sinh", for_each_float<sinh_of>},
+    {"cosh", for_each_float<cosh_of>},
+    {"asinh", for_each_float<asinh_of>},
+    {"acosh", for_each_float<acosh_of>},
+    {"atanh", for_each_float<atanh_of>},
+    {"shrink", for_each_float<shrink_of>},
 };
 
 }  // namespace

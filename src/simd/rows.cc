@@ -255,6 +255,25 @@ void accumulate(const float* x, float factor, std::size_t n, float* y) {
   });
 }
 
+void accumulate_squares(const float* x, const float* center, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto distance = hn::Sub(access.load(d, x + i), access.load(d, center + i));
+    access.store(hn::MulAdd(distance, distance, access.load(d, y + i)), d, y + i);
+  });
+}
+
+void normalize(const float* x, const float* center, const float* factor, const float* offset,
+               std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto distance = hn::Sub(access.load(d, x + i), access.load(d, center + i));
+    const auto scaled =
+        hn::MulAdd(distance, access.load(d, factor + i), access.load(d, offset + i));
+    access.store(scaled, d, y + i);
+  });
+}
+
 // Without F16C: move exponent and mantissa into place (1 5 10 -> 1 8 23 bits), then mend the ends.
 HWY_INLINE FloatVec half_bits_to_float(hn::Vec<hn::RebindToUnsigned<FloatTag>> half) {
   const FloatTag d;
@@ -346,6 +365,8 @@ const RowKernels kRowKernels = {
     .add_columns = add_columns,
     .multiply = multiply,
     .accumulate = accumulate,
+    .accumulate_squares = accumulate_squares,
+    .normalize = normalize,
     .choose_row_quant = choose_row_quant,
     .quantize_row = quantize_row,
     .sum_row = sum_row,

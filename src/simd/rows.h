@@ -49,6 +49,11 @@ struct RowKernels {
   void (*multiply)(float* x, float factor, std::size_t n);
   // y += x * factor
   void (*accumulate)(const float* x, float factor, std::size_t n, float* y);
+  // y += (x - center)^2
+  void (*accumulate_squares)(const float* x, const float* center, std::size_t n, float* y);
+  // y = (x - center) * factor + offset; y may alias x.
+  void (*normalize)(const float* x, const float* center, const float* factor, const float* offset,
+                    std::size_t n, float* y);
 
   // Dynamic quantization of one row, as ONNX DynamicQuantizeLinear defines scale and zero point:
   //   lo = min(0, min x), hi = max(0, max x), scale = (hi - lo) / 255,

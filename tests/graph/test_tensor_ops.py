@@ -9,10 +9,11 @@ import pytest
 
 from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
+from fbg.graph.ops.elements import Convert
 from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose, input_behind
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import MatMul
-from fbg.graph.ops.tensors import Constant, Convert, Foreign, TensorInput
+from fbg.graph.ops.tensors import Constant, Foreign, TensorInput
 from helpers.tensor_graphs import Tensors
 
 WRONG: dict[str, Callable[[Value], Op]] = {
@@ -24,7 +25,6 @@ WRONG: dict[str, Callable[[Value], Op]] = {
         (x, Graph().add(TensorInput("y", (2, 2, 4), "float32"))), 0
     ),
     r"matmul: b must have 4 rows, got \(2, 3, 4\)": lambda x: MatMul(x, x),
-    "float32 to int32": lambda x: Convert(x, "int32"),
     "too many elements": lambda x: Move(x, (AxisMap(2**24), AxisMap(2**24), AxisMap(2))),
 }
 

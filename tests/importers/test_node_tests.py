@@ -19,31 +19,40 @@ from onnx.backend.test.runner import Runner
 import fbg.onnx_backend
 
 ON_FBG = (
-    *("Add", "AveragePool", "BatchNormalization", "Clip", "Concat", "Conv", "ConvInteger"),
-    *("ConvTranspose", "Swish"),
-    *("DepthToSpace", "DequantizeLinear", "Div", "DynamicQuantizeLinear", "Flatten"),
-    *("GRU", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
-    *("HardSwish", "LSTM", "LayerNormalization", "LeakyRelu", "MatMul", "MatMulInteger"),
-    *("MaxPool", "Mul", "PRelu", "Pad", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN"),
-    *("ReduceMean", "Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split"),
-    *("Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze"),
+    *("Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh"),
+    *("AveragePool", "BatchNormalization", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr"),
+    *("BitwiseXor", "Cast", "CastLike", "Ceil", "Celu", "Clip", "Concat", "ConstantOfShape"),
+    *("Conv", "ConvInteger", "ConvTranspose", "Cos", "Cosh", "CumProd", "CumSum", "DepthToSpace"),
+    *("DequantizeLinear", "Div", "Dropout", "DynamicQuantizeLinear", "Einsum", "Elu", "Equal"),
+    *("Erf", "Exp", "Expand", "Flatten", "Floor", "GRU", "Gather", "GatherElements", "GatherND"),
+    *("Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater", "GreaterOrEqual"),
+    *("GridSample", "GroupNormalization", "HardSigmoid", "HardSwish", "Hardmax"),
+    *("InstanceNormalization", "IsInf", "IsNaN", "LRN", "LSTM", "LayerNormalization"),
+    *("LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "LpPool"),
+    *("MatMul", "MatMulInteger", "Max", "MaxPool", "MaxUnpool", "Mean"),
+    *("MeanVarianceNormalization", "Min", "Mish", "Mod", "Mul", "Neg", "OneHot", "Or", "PRelu"),
+    *("Pad", "Pow", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RMSNormalization", "RNN"),
+    *("Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"),
+    *("ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"),
+    *("Relu", "Reshape", "Resize", "Round", "Scatter", "ScatterElements", "ScatterND", "Selu"),
+    *("Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus", "Softsign"),
+    *("SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Swish", "Tan", "Tanh"),
+    *("ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"),
 )
 
-# Parts of test names, by operator: types that fbg does not have, empty tensors, and forms that
-# networks for inference do not use.
+# Parts of test names, by operator: types that fbg does not have (float8, integers of 2 and 4 bits,
+# texts, some functions of float64), and random numbers.
+NARROW = ["FLOAT4", "FLOAT8", "INT2", "INT4"]
+NARROW_INTEGERS = ["e4m3", "e5m2", "int4", "int2", "e2m1"]
 ELSEWHERE = {
-    "Add": ["_int", "_uint"],
-    "BatchNormalization": ["training_mode"],
-    "DequantizeLinear": ["e4m3", "e5m2", "int16", "int4", "int2", "e2m1", "blocked"],
-    "Div": ["_int", "_uint"],
-    "MaxPool": ["argmax"],
-    "Mul": ["_int", "_uint"],
-    "QLinearMatMul": ["float16"],
-    "QuantizeLinear": ["e4m3", "e5m2", "int16", "int4", "int2", "e2m1", "blocked"],
-    "Reshape": ["allowzero_reordered"],
-    "Slice": ["start_out_of_bounds"],
-    "Split": ["zero_size"],
-    "Sub": ["_int", "_uint"],
+    "Cast": NARROW,
+    "CastLike": NARROW,
+    "DequantizeLinear": NARROW_INTEGERS,
+    "Dropout": ["training"],
+    "Equal": ["string"],
+    "MaxUnpool": ["with_output_shape"],  # which is a tensor of the run, and no inference follows it
+    "QuantizeLinear": NARROW_INTEGERS,
+    "ReduceLogSumExp": ["_keepdims_"],
 }
 
 # Their positions are computed from a scale that the sizes do not have. PyTorch, whose exports have
@@ -104,9 +113,28 @@ def test_results_that_pytorch_and_onnxruntime_contradict_are_theirs():
         np.testing.assert_allclose(*results, rtol=1e-5)
 
 
-def test_at_least_340_tests_of_those_operators_run_on_fbg_itself():
-    here = sum(not is_elsewhere(case, op) for op in ON_FBG for case in node_tests()[op])
-    assert here + len(converted_tests()) >= 340
+def test_at_least_800_tests_of_those_operators_run_on_fbg_itself():
+    assert sum(not is_elsewhere(case, op) for op in ON_FBG for case in node_tests()[op]) >= 800
+
+
+# The operators of the networks that fbg was first made for.
+FIRST = (
+    *("Add", "AveragePool", "BatchNormalization", "Clip", "Concat", "Conv", "ConvInteger"),
+    *("ConvTranspose", "Swish"),
+    *("DepthToSpace", "DequantizeLinear", "Div", "DynamicQuantizeLinear", "Flatten"),
+    *("Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
+    *("HardSwish", "LayerNormalization", "LeakyRelu", "MatMul", "MatMulInteger", "MaxPool"),
+    *("Mul", "PRelu", "Pad", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "ReduceMean"),
+    *("Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split", "Squeeze", "Sub"),
+    *("Tanh", "Transpose", "Unsqueeze"),
+)
+
+
+def test_all_but_16_tests_of_the_first_operators_run_on_fbg_itself():
+    cases = [(case, op) for op in FIRST for case in node_tests()[op]]
+    here = [case for case, op in cases if not is_elsewhere(case, op)]
+    assert len(here) >= 330
+    assert len(here) >= len(cases) - 16
 
 
 @functools.cache
@@ -143,22 +171,27 @@ def test_what_fbg_refuses_is_refused_by_name(op):
 
 
 @pytest.mark.filterwarnings("ignore:.*onnx.reference:UserWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("op", sorted(ELSEWHERE))
 def test_what_fbg_refuses_runs_elsewhere(op):
     for case in node_tests()[op]:
         if is_elsewhere(case, op):
-            check(case, None)
+            (check if op in FIRST else check_where_onnxruntime_does)(case, None)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_all_other_operators_run_where_onnxruntime_runs_them(part):
     ops = sorted(node_tests().keys() - {*ON_FBG})
-    assert len(ops) > 100
+    assert len(ops) > 50
     for case in (case for op in ops[part::PARTS] for case in node_tests()[op]):
-        try:
-            check(case, None)
-        except Exception:
-            with pytest.raises((Exception, AssertionError)):
-                check(case, ("onnxruntime",))
-                pytest.fail(f"{case.name} runs on onnxruntime alone")
+        check_where_onnxruntime_does(case, None)
+
+
+def check_where_onnxruntime_does(case, backends):
+    try:
+        check(case, backends)
+    except Exception:
+        with pytest.raises((Exception, AssertionError)):
+            check(case, ("onnxruntime",))
+            pytest.fail(f"{case.name} runs on onnxruntime alone")

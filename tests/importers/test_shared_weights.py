@@ -54,7 +54,7 @@ def integer_matmul(x, y, i):
     ]
 
 
-def dynamic_matmul(x, y, i):  # with a zero point that every run finds: elsewhere than on fbg
+def dynamic_matmul(x, y, i):  # with a zero point that every run finds
     names = [f"{y}q", f"{y}s", f"{y}z"]
     return [
         helper.make_node("DynamicQuantizeLinear", [x], names, y),
@@ -161,7 +161,8 @@ def test_weights_that_are_packed_in_too_many_ways_are_refused(tmp_path):
 
 def test_steps_elsewhere_that_compute_the_same_share_a_session(tmp_path):
     saved(tmp_path / "m.onnx", dynamic_matmul, WIDTH)
-    net = fbg.load(tmp_path / "m.onnx")
+    elsewhere = {f"x{i + 1}p": "onnxruntime" for i in range(NODES)}
+    net = fbg.load(tmp_path / "m.onnx", placement=elsewhere)
     (session,) = net._sessions.plans
     foreign = [p.prepared for p in session._parts if p.backend.name == "onnxruntime"]
     assert len(foreign) == NODES

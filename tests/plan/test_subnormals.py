@@ -62,7 +62,8 @@ def test_networks_give_the_same_bits_on_threads_that_flush(num_threads, isa):
 def test_steps_of_other_back_ends_run_as_the_thread_of_the_caller_does():
     nodes = [node("Mul", ["x", "half"], "y"), node("Atan", ["x"], "z"), node("Relu", ["z"], "r")]
     tiny = np.full((2, 3), TINY)
-    net = make_net(nodes, {"x": tiny}, ["y", "z"], {"half": np.float32(0.5)})
+    constants, foreign = {"half": np.float32(0.5)}, {"z": "onnxruntime"}
+    net = make_net(nodes, {"x": tiny}, ["y", "z"], constants, placement=foreign)
     results = net.run({"x": tiny})
     assert np.count_nonzero(results["y"]) == 0
     np.testing.assert_array_equal(results["z"], tiny)

@@ -84,9 +84,11 @@ class Plan {
   // One run at a time. Subnormal numbers count as zeros in its floating-point operations, whatever
   // the modes of the calling thread, which are restored (float_environment.h). `seconds`, if given,
   // has room for every op and receives how long each took; `phases`, [ops][kPhases] (phase.h), what
-  // the first thread spent in the phases of each.
-  void run(const RunArgs& args, int num_threads, double* seconds = nullptr,
-           double* phases = nullptr) noexcept;
+  // the first thread spent in the phases of each. Returns kNone, or the buffer of the first op that
+  // met indices out of range (elements.h): then no output counts.
+  static constexpr Buffer kNone = -1;
+  Buffer run(const RunArgs& args, int num_threads, double* seconds = nullptr,
+             double* phases = nullptr) noexcept;
 
   const Capacity& capacity() const { return capacity_; }
   Features features() const { return features_; }

@@ -54,19 +54,6 @@ struct Arrangement {
 };
 Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement);
 
-// Rows of a table (outer, extent, row) by integers of 4 or 8 bytes:
-//   y[o][i] = table[o][indices[i]]
-// Negative indices count from the end. Who brings the indices makes sure that they are in range;
-// what is not, reads the first or the last row.
-struct Gathering {
-  std::int64_t outer = 1, extent = 1, count = 1, row_bytes = 1;
-  int index_bytes = 8;
-};
-Buffer gather(Graph& graph, Buffer table, Buffer indices, const Gathering& gathering);
-
-// float32 from int64.
-Buffer int64_to_float(Graph& graph, Buffer x);
-
 // Functions of elements -------------------------------------------------------------------------
 
 // A step of a program that computes an element of the output from the elements of the operands.
@@ -148,6 +135,33 @@ Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols
 // LayerNorm of each row of (rows, cols): gamma and beta have `cols` elements; beta may be empty.
 Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma,
                        SharedMatrix beta, float eps);
+// The same of Graph::rms_norm.
+Buffer rms_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma, float eps);
+
+// x (batch, pixels, channels), whose channels make up `groups` of neighbours: with the mean and the
+// variance of a group of an image, (x - mean) / sqrt(variance + eps) * gamma + beta (Wu and He,
+// 2018, arXiv:1803.08494). gamma and beta have an element for each channel.
+struct GroupNorm {
+  std::int64_t batch = 1, pixels = 1, groups = 1;
+  SharedMatrix gamma, beta;
+  float eps = 0;
+};
+Buffer group_norm(Graph& graph, Buffer x, GroupNorm norm);
+
+// x (batch, *input, channels) between its pixels: y (batch, points, channels), at the places that
+// grid (batch, points, axes) names: -1 and 1 are the ends of an axis, the last axis first, namely
+// the centers of its first and last pixels (align_corners) or their outer edges.
+enum class Interpolation : std::uint8_t { nearest, linear, cubic };
+enum class Beyond : std::uint8_t { zeros, border, reflection };  // pixels outside of the image
+struct GridSampling {
+  std::int64_t batch = 1, channels = 1, axes = 2;
+  Extent3 input{1, 1, 1};  // the last `axes` of them; 1 before
+  std::int64_t points = 1;
+  Interpolation interpolation = Interpolation::linear;
+  Beyond beyond = Beyond::zeros;
+  bool align_corners = false;
+};
+Buffer grid_sample(Graph& graph, Buffer x, Buffer grid, const GridSampling& sampling);
 
 // Products --------------------------------------------------------------------------------------
 

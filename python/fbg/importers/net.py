@@ -390,4 +390,7 @@ def _backends(names: Sequence[str] | None, rounds: bool) -> list[AnyBackEnd]:
 def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str, ...]:
     """Return the inputs that ops use as weights or shapes: a plan depends on their values."""
     needed = needs(network, backends)
+    for node in reversed(network.nodes):
+        if node.op == "Cast" and node.domain == "" and node.outputs[0] in needed:
+            needed.add(node.inputs[0])
     return tuple(name for name in network.inputs if name in needed)

@@ -9,6 +9,7 @@
 // what an Op and its Step answer here.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,9 +56,15 @@ struct Frame {
   const RunArgs& args;
   std::span<const BufferView> buffers;  // with the rows of this run
   Barrier& barrier;                     // for all threads, in steps that have several phases
+  std::atomic<Buffer>& failed;          // what Plan::run returns
 
   const BufferView& operator[](Buffer b) const { return buffers[static_cast<std::size_t>(b)]; }
   MatrixView<float> floats(Buffer b) const { return (*this)[b].as<float>(); }
+  // The op that writes `b` met indices that it cannot use. The run goes on.
+  void fail(Buffer b) const noexcept {
+    Buffer none = Plan::kNone;
+    failed.compare_exchange_strong(none, b);
+  }
 };
 
 class Step {

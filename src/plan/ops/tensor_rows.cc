@@ -1,4 +1,4 @@
-// Softmax and LayerNorm of the rows of a tensor.
+// Softmax, LayerNorm and RMSNorm of the rows of a tensor.
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -69,6 +69,31 @@ class LayerNormRowsOp final : public Op {
   const float eps_;
 };
 
+class RmsNormRowsOp final : public Op {
+ public:
+  RmsNormRowsOp(Buffer x, std::int64_t rows, SharedMatrix gamma, float eps)
+      : Op("rms_norm", {x}), rows_(rows), gamma_(std::move(gamma)), eps_(eps) {
+    in_place = true;
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
+    return make_unit_step(
+        rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
+          const std::int64_t n = gamma_.cols;
+          for (std::int64_t i = rows.begin; i < rows.end; ++i)
+            kernels.rms_norm(reinterpret_cast<const float*>(frame[inputs[0]].data) + i * n,
+                             gamma_.data.get(), eps_, static_cast<std::size_t>(n),
+                             reinterpret_cast<float*>(frame[output].data) + i * n);
+        });
+  }
+
+ private:
+  const std::int64_t rows_;
+  const SharedMatrix gamma_;
+  const float eps_;
+};
+
 std::int64_t require_rows(const Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols,
                           const char* what) {
   const std::int64_t extents[] = {rows, cols, 4};
@@ -91,6 +116,12 @@ Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix g
   return append_op(
       graph, std::make_shared<LayerNormRowsOp>(x, rows, std::move(gamma), std::move(beta), eps),
       tensor_shape(bytes));
+}
+
+Buffer rms_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma, float eps) {
+  const std::int64_t bytes = require_rows(graph, x, rows, gamma.cols, "rms_norm: x");
+  return append_op(graph, std::make_shared<RmsNormRowsOp>(x, rows, std::move(gamma), eps),
+                   tensor_shape(bytes));
 }
 
 }  // namespace fbg

@@ -15,7 +15,14 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from differential.onnx_cases import elements, moves, recurrent, sums, windows  # noqa: F401  each registers
+from differential.onnx_cases import (  # noqa: F401  each registers
+    elements,
+    indices,
+    moves,
+    recurrent,
+    sums,
+    windows,
+)
 from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS

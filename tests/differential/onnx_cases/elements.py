@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 
 from differential.onnx_cases.draw import Draw, Drawn, draws
@@ -10,11 +11,33 @@ NUMBERS = ("float32", "float32", "float32", "float32", "int32", "int64", "float6
 
 
 @draws(
-    *("Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "HardSwish", "Log", "Mish", "Neg", "Reciprocal"),
-    *("Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh"),
+    *("Ceil", "Cos", "Erf", "Exp", "Floor", "HardSwish", "Log", "Mish", "Reciprocal", "Relu"),
+    *("Round", "Sigmoid", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh", "Acos", "Acosh", "Asin"),
+    *("Asinh", "Atan", "Atanh", "Cosh", "Sinh", "Tan"),
 )
 def unary(d: Draw, op: str, version: int) -> Drawn:
     return [d.floats(*d.shape())], {}
+
+
+@draws("Abs", "Neg", "Sign")
+def exact(d: Draw, op: str, version: int) -> Drawn:
+    return [d.array(d.one((*NUMBERS, "int8", "uint8", "int16")), d.shape())], {}
+
+
+@draws("IsInf", "IsNaN")
+def special(d: Draw, op: str, version: int) -> Drawn:
+    x = d.floats(*d.shape())
+    kind = d.rng.integers(0, 5, x.shape)
+    for number, value in enumerate((np.nan, np.inf, -np.inf)):
+        x = np.where(kind == number, np.float32(value), x)
+    positive, negative = d.flag(), d.flag()
+    return [x], {"detect_positive": positive, "detect_negative": negative}
+
+
+@draws("Shrink")
+def shrink(d: Draw, op: str, version: int) -> Drawn:
+    lambd, bias = (d.maybe(round(d.random.uniform(0.05, 1), 3)) for _ in range(2))
+    return [d.floats(*d.shape())], {"lambd": lambd, "bias": bias}
 
 
 @draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Swish", "ThresholdedRelu")
@@ -28,7 +51,7 @@ def gelu(d: Draw, op: str, version: int) -> Drawn:
     return [d.floats(*d.shape())], {"approximate": d.one((None, "none", "tanh"))}
 
 
-@draws("Add", "Div", "Equal", "Greater", "Less", "Mul", "Sub")
+@draws("Add", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Sub")
 def binary(d: Draw, op: str, version: int) -> Drawn:
     shape, dtype = d.shape(), d.one(NUMBERS)
     a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
@@ -43,6 +66,49 @@ def power(d: Draw, op: str, version: int) -> Drawn:
     x = d.floats(*shape)
     y = d.floats(*d.partner(shape)).round() if d.flag() else d.floats()
     return [abs(x) if d.flag() else x, y], {}
+
+
+@draws("Mod")
+def modulo(d: Draw, op: str, version: int) -> Drawn:
+    shape, dtype = d.shape(), d.one((*NUMBERS, "int8", "uint16"))
+    a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
+    fmod = 1 if np.dtype(dtype).kind == "f" else d.flag()
+    return [a, b + (b == 0).astype(b.dtype)], {"fmod": fmod}
+
+
+@draws("And", "Or", "Xor", "Not")
+def logical(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    others = [] if op == "Not" else [d.array("bool", d.partner(shape))]
+    return [d.array("bool", shape), *others], {}
+
+
+@draws("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "BitShift")
+def bits(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    dtype = d.one(("uint8", "uint16", "uint32", "uint64", "int8", "int32", "int64"))
+    dtype = dtype if op != "BitShift" else d.one(("uint8", "uint32", "uint64"))
+    a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
+    if op == "BitShift":
+        b = b % np.asarray(8 * b.itemsize, b.dtype)
+    inputs = [a] if op == "BitwiseNot" else [a, b]
+    return inputs, {"direction": d.one(("LEFT", "RIGHT"))}
+
+
+@draws("Where")
+def where(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    dtype = d.one((*NUMBERS, "uint8", "int8", "bool"))
+    a, b = (d.array(dtype, d.partner(shape)) for _ in range(2))
+    return [d.array("bool", shape), a, b], {}
+
+
+@draws("CastLike")
+def cast_like(d: Draw, op: str, version: int) -> Drawn:
+    types = ("float32", "float32", "uint8", "int8", "int32", "int64", "bool", "float16", "float64")
+    x = d.array(d.one(types), d.shape())
+    like = d.array(d.one(types), ())
+    return [abs(x) if x.dtype.kind == "f" else x, like], {"saturate": None, "round_mode": None}
 
 
 @draws("PRelu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import numpy_helper
 
 from differential.onnx_cases.draw import Draw, Drawn, draws
 
@@ -187,3 +188,18 @@ def transpose(d: Draw, op: str, version: int) -> Drawn:
     shape = d.shape()
     perm = d.random.sample(range(len(shape)), len(shape))
     return [d.array(d.one(TYPES), shape)], {"perm": d.maybe(perm, 0.8) if shape else None}
+
+
+@draws("Range")
+def span(d: Draw, op: str, version: int) -> Drawn:
+    dtype = d.one((np.float32, np.int32, np.int64))
+    start, limit = d.random.randint(-9, 9), d.random.randint(-9, 9)
+    return [np.asarray(v, dtype) for v in (start, limit, d.one((1, 2, -1, -3)))], {
+        "stash_type": None
+    }
+
+
+@draws("ConstantOfShape")
+def constant_of_shape(d: Draw, op: str, version: int) -> Drawn:
+    value = d.maybe(numpy_helper.from_array(d.array(d.one(("float32", "int64")), (1,))))
+    return [np.int64(d.shape(1))], {"value": value}

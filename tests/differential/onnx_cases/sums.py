@@ -60,8 +60,8 @@ def qlinear_matmul(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws(
-    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"),
-    "ReduceSumSquare",
+    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"),
+    *("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"),
 )
 def reduction(d: Draw, op: str, version: int) -> Drawn:
     shape = d.shape()
@@ -71,6 +71,11 @@ def reduction(d: Draw, op: str, version: int) -> Drawn:
     if 0 in shape and axes is not None:  # negative axes of empty tensors are ignored elsewhere
         axes = [axis % len(shape) for axis in axes]
     x = d.floats(*shape) if op != "ReduceLogSum" else d.positive(*shape)
+    if op in ("ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum") and 0 not in shape:
+        types = ("float32", "float32", "float32", "int32", "int64")
+        x = d.array(d.one(types), shape)
+        if op == "ReduceProd" and x.dtype.kind == "i":  # onnxruntime saturates what overflows
+            x = x % 3
     attributes = {"keepdims": d.flag(), "noop_with_empty_axes": d.flag(), "axes": None}
     if version >= (13 if op == "ReduceSum" else 18):
         return [x, None if axes is None else np.int64(axes)], attributes
@@ -79,7 +84,7 @@ def reduction(d: Draw, op: str, version: int) -> Drawn:
     return [x], attributes | {"axes": axes or None}
 
 
-@draws("Softmax")
+@draws("Hardmax", "LogSoftmax", "Softmax")
 def softmax(d: Draw, op: str, version: int) -> Drawn:
     shape = d.shape(1)
     low = -len(shape) if version >= 11 else 0
@@ -93,6 +98,54 @@ def layer_norm(d: Draw, op: str, version: int) -> Drawn:
     own = shape[(-1 if axis is None else axis) % len(shape) :]
     inputs = [d.floats(*shape), d.floats(*own), d.maybe(d.floats(*own))]
     return inputs, {"axis": axis, "epsilon": d.maybe(1e-3), "stash_type": d.maybe(1)}
+
+
+@draws("RMSNormalization")
+def rms_norm(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(1, 4)
+    axis = d.maybe(d.axis(len(shape)), 0.7)
+    own = shape[(-1 if axis is None else axis) % len(shape) :]
+    attributes = {"axis": axis, "epsilon": d.maybe(1e-3), "stash_type": d.maybe(1)}
+    return [d.floats(*shape), d.floats(*own)], attributes
+
+
+def varied(d: Draw, *shape: int) -> Array:
+    """Return floats that are not alike: a variance of 0 is nothing but rounding elsewhere."""
+    noise = d.rng.permutation(int(np.prod(shape))).reshape(shape) / max(np.prod(shape), 1)
+    return d.floats(*shape) + np.float32(4) * noise.astype(np.float32)
+
+
+@draws("GroupNormalization", "InstanceNormalization")
+def group_norm(d: Draw, op: str, version: int) -> Drawn:
+    batch, channels, *spatial = *d.shape(2, 4)[:4], d.random.randint(2, 6)
+    groups = d.one([g for g in (1, 2, 3, channels) if g and channels % g == 0] or [1])
+    each = groups if op == "GroupNormalization" and version < 21 else channels
+    inputs = [varied(d, batch, channels, *spatial), d.floats(each), d.floats(each)]
+    return inputs, {
+        "num_groups": groups,
+        "epsilon": d.maybe(1e-3),
+        "stash_type": d.maybe(1),
+    }
+
+
+@draws("LpNormalization")
+def lp_norm(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(1, 4)
+    return [d.floats(*shape)], {"axis": d.maybe(d.axis(len(shape))), "p": d.one((None, 1, 2))}
+
+
+@draws("MeanVarianceNormalization")
+def mean_variance(d: Draw, op: str, version: int) -> Drawn:
+    return [varied(d, *(d.random.randint(2, 6) for _ in range(4)))], {
+        "axes": d.maybe(d.one(([0, 2, 3], [0, 1, 2, 3])))
+    }
+
+
+@draws("LRN")
+def local_response(d: Draw, op: str, version: int) -> Drawn:
+    alpha, beta, bias = (d.maybe(round(d.random.uniform(0.05, 2), 3)) for _ in range(3))
+    x = d.floats(d.size(2), *(d.size() for _ in range(3)))
+    return [x], {"size": d.one((1, 3, 5)), "alpha": alpha, "beta": beta, "bias": bias}
 
 
 def scales(d: Draw, shape: tuple[int, ...], dtype: str) -> tuple[int | None, Array, Array | None]:

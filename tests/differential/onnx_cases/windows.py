@@ -167,3 +167,27 @@ def resize(d: Draw, op: str, version: int) -> Drawn:
         attributes["keep_aspect_ratio_policy"] = None
         return [x, crop, scales], attributes
     return [x, crop, d.maybe(np.float32([])), sizes], attributes
+
+
+@draws("GridSample")
+def grid_sample(d: Draw, op: str, version: int) -> Drawn:
+    axes = 2 if version < 20 else d.one((2, 2, 3))
+    sizes = [d.size() for _ in range(axes)]
+    output = [d.random.randint(1, 5) for _ in range(axes)]
+    batch = d.random.randint(1, 2)
+    modes = ("linear", "nearest", "cubic") if version >= 20 else ("bilinear", "nearest", "bicubic")
+    grid = np.asarray(d.rng.uniform(-1.3, 1.3, (batch, *output, axes)), np.float32)
+    return [d.floats(batch, d.size(), *sizes), grid], {
+        "mode": d.maybe(d.one(modes[: 3 if axes == 2 else 2])),
+        "padding_mode": d.one((None, "zeros", "border", "reflection")),
+        "align_corners": d.flag(),
+    }
+
+
+@draws("MaxUnpool")
+def max_unpool(d: Draw, op: str, version: int) -> Drawn:
+    x = d.floats(d.size(2), d.size(3), *(d.random.randint(1, 4) for _ in range(2)))
+    shape = (*x.shape[:2], 2 * x.shape[2], 2 * x.shape[3])
+    count = int(np.prod(shape))
+    places = d.rng.permutation(count)[: x.size].reshape(x.shape) if count else np.zeros(x.shape)
+    return [x, places.astype(np.int64)], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": None}

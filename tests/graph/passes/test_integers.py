@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.ops.moves import AxisMap, Concat, Gather, Move, Reshape, Transpose
+from fbg.graph.ops.elements import Gather, rows_along
+from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize
@@ -50,7 +51,11 @@ def test_integers_are_moved_themselves(op, text):
 
 def test_integers_are_gathered_themselves():
     tensors, _, x = started()
-    lines = passed(tensors, tensors.add(Gather(x, tensors.input(2, dtype="int64"), 2)))
+    indices = tensors.input(2, dtype="int64")
+    x_shape = tuple(int(size) for size in x.shape)
+    shape = (*x_shape[:2], 2, *x_shape[3:])
+    places = rows_along(x_shape, 2, (2,))
+    lines = passed(tensors, tensors.add(Gather(x, indices, places, shape)))
     assert lines[1].startswith("dequantize(%2, scale=0.5, zero_point=3)")
 
 

@@ -43,7 +43,7 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     whole = [x for x in given if x.shape == shape]
     varying = next((x.order for x in whole if x.array is None), None)
     order = varying or next((x.order for x in whole), natural(len(shape)))
-    operands = [_aligned(lowering, x, shape, order) for x in given]
+    operands = [aligned(lowering, x, shape, order) for x in given]
     extents: list[int] = [shape[axis] for axis in order] or [1]
     strides = [stretched(x.shape, x.order, shape) for x in operands]
     extents, strides = merged_axes(extents, [[s[axis] for axis in order] or [0] for s in strides])
@@ -73,7 +73,7 @@ def _register(op: Map, operand: int, dtype: str) -> str:
     return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
 
 
-def _aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
+def aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
     """Return an operand whose axes are in the order of the result, aligned at the last."""
     missing = len(shape) - len(x.shape)
     return lowering.in_order(x, tuple(axis - missing for axis in order if axis >= missing))

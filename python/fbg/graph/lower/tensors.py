@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
@@ -18,16 +17,13 @@ from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.lower.layout import (
     Order,
-    channels_last,
     natural,
     order_after,
     same_order,
     strides_of,
-    with_last,
 )
-from fbg.graph.ops import moves, windows
+from fbg.graph.ops import moves
 from fbg.graph.ops import tensors as ops
-from fbg.graph.ops.common import LayerNorm, Norm
 from fbg.graph.ops.moves import AxisMap
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.tensors import Sizes, shape_of
@@ -79,7 +75,8 @@ class TensorLowering:
     """The native graph while it is built. owners: by buffer, the nodes to which
     each of its ops belongs. nodes: the nodes of the op that is appended next.
 
-    given: buffers that no op writes. trials: functions that time convolutions. packer: of weights.
+    given: buffers that no op writes. limits: by buffer, what indices must be in an op that a run
+    may fail. trials: functions that time convolutions. packer: of weights.
     features: CPU features that kernels use.
     """
 
@@ -88,6 +85,7 @@ class TensorLowering:
         self.packer, self.features = packer, features
         self.owners: dict[int, tuple[str, ...]] = {}
         self.given: set[int] = set()
+        self.limits: dict[int, str] = {}
         self.trials: list[ConvTrial] = []
         self._stored: dict[Value, Stored] = {}
         self.nodes: tuple[str, ...] = ()
@@ -234,24 +232,6 @@ def _(op: moves.Concat, lowering: TensorLowering, value: Value) -> Stored:
 
 
 @append.register
-def _(op: moves.Gather, lowering: TensorLowering, value: Value) -> Stored:
-    x, indices = lowering.stored(op.x), lowering.stored(op.indices)
-    table = lowering.in_order(x, natural(len(x.shape)))
-    picked = lowering.in_order(indices, natural(len(indices.shape)))
-    buffer = lowering.native.append(
-        "gather",
-        lowering.buffer(table),
-        lowering.buffer(picked),
-        outer=math.prod(x.shape[: op.axis]),
-        extent=x.shape[op.axis],
-        count=indices.size,
-        row_bytes=math.prod(x.shape[op.axis + 1 :]) * np.dtype(x.dtype).itemsize,
-        index_bytes=np.dtype(indices.dtype).itemsize,
-    )
-    return lowering.written(value, natural(len(value.shape)), buffer)
-
-
-@append.register
 def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
     order = x.order or natural(len(x.shape))
@@ -266,115 +246,4 @@ def _(op: moves.Resample, lowering: TensorLowering, value: Value) -> Stored:
         op.sources.reshape(-1),
         op.weights.reshape(-1),
     )
-    return lowering.written(value, order, buffer)
-
-
-@append.register
-def _(op: ops.Words, lowering: TensorLowering, value: Value) -> Stored:
-    x = lowering.in_order(lowering.stored(op.x), natural(len(op.x.shape)))
-    return Stored(shape_of(value), value.dtype, natural(len(value.shape)), lowering.buffer(x))
-
-
-@append.register
-def _(op: ops.Convert, lowering: TensorLowering, value: Value) -> Stored:
-    x = lowering.stored(op.x)
-    if op.dtype == "float32":
-        buffer = lowering.native.append("int64_to_float", lowering.buffer(x))
-        return lowering.written(value, x.order, buffer)
-    lower: list[tuple[int, int, int, list[int]]] = [(x.size, 1, 2, [])]  # an element has two words
-    buffers, part = [lowering.buffer(x)], (0, 0, 0, lower)
-    buffer = lowering.native.append("arrange", buffers, x.size, 4, [part])
-    return lowering.written(value, x.order, buffer)
-
-
-# Reductions --------------------------------------------------------------------------------------
-
-
-def _three(values: Sizes, fill: int) -> tuple[int, int, int]:
-    """Return one number for each of three axes; missing leading numbers are `fill`."""
-    padded = (*[fill] * (3 - len(values)), *values)
-    return padded[0], padded[1], padded[2]
-
-
-@append.register
-def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
-    order = channels_last(len(value.shape))
-    x, shape, g = lowering.in_order(lowering.stored(op.x), order), shape_of(value), op.geometry
-    sizes = (
-        _three(x.shape[2:], 1),
-        _three(shape[2:], 1),
-        _three(g.kernel, 1),
-        _three(g.stride, 1),
-        _three(g.dilation, 1),
-        _three(g.before, 0),
-        _three(g.after, 0),
-    )
-    more: dict[str, Any] = {}
-    if (integers := op.integers) is not None:
-        more = {"factor": integers.factor, "zero_point": integers.zero_point}
-        if integers.rounded is None:
-            more["float_output"] = True
-        else:
-            more["output_zero_point"] = integers.rounded
-    buffer = lowering.native.append(
-        "window",
-        lowering.buffer(x),
-        op.function,
-        x.shape[0],
-        x.shape[1],
-        sizes,
-        op.count_padding,
-        x.native_type,
-        **more,
-    )
-    return lowering.written(value, order, buffer)
-
-
-@append.register
-def _(op: windows.Reduce, lowering: TensorLowering, value: Value) -> Stored:
-    x = lowering.stored(op.x)
-    kept = [axis for axis in range(len(x.shape)) if axis not in op.axes]
-    stored = [axis for axis in x.order if x.shape[axis] != 1]
-    first = next((i for i, axis in enumerate(stored) if axis in op.axes), len(stored))
-    inner = [axis for axis in stored[first:] if axis in kept]
-    outer = [axis for axis in stored if axis in kept and axis not in inner]
-    middle = [axis for axis in stored if axis in op.axes]
-    order = (*[a for a in x.order if x.shape[a] == 1], *outer, *middle, *inner)
-    buffer = lowering.buffer(lowering.in_order(x, order))
-    rows, reduced, columns = (
-        math.prod(x.shape[a] for a in part) for part in (outer, middle, inner)
-    )
-    if columns == 1:
-        buffer = lowering.native.append("reduce_rows", buffer, op.function, rows, reduced)
-    else:
-        pixels = ((1, 1, reduced), (1, 1, 1), (1, 1, reduced), (1, 1, 1), (1, 1, 1))
-        none = ((0, 0, 0), (0, 0, 0))
-        buffer = lowering.native.append(
-            "window", buffer, op.function, rows, columns, (*pixels, *none)
-        )
-    ones = [kept.index(a) for a in kept if x.shape[a] == 1]
-    left = [kept.index(a) for a in (*outer, *inner)]
-    return lowering.written(value, (*ones, *left), buffer)
-
-
-@append.register
-def _(op: windows.Softmax, lowering: TensorLowering, value: Value) -> Stored:
-    x = lowering.stored(op.x)
-    order = natural(len(x.shape)) if op.flat else with_last(x.order, op.axis)
-    rows = math.prod(x.shape[: op.axis]) if op.flat else x.size // x.shape[op.axis]
-    buffer = lowering.buffer(lowering.in_order(x, order))
-    buffer = lowering.native.append("softmax_rows", buffer, rows, x.size // rows)
-    return lowering.written(value, order, buffer)
-
-
-@append.register
-def _(op: Norm, lowering: TensorLowering, value: Value) -> Stored:
-    x, norm = lowering.stored(op.x), op.norm
-    if not isinstance(norm, LayerNorm):
-        raise TypeError(f"{op.kind} is not an op of tensors")
-    order = natural(len(x.shape))
-    buffer = lowering.buffer(lowering.in_order(x, order))
-    bias = None if norm.bias is None else norm.bias.reshape(-1)
-    rows, weight = x.size // norm.weight.size, norm.weight.reshape(-1)
-    buffer = lowering.native.append("layer_norm_rows", buffer, rows, weight, bias, norm.eps)
     return lowering.written(value, order, buffer)

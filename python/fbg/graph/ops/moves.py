@@ -10,8 +10,9 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
+from fbg.graph.ops.elements import Convert
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import Convert, Sizes, TensorInput, TensorOp, shape_of, size_of
+from fbg.graph.ops.tensors import Sizes, TensorInput, TensorOp, shape_of, size_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,20 +123,6 @@ class Concat(TensorOp):
 
 
 @dataclass(frozen=True, eq=False)
-class Gather(TensorOp):
-    """Slices of x along an axis, by indices that are input of a run."""
-
-    x: Value
-    indices: Value
-    axis: int
-    kind = "gather"
-
-    def infer(self) -> Sizes:
-        shape = shape_of(self.x)
-        return self.checked((*shape[: self.axis], *shape_of(self.indices), *shape[self.axis + 1 :]))
-
-
-@dataclass(frozen=True, eq=False)
 class Resample(TensorOp):
     """Weighted sums of elements along one axis. sources, weights: (output, taps)."""
 
@@ -152,7 +139,8 @@ class Resample(TensorOp):
 
 
 def input_behind(value: Value) -> str | None:
-    """Return the input that has the same elements in any order; None if they are computed."""
+    """Return the input that has the same integers in any order; None if they are computed."""
     while isinstance(value.op, (Reshape, Transpose, Convert)):
         value = value.op.x
-    return value.op.tensor if isinstance(value.op, TensorInput) else None
+    known = isinstance(value.op, TensorInput) and value.dtype in ("int32", "int64")
+    return value.op.tensor if isinstance(value.op, TensorInput) and known else None

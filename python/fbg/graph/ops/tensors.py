@@ -139,39 +139,6 @@ class Dequantize(TensorOp):
 
 
 @dataclass(frozen=True, eq=False)
-class Convert(TensorOp):
-    """Elements of another type: int64 as float32, or as int32."""
-
-    x: Value
-    dtype: str
-    kind = "convert"
-
-    def element_type(self) -> str:
-        return self.dtype
-
-    def infer(self) -> Sizes:
-        if self.x.dtype != "int64" or self.dtype not in ("float32", "int32"):
-            raise ValueError(f"{self.x.dtype} to {self.dtype}")
-        return shape_of(self.x)
-
-
-@dataclass(frozen=True, eq=False)
-class Words(TensorOp):
-    """The words of int64 elements as int32, the lower one first, along another axis at the end."""
-
-    x: Value
-    kind = "words"
-
-    def element_type(self) -> str:
-        return "int32"
-
-    def infer(self) -> Sizes:
-        if self.x.dtype != "int64":
-            raise self.error("x", "be int64", self.x.dtype)
-        return (*shape_of(self.x), 2)
-
-
-@dataclass(frozen=True, eq=False)
 class Foreign(TensorOp):
     """An output of an operator that another back end computes.
 

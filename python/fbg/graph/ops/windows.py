@@ -6,8 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fbg.arrays import Floats
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, TensorOp, shape_of
+
+WINDOW_FUNCTIONS = ("max", "min", "mean", "sum")  # of windows of float32
+POSITIONS = ("first_max", "first_min", "last_max", "last_min")
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,11 @@ class Window(TensorOp):
 
 @dataclass(frozen=True, eq=False)
 class Reduce(TensorOp):
-    """A function ("max", "min", "mean", "sum") of all elements along some axes, which vanish."""
+    """A function of all elements along some axes, which vanish.
+
+    function: one of WINDOW_FUNCTIONS; of any type "max", "min", "sum", "product", or the position
+    of an extreme element along a single axis, such as "first_max".
+    """
 
     x: Value
     function: str
@@ -90,7 +98,12 @@ class Reduce(TensorOp):
     def kind(self) -> str:
         return f"reduce_{self.function}"
 
+    def element_type(self) -> str:
+        return "int64" if self.function in POSITIONS else self.x.dtype
+
     def infer(self) -> Sizes:
+        if self.function in POSITIONS and len(self.axes) != 1:
+            raise self.error("axes", "be a single axis", self.axes)
         return tuple(n for axis, n in enumerate(shape_of(self.x)) if axis not in self.axes)
 
     def describe(self, numbers: Mapping[Value, str]) -> list[str]:
@@ -108,3 +121,56 @@ class Softmax(TensorOp):
 
     def infer(self) -> Sizes:
         return shape_of(self.x)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupNorm(TensorOp):
+    """(x - mean) / sqrt(variance + eps) * weight + bias of x (N, C, *spatial).
+
+    The mean and the variance are those of a group of channels of an image; weight and bias have an
+    element for each channel.
+    """
+
+    x: Value
+    groups: int
+    weight: Floats
+    bias: Floats
+    eps: float
+    kind = "group_norm"
+
+    def infer(self) -> Sizes:
+        shape = shape_of(self.x)
+        for name, own in (("weight", self.weight), ("bias", self.bias)):
+            if own.shape != (shape[1],):
+                raise self.error(name, f"have shape ({shape[1]},)", own.shape)
+        if self.groups < 1 or shape[1] % self.groups:
+            raise self.error("groups", f"divide {shape[1]} channels", self.groups)
+        return shape
+
+    def describe(self, numbers: Mapping[Value, str]) -> list[str]:
+        return [numbers[self.x], f"groups={self.groups}", f"eps={self.eps:g}"]
+
+
+@dataclass(frozen=True, eq=False)
+class GridSample(TensorOp):
+    """x (N, C, *spatial) at places between its pixels; grid: (N, *output, axes).
+
+    interpolation: "nearest", "linear" or "cubic". beyond: what pixels outside of the image are,
+    "zeros", "border" or "reflection".
+    """
+
+    x: Value
+    grid: Value
+    interpolation: str
+    beyond: str
+    align_corners: bool = False
+    kind = "grid_sample"
+
+    def infer(self) -> Sizes:
+        shape, places = shape_of(self.x), shape_of(self.grid)
+        axes = len(shape) - 2
+        if len(places) != len(shape) or places[0] != shape[0] or places[-1] != axes:
+            raise self.error("grid", f"have {axes} numbers for each place", places)
+        if not 1 <= axes <= 3 or (self.interpolation == "cubic" and axes > 2):
+            raise self.error("x", "have one to three axes (cubic: two)", shape)
+        return self.checked((*shape[:2], *places[1:-1]))

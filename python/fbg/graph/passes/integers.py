@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import singledispatch
 
 from fbg.graph.graph import Graph
-from fbg.graph.ops.moves import Concat, Gather, Move, Reshape, Transpose
+from fbg.graph.ops.elements import Gather
+from fbg.graph.ops.moves import Concat, Move, Reshape, Transpose
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import Product
 from fbg.graph.ops.tensors import Dequantize, Quantize

@@ -10,31 +10,39 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import fbg.graph.lower.elements
 import fbg.graph.lower.maps
 import fbg.graph.lower.products
-import fbg.graph.lower.recurrent  # noqa: F401  which registers its ops, as do the others
+import fbg.graph.lower.recurrent
+import fbg.graph.lower.windows  # noqa: F401  each registers its ops
 from fbg import _fbg
 from fbg.arrays import Array
+from fbg.errors import ModelError
 from fbg.graph.divide import Part
 from fbg.graph.lower.layout import natural
 from fbg.graph.lower.tensors import TensorLowering
-from fbg.graph.ops.moves import Gather, Reshape, Transpose, input_behind
+from fbg.graph.ops.elements import Convert, Gather
+from fbg.graph.ops.moves import Reshape, Transpose, input_behind
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import Constant, Convert, shape_of
+from fbg.graph.ops.tensors import Constant
 from fbg.graph.packed_weights import PackedWeights, Packer
 from fbg.graph.refusal import Unsupported, refusing
 from fbg.importers.backends.base import Step, TypedNode
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
     conv_ops,
+    einsum,
     elementwise,
+    indexing,
     movement,
+    norms,
     pooling,
     products,
     quantized,
     recurrent,
     reductions,
     resize,
+    sampling,
 )
 from fbg.importers.ops.registry import OPS
 
@@ -96,13 +104,14 @@ class PreparedPlan:
         self._plan = _fbg.Plan(lowering.native, 1, 1, 1, num_threads, features=features)
         # The values are not kept: they hold intermediate results made of constants.
         self._owners, self.trials = lowering.owners, lowering.trials
+        self._limits = lowering.limits
         self._indices = _indexed(part, inputs)
         self._weights = packer.kept
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
         given = self._given(inputs)
         results = [array for array in outputs if array is not None]
-        _fbg.run_tensors(self._plan, given, results, self._threads)
+        self._check(_fbg.run_tensors(self._plan, given, results, self._threads))
         return results
 
     def timed(
@@ -110,9 +119,15 @@ class PreparedPlan:
     ) -> tuple[list[Array], list[float]]:
         seconds = np.zeros(len(self._plan.ops))
         results = [array for array in outputs if array is not None]
-        _fbg.run_tensors(self._plan, self._given(inputs), results, self._threads, seconds)
+        given = self._given(inputs)
+        self._check(_fbg.run_tensors(self._plan, given, results, self._threads, seconds))
         owned = [float(seconds[i]) for i in range(len(seconds)) if i in self._owners]
         return results, owned
+
+    def _check(self, failed: int) -> None:
+        """Raise ModelError for an op that met indices out of range."""
+        if failed >= 0:
+            raise ModelError(f"{self._limits[failed]}; one that a run has computed is not")
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""
@@ -170,7 +185,10 @@ def _indexed(part: Part, inputs: Sequence[Value]) -> dict[int, tuple[str, int]]:
     found: dict[int, tuple[str, int]] = {}
     for value in part.values:
         if isinstance(value.op, Gather):
-            indices, rows = value.op.indices, shape_of(value.op.x)[value.op.axis]
+            indices, limits = value.op.indices, value.op.places.axes
+            if len(limits) != 1 or input_behind(indices) is None:
+                continue
+            rows = limits[0][0]
             while indices not in inputs and isinstance(indices.op, (Reshape, Transpose, Convert)):
                 indices = indices.op.x
             place, name = inputs.index(indices), input_behind(indices) or indices.name

@@ -26,6 +26,7 @@ from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
+UNKNOWN_TO_ONNX = ("GroupNormalization", "MeanVarianceNormalization")  # the type is that of input 0
 MOST_SHAPE_ELEMENTS = 2**12  # most elements of a tensor whose values inference may read
 
 
@@ -61,6 +62,7 @@ def infer(
     )
     types = {name: TensorType(value.dtype, value.shape) for name, value in constants.items()}
     types.update({name: inputs[name] for name in inputs if name not in bound})
+    constants.update(_empty(inputs))
     left: list[Node] = []
     while waiting:
         node = waiting.popleft()
@@ -88,9 +90,22 @@ def infer(
                 constants[name] = value
                 types[name] = TensorType(value.dtype, value.shape)
             continue
-        types.update(_output_types(node, types, constants, network))
-        left.append(node)
+        made = _output_types(node, types, constants, network)
+        types.update(made)
+        empty = _empty({name: made.get(name, UNKNOWN) for name in node.outputs if name})
+        constants.update(empty)
+        if not empty or len(empty) < len(list(filter(None, node.outputs))):
+            left.append(node)
     return Inferred(types, constants, needed(left, network.outputs), network)
+
+
+def _empty(types: Mapping[str, TensorType]) -> dict[str, Array]:
+    """Return the tensors without elements, which are known by their types."""
+    return {
+        name: np.empty(kind.fixed, kind.dtype)
+        for name, kind in types.items()
+        if kind.fixed is not None and 0 in kind.fixed and kind.dtype.kind not in "OSU"
+    }
 
 
 def _output_types(
@@ -148,6 +163,8 @@ def _output_types(
             # fbg's own ops write as much as the shape says: declarations of a file are not trusted.
             if inferred.shape is not None or name not in result or (node.domain, node.op) in OPS:
                 result[name] = inferred
+    if node.op in UNKNOWN_TO_ONNX and node.domain == "":
+        result[node.outputs[0]] = types[node.inputs[0]]
     return result
 
 

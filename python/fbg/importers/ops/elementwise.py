@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from fbg.graph.ops.common import Map
+from fbg.graph.ops.elements import COMPARISONS, Convert, Function
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import Convert, Words
-from fbg.graph.ops.windows import Reduce
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.description import HALVES
 from fbg.importers.ops.builder import Builder, constant_of
-from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.registry import BYTES, FLOAT, INTEGERS, MOVABLE, NUMBERS, op
 
 # Operators of one input without parameters, and the functions that compute them.
 _UNARY = {
     "Abs": "absolute",
+    "Acos": "acos",
+    "Acosh": "acosh",
+    "Asin": "asin",
+    "Asinh": "asinh",
+    "Atan": "atan",
+    "Atanh": "atanh",
     "Ceil": "ceil",
     "Cos": "cos",
+    "Cosh": "cosh",
     "Erf": "erf",
     "Exp": "exp",
     "Floor": "floor",
@@ -31,9 +38,11 @@ _UNARY = {
     "Sigmoid": "sigmoid",
     "Sign": "sign",
     "Sin": "sin",
+    "Sinh": "sinh",
     "Softplus": "softplus",
     "Softsign": "softsign",
     "Sqrt": "square_root",
+    "Tan": "tan",
     "Tanh": "tanh",
 }
 # Operators of an input and attributes, which become constants of the function: (name, default).
@@ -42,21 +51,76 @@ _WITH_ATTRIBUTES: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
     "Elu": ("elu", (("alpha", 1.0),)),
     "HardSigmoid": ("hard_sigmoid", (("alpha", 0.2), ("beta", 0.5))),
     "LeakyRelu": ("leaky", (("alpha", 0.01),)),
+    "Shrink": ("shrink", (("bias", 0.0), ("lambd", 0.5))),
     "Selu": ("selu", (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875))),
     "ThresholdedRelu": ("threshold", (("alpha", 1.0),)),
 }
-_BINARY = {
-    "Add": "add",
-    "Sub": "subtract",
-    "Mul": "multiply",
-    "Div": "divide",
-    "Pow": "power",
-    "PRelu": "prelu",
+_BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide"}
+_COMPARISONS = {
+    "Less": "less",
+    "LessOrEqual": "less_equal",
+    "Greater": "greater",
+    "GreaterOrEqual": "greater_equal",
 }
-_COMPARISONS = {"Less": "less", "Greater": "greater", "Equal": "equal"}
+_OF_INT32 = ("add", "subtract", "multiply", "less", "greater", "equal")
+_LOGICAL = {"And": "and", "Or": "or", "Xor": "xor"}
+_BITWISE = {
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
+    "BitwiseNot": "bitwise_not",
+}
 
 
-@op(*_UNARY)
+def applied(builder: Builder, function: str, *operands: Value) -> Value:
+    """Return a function of one or two tensors of one type, whatever that is."""
+    dtype = operands[0].dtype
+    if any(value.dtype != dtype for value in operands):
+        raise Unsupported(builder.node, "operands of different types")
+    result = "bool" if function in COMPARISONS else dtype
+    if dtype == "float32":
+        return builder.apply(function, *operands, dtype=result)
+    if dtype == "int32" and function in _OF_INT32:  # which can be fused
+        return builder.apply(f"{function}_int32", *operands, dtype=result)
+    return builder.add(Function(function, operands))
+
+
+def converted(builder: Builder, value: Value, dtype: str) -> Value:
+    """Return a tensor whose elements have another type."""
+    if value.dtype == dtype:
+        return value
+    if (known := constant_of(value)) is not None and np.dtype(dtype).kind in "fb":
+        return builder.constant(known.astype(dtype))
+    if (value.dtype, dtype) == ("float32", "int32"):
+        return builder.apply("to_int32", value, dtype=dtype)
+    if value.dtype == "float32" and dtype in HALVES:
+        return builder.apply("affine", value, c0=1.0, dtype=dtype)
+    if dtype == "float32" and value.dtype in (*HALVES, "uint8", "int8", "int32", "bool"):
+        return builder.apply("affine", value, c0=1.0)  # which can be fused
+    return builder.add(Convert(value, dtype))
+
+
+def chosen(builder: Builder, condition: Value, a: Value, b: Value) -> Value:
+    """Return the elements of a where the condition is true, those of b elsewhere."""
+    if a.dtype != "float32":
+        return builder.add(Function("select", (condition, a, b)))
+    operands = tuple(dict.fromkeys((condition, a, b)))
+    at = [operands.index(value) for value in (condition, a, b)]
+    steps = (
+        ("keep_where", at[0], at[1], 0.0, 0.0),
+        ("keep_unless", at[0], at[2], 0.0, 0.0),
+        ("merge", len(operands), len(operands) + 1, 0.0, 0.0),
+    )
+    return builder.add(Map(operands, steps))
+
+
+@op("Abs", "Neg", "Sign", types=NUMBERS)
+def build_exact(builder: Builder, node: TypedNode) -> None:
+    """Build y = f(x) of numbers of any type."""
+    builder.set_output(node, applied(builder, _UNARY[node.node.op], builder.input(node, 0)))
+
+
+@op(*_UNARY.keys() - {"Abs", "Neg", "Sign"})
 def build_unary(builder: Builder, node: TypedNode) -> None:
     """Build y = f(x)."""
     builder.set_output(node, builder.apply(_UNARY[node.node.op], builder.input(node, 0)))
@@ -101,90 +165,133 @@ def build_clip(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.apply("clip", x, c0=low, c1=high, dtype=x.dtype))
 
 
-@op(*_BINARY, types=(*FLOAT, "int32"))
-def build_binary(builder: Builder, node: TypedNode) -> None:
-    """f(a, b) with broadcasting, of int32 only sums, differences and products."""
+def _operands(builder: Builder, node: TypedNode) -> tuple[Value, Value]:
     if "axis" in node.node.attributes:
         raise Unsupported(node.node.name, "broadcasting of operator set 6")
-    a, b = builder.input(node, 0), builder.input(node, 1)
-    if a.dtype != b.dtype or (a.dtype == "int32" and node.node.op not in ("Add", "Sub", "Mul")):
-        raise Unsupported(node.node.name, f"operands of {a.dtype} and {b.dtype}")
-    if a.dtype == "int32":
-        function = f"{_BINARY[node.node.op]}_int32"
-        return builder.set_output(node, builder.apply(function, a, b, dtype=np.int32))
-    if node.node.op == "PRelu" and node.node.version < 7 and (known := constant_of(b)) is not None:
-        b = builder.constant(known.reshape(-1, *[1] * (len(a.shape) - 2)))
-    builder.set_output(node, builder.apply(_BINARY[node.node.op], a, b))
+    return builder.input(node, 0), builder.input(node, 1)
 
 
-@op("Max", "Min", "Sum", "Mean")
+@op(*_BINARY, types=NUMBERS)
+@op(*_COMPARISONS, types=NUMBERS)
+def build_binary(builder: Builder, node: TypedNode) -> None:
+    """f(a, b) with broadcasting."""
+    function = (_BINARY | _COMPARISONS)[node.node.op]
+    builder.set_output(node, applied(builder, function, *_operands(builder, node)))
+
+
+@op("Equal", types=(*NUMBERS, "bool"))
+def build_equal(builder: Builder, node: TypedNode) -> None:
+    """Whether elements are equal."""
+    builder.set_output(node, applied(builder, "equal", *_operands(builder, node)))
+
+
+@op("PRelu")
+def build_prelu(builder: Builder, node: TypedNode) -> None:
+    """x, or slope x where x is negative."""
+    x, slope = _operands(builder, node)
+    if node.node.version < 7 and (known := constant_of(slope)) is not None:
+        slope = builder.constant(known.reshape(-1, *[1] * (len(x.shape) - 2)))
+    builder.set_output(node, applied(builder, "prelu", x, slope))
+
+
+@op("Pow", types=NUMBERS)
+def build_power(builder: Builder, node: TypedNode) -> None:
+    """a^b with the type of a; integers to a power that is no integer are computed in float64."""
+    a, b = _operands(builder, node)
+    dtype = a.dtype
+    if np.dtype(dtype).kind in "iu" and np.dtype(b.dtype).kind == "f":
+        a, b = (converted(builder, value, "float64") for value in (a, b))
+    power = applied(builder, "power", a, converted(builder, b, a.dtype))
+    builder.set_output(node, converted(builder, power, dtype))
+
+
+@op("Mod", types=NUMBERS)
+def build_modulo(builder: Builder, node: TypedNode) -> None:
+    """The remainder, with the sign of the divisor, or, as in C (fmod), of the dividend."""
+    function = "remainder" if node.attribute("fmod", 0) else "modulo"
+    operands = _operands(builder, node)
+    if operands[0].dtype != operands[1].dtype:
+        raise Unsupported(node.node.name, "operands of different types")
+    builder.set_output(node, builder.add(Function(function, operands)))
+
+
+@op("BitShift", types=INTEGERS)
+def build_shift(builder: Builder, node: TypedNode) -> None:
+    """Bits moved to the left or to the right."""
+    function = "shift_left" if node.attribute("direction") == "LEFT" else "shift_right"
+    builder.set_output(node, applied(builder, function, *_operands(builder, node)))
+
+
+@op(*_BITWISE, types=INTEGERS)
+def build_bitwise(builder: Builder, node: TypedNode) -> None:
+    """A function of the bits of integers."""
+    operands = [builder.input(node, i) for i in range(len(node.node.inputs))]
+    builder.set_output(node, applied(builder, _BITWISE[node.node.op], *operands))
+
+
+@op(*_LOGICAL, types=("bool",))
+def build_logical(builder: Builder, node: TypedNode) -> None:
+    """A function of two truth values."""
+    function = _LOGICAL[node.node.op]
+    operands = _operands(builder, node)
+    builder.set_output(node, builder.apply(function, *operands, dtype=np.bool_))
+
+
+@op("Not", types=("bool",))
+def build_not(builder: Builder, node: TypedNode) -> None:
+    """Whether a truth value is false."""
+    builder.set_output(node, builder.apply("not", builder.input(node, 0), dtype=np.bool_))
+
+
+@op("IsNaN")
+def build_is_nan(builder: Builder, node: TypedNode) -> None:
+    """Whether an element is no number: it is not equal to itself."""
+    x = builder.input(node, 0)
+    same = builder.apply("equal", x, x, dtype=np.bool_)
+    builder.set_output(node, builder.apply("not", same, dtype=np.bool_))
+
+
+@op("IsInf")
+def build_is_infinite(builder: Builder, node: TypedNode) -> None:
+    """Whether an element is infinite, of the signs that the attributes ask for."""
+    x = builder.input(node, 0)
+    positive, negative = (node.attribute(f"detect_{sign}", 1) for sign in ("positive", "negative"))
+    if positive and negative:
+        x = builder.apply("absolute", x)
+    infinity = np.inf if positive else -np.inf if negative else np.nan
+    bound = builder.constant(np.array(infinity, np.float32))
+    builder.set_output(node, builder.apply("equal", x, bound, dtype=np.bool_))
+
+
+@op("Where", types=("bool",))
+def build_where(builder: Builder, node: TypedNode) -> None:
+    """Elements of the second input where the first is true, else those of the third."""
+    condition, a, b = (builder.input(node, i) for i in range(3))
+    if a.dtype not in MOVABLE:
+        raise Unsupported(node.node.name, f"elements of {a.dtype}")
+    builder.set_output(node, chosen(builder, condition, a, b))
+
+
+@op("Max", "Min", "Sum", types=NUMBERS)
+@op("Mean")
 def build_variadic(builder: Builder, node: TypedNode) -> None:
     """A function of any number of operands, applied from left to right."""
     function = {"Max": "maximum", "Min": "minimum"}.get(node.node.op, "add")
     result = builder.input(node, 0)
     for i in range(1, len(node.node.inputs)):
-        result = builder.apply(function, result, builder.input(node, i))
+        result = applied(builder, function, result, builder.input(node, i))
     count = len(node.node.inputs)
     if node.node.op == "Mean":
         result = builder.apply("affine", result, c0=1.0 / count)
-    elif count == 1:
+    elif count == 1 and result.dtype == "float32":
         result = builder.apply("affine", result, c0=1.0)
     builder.set_output(node, result)
 
 
-@op(*_COMPARISONS, types=(*FLOAT, *BYTES, "bool", "int32", "int64"))
-def build_comparison(builder: Builder, node: TypedNode) -> None:
-    """a < b and other comparisons, as bool; of int64, whether the words of both are equal."""
-    function = _COMPARISONS[node.node.op]
-    a, b = builder.input(node, 0), builder.input(node, 1)
-    if a.dtype != b.dtype or (a.dtype == "int64" and function != "equal"):
-        raise Unsupported(node.node.name, f"operands of {a.dtype} and {b.dtype}")
-    if a.dtype == "int64":
-        words = builder.apply("equal_int32", builder.add(Words(a)), builder.add(Words(b)))
-        both = builder.add(Reduce(words, "min", (len(words.shape) - 1,)))
-        return builder.set_output(node, builder.apply("affine", both, c0=1.0, dtype=np.bool_))
-    function += "_int32" if a.dtype == "int32" else ""
-    builder.set_output(node, builder.apply(function, a, b, dtype=np.bool_))
-
-
-@op("Cast", types=(*FLOAT, *HALVES, "uint8", "int8", "int32", "int64", "bool"))
+@op("Cast", "CastLike", types=MOVABLE)
 def build_cast(builder: Builder, node: TypedNode) -> None:
-    """Casts to float32 and int32, and from float32 to 16 bits; others are for other back ends."""
-    target = node.types[node.node.outputs[0]].dtype
-    value = builder.input(node, 0)
-    if target == value.dtype:
-        builder.set_output(node, value)
-    elif value.dtype == "int64":
-        builder.set_output(node, builder.add(Convert(value, str(target))))
-    elif target == np.float32:
-        builder.set_output(node, builder.apply("affine", value, c0=1.0))
-    elif target == np.int32:
-        builder.set_output(node, builder.apply("to_int32", value, dtype=np.int32))
-    elif value.dtype == "float32" and str(target) in HALVES:
-        builder.set_output(node, builder.apply("affine", value, c0=1.0, dtype=target))
-    else:
+    """Elements as another type."""
+    target = str(node.types[node.node.outputs[0]].dtype)
+    if target not in MOVABLE:
         raise Unsupported(node.node.name, f"to {target}")
-
-
-@op("BatchNormalization", constants=(1, 2, 3, 4))
-def build_batch_norm(builder: Builder, node: TypedNode) -> None:
-    """(x - mean) / sqrt(variance + eps) * scale + bias, folded into the weights before it."""
-    trained = node.node.version < 7 and not node.attribute("is_test", 0)
-    if trained or not node.attribute("spatial", 1):
-        raise Unsupported(node.node.name, "training, or statistics of every pixel")
-    if node.attribute("training_mode", 0) or len(list(filter(None, node.node.outputs))) > 1:
-        raise Unsupported(node.node.name, "training mode")
-    x, epsilon = builder.input(node, 0), node.attribute("epsilon", 1e-5)
-    shape = (-1, *[1] * (len(x.shape) - 2))
-
-    given = [builder.constants[name] for name in node.node.inputs[1:5]]
-
-    def terms() -> list[Value]:
-        scale, bias, mean, variance = (values.astype(np.float64) for values in given)
-        factor = scale / np.sqrt(variance + epsilon)
-        made = (factor, bias - mean * factor)
-        return [builder.constant(v.astype(np.float32).reshape(shape)) for v in made]
-
-    factors, offsets = builder.packer.once(("normalization", epsilon, shape), given, terms)
-    scaled = builder.apply("multiply", x, factors)
-    builder.set_output(node, builder.apply("add", scaled, offsets))
+    builder.set_output(node, converted(builder, builder.input(node, 0), target))

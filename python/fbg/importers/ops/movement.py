@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fbg.graph.ops.moves import AxisMap, Concat, Gather, Move, input_behind
+from fbg.graph.ops.moves import AxisMap, Concat, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
-from fbg.importers.ops.builder import Builder, constant_of, require_table
+from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.ranges import slices
-from fbg.importers.ops.registry import MOVABLE, op
+from fbg.importers.ops.registry import MOVABLE, NUMBERS, op
 
 
 @op("Reshape", types=MOVABLE, constants=(1,))
@@ -26,9 +26,12 @@ def build_reshape(builder: Builder, node: TypedNode) -> None:
 def build_identity(builder: Builder, node: TypedNode) -> None:
     """The same tensor; dropout does nothing outside of training."""
     training = node.constant(2)
-    if len(list(filter(None, node.node.outputs))) > 1 or (training is not None and training.any()):
-        raise Unsupported(node.node.name, "a mask")
+    if training is not None and training.any():
+        raise Unsupported(node.node.name, "training")
     builder.set_output(node, builder.input(node, 0))
+    if len(node.node.outputs) > 1 and node.node.outputs[1]:  # the elements that are kept
+        kind = node.types[node.node.outputs[1]]
+        builder.set_output(node, builder.constant(np.ones(node.output_shape(1), kind.dtype)), 1)
 
 
 @op("Transpose", types=MOVABLE)
@@ -143,26 +146,11 @@ def build_repeat(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.add(Move(x, tuple(axes))))
 
 
-@op("Gather", types=MOVABLE)
-def build_gather(builder: Builder, node: TypedNode) -> None:
-    """x[..., indices, ...]."""
-    x, indices = builder.input(node, 0), builder.input(node, 1)
-    axis = node.attribute("axis", 0) % len(x.shape)
-    extents = shape_of(x)
-    known = constant_of(indices)
-    if known is None:
-        if input_behind(indices) is None or indices.dtype not in ("int32", "int64"):
-            raise Unsupported(node.node.name, "indices that are computed")
-        return builder.set_output(node, builder.add(Gather(x, indices, axis)))
-    extent = extents[axis]
-    require_table(node, known.size)
-    if known.size == 0 or known.min() < -extent or known.max() >= extent:
-        raise Unsupported(node.node.name, "indices out of range")
-    flat = tuple(int(i) % extent for i in known.reshape(-1))
-    axes = [AxisMap(size, a) for a, size in enumerate(extents)]
-    axes[axis] = AxisMap(len(flat), axis, table=flat)
-    picked = builder.add(Move(x, tuple(axes)))
-    builder.set_output(node, builder.reshaped(picked, node.output_shape()))
+@op("Range", types=NUMBERS, constants=(0, 1, 2))
+@op("ConstantOfShape", types=("int64",), constants=(0,))
+def build_known(builder: Builder, node: TypedNode) -> None:
+    """Nothing: these are known as soon as what they read is, unless they are too large."""
+    raise Unsupported(node.node.name, "it is too large to be computed beforehand")
 
 
 @op("DepthToSpace", types=MOVABLE)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
+from fbg.graph.ops.elements import Function, Gather, IndexMap, Scatter, elements_along
+from fbg.graph.ops.moves import AxisMap, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
-from fbg.graph.ops.windows import Geometry, Window
+from fbg.graph.ops.windows import Geometry, Reduce, Window
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
-from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.windows import pool_windows
 
@@ -39,11 +45,80 @@ def _geometry(node: TypedNode, x: Value) -> Geometry:
 @op("MaxPool", types=(*FLOAT, *BYTES))
 def build_max_pool(builder: Builder, node: TypedNode) -> None:
     """The maximum of each window."""
-    if len(list(filter(None, node.node.outputs))) > 1:
-        raise Unsupported(node.node.name, "indices of the maxima")
     x = builder.input(node, 0)
-    shape = node.output_shape()
-    builder.set_output(node, pooled(builder, x, "max", shape, _geometry(node, x)))
+    shape, geometry = node.output_shape(), _geometry(node, x)
+    builder.set_output(node, pooled(builder, x, "max", shape, geometry))
+    if len(node.node.outputs) > 1 and node.node.outputs[1]:
+        builder.set_output(node, _places_of_maxima(builder, node, x, geometry), 1)
+
+
+def _places_of_maxima(builder: Builder, node: TypedNode, x: Value, g: Geometry) -> Value:
+    """Return where in the tensor each maximum is; x is copied for each place of a window."""
+    shape, column = shape_of(x), bool(node.attribute("storage_order", 0))
+    images, pixels = math.prod(shape[:2]), math.prod(shape[2:])
+    places, inside = _pixels_of_windows(g, shape[2:], column)
+    order = (0, 1, *range(len(shape) - 1, 1, -1)) if column else tuple(range(len(shape)))
+    flat = builder.reshaped(builder.transposed(x, order), (images, pixels))
+    require_table(node, places.size)
+    table = tuple(int(i) for i in np.where(inside, places, -1).reshape(-1))
+    lowest = -math.inf if x.dtype == "float32" else float(np.iinfo(x.dtype).min)
+    axes = (AxisMap(images, 0), AxisMap(len(table), 1, table=table))
+    each = builder.reshaped(builder.add(Move(flat, axes, lowest)), (images, *places.shape))
+    best = builder.add(Reduce(each, "first_max", (1,)))
+    windows = places.shape[1]
+    rows = IndexMap((images, windows), (0, 1), (windows, 1), ((len(places), windows),), 1)
+    own = builder.add(Gather(builder.constant(places), best, rows, (images, windows)))
+    first = builder.constant(np.arange(images)[:, None] * pixels)
+    return builder.reshaped(builder.add(Function("add", (own, first))), node.output_shape())
+
+
+def _pixels_of_windows(
+    g: Geometry, sizes: Sizes, column: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return for each place of a window and each window the number of its pixel, if it has one.
+
+    column: whether the first axis is the innermost one.
+    """
+    count = len(sizes)
+    places, inside = np.zeros((1,) * (2 * count), np.int64), np.ones((1,) * (2 * count), bool)
+    reach = zip(g.kernel, g.stride, g.dilation, g.before, g.output, sizes, strict=True)
+    for axis, (k, stride, dilation, before, output, size) in enumerate(reach):
+        step = np.add.outer(np.arange(k) * dilation, np.arange(output) * stride - before)
+        wide = [1] * (2 * count)
+        wide[axis], wide[count + axis] = step.shape
+        distance = math.prod(sizes[:axis] if column else sizes[axis + 1 :])
+        inside = inside & ((step >= 0) & (step < size)).reshape(wide)
+        places = places + (step * distance).reshape(wide)
+    windows = math.prod(g.output)
+    return np.ascontiguousarray(places.reshape(-1, windows)), inside.reshape(-1, windows)
+
+
+@op("MaxUnpool", constants=(2,))
+def build_max_unpool(builder: Builder, node: TypedNode) -> None:
+    """Elements at the places that a MaxPool has named, and zeros elsewhere."""
+    x, places, shape = builder.input(node, 0), builder.input(node, 1), node.output_shape()
+    size, count = math.prod(shape), math.prod(shape_of(x))
+    zeros = builder.constant(np.zeros(size, np.float32))
+    flat = [builder.reshaped(value, (count,)) for value in (places, x)]
+    rows = elements_along((size,), 0, (count,))
+    result = builder.add(Scatter(zeros, flat[0], flat[1], rows))
+    builder.set_output(node, builder.reshaped(result, shape))
+
+
+@op("LpPool")
+def build_lp_pool(builder: Builder, node: TypedNode) -> None:
+    """The p-th root of the sum of |x|^p of each window."""
+    x, p = builder.input(node, 0), node.attribute("p", 2)
+    exponents = [builder.constant(np.array(own, np.float32)) for own in (p, 1 / p)]
+    terms = builder.apply("square" if p == 2 else "absolute", x)
+    if p not in (1, 2):
+        terms = builder.apply("power", terms, exponents[0])
+    sums = pooled(builder, terms, "sum", node.output_shape(), _geometry(node, x))
+    if p == 2:
+        sums = builder.apply("square_root", sums)
+    elif p != 1:
+        sums = builder.apply("power", sums, exponents[1])
+    builder.set_output(node, sums)
 
 
 @op("AveragePool")

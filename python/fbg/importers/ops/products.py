@@ -186,8 +186,7 @@ def build_qlinear_matmul(builder: Builder, node: TypedNode) -> None:
     x, w = builder.input(node, 0), builder.constant_input(node, 3)
     w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)
     assert w is not None and w_scale is not None and w_zero is not None
-    if w_scale.dtype != np.float32:
-        raise Unsupported(node.node.name, f"scales of {w_scale.dtype}")
+    w_scale = w_scale.astype(np.float32)
     scale = float(scalar_parameter(builder, node, 6, 1.0))
     zero_point = int(scalar_parameter(builder, node, 7, 0))
     dtype = str(node.types[node.node.outputs[0]].dtype)

@@ -13,7 +13,10 @@ from fbg.graph.packed_weights import Weights
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.elementwise import converted
 from fbg.importers.ops.registry import BYTES, FLOAT, op
+
+WORDS = ("uint16", "int16")
 
 
 def integer_weights(builder: Builder, q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
@@ -59,16 +62,25 @@ def zero_point_of_x(builder: Builder, node: TypedNode, index: int) -> dict[str, 
 
 
 def _per_axis(node: TypedNode, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:
-    """Return the axis of a parameter, and the parameter reshaped to broadcast along it."""
+    """Return the axis of a parameter, and the parameter so that it can be broadcast.
+
+    One for each block of elements along the axis is repeated for each of them.
+    """
     if parameter.size == 1:
         return 0, parameter.reshape(())
     axis = node.attribute("axis", 1) % len(shape)
-    if parameter.ndim != 1 or parameter.size != shape[axis] or node.attribute("block_size", 0):
-        raise Unsupported(node.node.name, "a scale for each block")
+    if block := node.attribute("block_size", 0):
+        wanted = (*shape[:axis], -(-shape[axis] // block), *shape[axis + 1 :])
+        if parameter.shape != wanted:
+            raise Unsupported(node.node.name, f"a scale for each block of shape {parameter.shape}")
+        each = np.repeat(parameter, block, axis)
+        return axis, np.ascontiguousarray(each.take(range(shape[axis]), axis))
+    if parameter.ndim != 1 or parameter.size != shape[axis]:
+        raise Unsupported(node.node.name, f"a scale of shape {parameter.shape}")
     return axis, parameter.reshape(-1, *[1] * (len(shape) - axis - 1))
 
 
-@op("DequantizeLinear", types=(*BYTES, "int32"), constants=(1, 2))
+@op("DequantizeLinear", types=(*BYTES, *WORDS, "int32"), constants=(1, 2))
 def build_dequantize(builder: Builder, node: TypedNode) -> None:
     """(q - zero_point) * scale."""
     x = builder.input(node, 0)
@@ -78,13 +90,14 @@ def build_dequantize(builder: Builder, node: TypedNode) -> None:
         raise Unsupported(node.node.name, f"a scale of {scale.dtype}")
     _, scales = _per_axis(node, scale, shape_of(x))
     none = np.zeros((), np.int32)
-    shaped = none if zero_point is None else zero_point.reshape(scales.shape)
-    if scales.ndim == 0 and x.dtype != "int32":
+    shaped = none if zero_point is None else _per_axis(node, zero_point, shape_of(x))[1]
+    if scales.ndim == 0 and x.dtype in BYTES:
         result = builder.add(Dequantize(x, float(scales), int(shaped)))
     else:
         zero = builder.made_of(shaped, "float32", lambda: shaped.astype(np.float32))
         factors = builder.made_of(scales, "scales", lambda: scales)
-        result = builder.apply("multiply", builder.apply("subtract", x, zero), factors)
+        numbers = converted(builder, x, "float32") if x.dtype in WORDS else x
+        result = builder.apply("multiply", builder.apply("subtract", numbers, zero), factors)
     builder.set_output(node, result)
 
 
@@ -92,17 +105,23 @@ def build_dequantize(builder: Builder, node: TypedNode) -> None:
 def build_quantize(builder: Builder, node: TypedNode) -> None:
     """saturate(rint(x / scale) + zero_point)."""
     dtype = node.types[node.node.outputs[0]].dtype
-    if str(dtype) not in BYTES:
+    if str(dtype) not in (*BYTES, *WORDS):
         raise Unsupported(node.node.name, f"to {dtype}")
     x = builder.input(node, 0)
     scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
     assert scale is not None
     _, scales = _per_axis(node, scale, shape_of(x))
-    points = np.zeros((), dtype) if zero_point is None else zero_point.reshape(scales.shape)
-    if scales.ndim == 0:
+    none = np.zeros((), dtype)
+    points = none if zero_point is None else _per_axis(node, zero_point, shape_of(x))[1]
+    if scales.ndim == 0 and str(dtype) in BYTES:
         op = Quantize(x, float(scales), int(points), str(dtype))
         return builder.set_output(node, builder.add(op))
     factors = builder.made_of(scales, "scales", lambda: scales)
     rounded = builder.apply("quantize_by", x, factors)
     shift = builder.made_of(points, "float32", lambda: points.astype(np.float32))
-    builder.set_output(node, builder.apply("add", rounded, shift, dtype=dtype))
+    if str(dtype) in BYTES:
+        return builder.set_output(node, builder.apply("add", rounded, shift, dtype=dtype))
+    limits = np.iinfo(dtype)
+    shifted = builder.apply("add", rounded, shift)
+    bounded = builder.apply("clip", shifted, c0=float(limits.min), c1=float(limits.max))
+    builder.set_output(node, converted(builder, bounded, str(dtype)))

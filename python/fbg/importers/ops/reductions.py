@@ -1,20 +1,20 @@
-"""Global pooling, reductions, softmax and normalization."""
+"""Global pooling, reductions, and what else is computed along axes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from fbg.graph.ops.common import LayerNorm, Norm
+from fbg.graph.ops.elements import Accumulate, Function
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import shape_of
 from fbg.graph.ops.windows import Geometry, Reduce, Softmax
-from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
-from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.pooling import pooled
-from fbg.importers.ops.registry import op
+from fbg.importers.ops.registry import NUMBERS, op
 
 
 @op("GlobalAveragePool", "GlobalMaxPool")
@@ -30,20 +30,31 @@ def build_global_pool(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.reshaped(result, node.output_shape()))
 
 
+def reduced_to_ones(builder: Builder, x: Value, function: str, axes: Sequence[int]) -> Value:
+    """Return a reduction whose axes stay, with size 1."""
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(shape_of(x)))
+    return builder.reshaped(builder.add(Reduce(x, function, tuple(sorted(axes)))), shape)
+
+
 _REDUCTIONS: dict[str, tuple[str | None, str, str | None]] = {
     # function of elements, function of the window, function of results
     "ReduceMean": (None, "mean", None),
     "ReduceSum": (None, "sum", None),
     "ReduceMax": (None, "max", None),
     "ReduceMin": (None, "min", None),
+    "ReduceProd": (None, "product", None),
     "ReduceSumSquare": ("square", "sum", None),
     "ReduceL1": ("absolute", "sum", None),
     "ReduceL2": ("square", "sum", "square_root"),
     "ReduceLogSum": (None, "sum", "log"),
+    "ReduceLogSumExp": (None, "log_sum_exp", None),
 }
+_OF_ANY_TYPE = ("ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin")
 
 
-@op(*_REDUCTIONS, constants=(1,))
+@op(*_REDUCTIONS.keys() - {*_OF_ANY_TYPE}, constants=(1,))
+@op("ReduceSum", "ReduceProd", types=NUMBERS, constants=(1,))
+@op("ReduceMax", "ReduceMin", types=(*NUMBERS, "bool"), constants=(1,))
 def build_reduction(builder: Builder, node: TypedNode) -> None:
     """A reduction over some axes."""
     x = builder.input(node, 0)
@@ -51,16 +62,51 @@ def build_reduction(builder: Builder, node: TypedNode) -> None:
     rank = len(x.shape)
     given = builder.constant_input(node, 1)
     axes = node.attribute("axes") if given is None else [int(a) for a in given.reshape(-1)]
-    if not axes and node.attribute("noop_with_empty_axes", 0):
-        raise Unsupported(node.node.name, "no axes")
-    reduced = sorted({a % rank for a in axes}) if axes else list(range(rank))
+    nothing = not axes and node.attribute("noop_with_empty_axes", 0)
+    reduced = () if nothing else sorted({a % rank for a in axes}) if axes else tuple(range(rank))
     if before is not None:
         x = builder.apply(before, x)
-    result = builder.add(Reduce(x, function, tuple(reduced)))
-    result = builder.reshaped(result, node.output_shape())
+    if function == "log_sum_exp":
+        result = _log_sum_exp(builder, x, reduced)
+    else:
+        result = reduced_to_ones(builder, x, function, reduced) if reduced else x
     if after is not None:
         result = builder.apply(after, result)
-    builder.set_output(node, result)
+    builder.set_output(node, builder.reshaped(result, node.output_shape()))
+
+
+def _log_sum_exp(builder: Builder, x: Value, axes: Sequence[int]) -> Value:
+    """Return log(sum(exp(x))), whose axes stay; the maximum is taken out, which must be finite."""
+    if not axes:
+        return x
+    largest = float(np.finfo(np.float32).max)
+    most = reduced_to_ones(builder, x, "max", axes)
+    most = builder.apply("clip", most, c0=-largest, c1=largest)
+    powers = builder.apply("exp", builder.apply("subtract", x, most))
+    total = reduced_to_ones(builder, powers, "sum", axes)
+    return builder.apply("add", builder.apply("log", total), most)
+
+
+@op("ArgMax", "ArgMin", types=NUMBERS)
+def build_position(builder: Builder, node: TypedNode) -> None:
+    """The position of the first or the last extreme element along an axis."""
+    x = builder.input(node, 0)
+    which = "last" if node.attribute("select_last_index", 0) else "first"
+    extreme = "max" if node.node.op == "ArgMax" else "min"
+    axis = node.attribute("axis", 0) % len(x.shape)
+    result = reduced_to_ones(builder, x, f"{which}_{extreme}", [axis])
+    builder.set_output(node, builder.reshaped(result, node.output_shape()))
+
+
+@op("CumSum", "CumProd", types=NUMBERS, constants=(1,))
+def build_accumulation(builder: Builder, node: TypedNode) -> None:
+    """Sums or products of all elements up to each one."""
+    x, axis = builder.input(node, 0), builder.constant_input(node, 1)
+    assert axis is not None
+    multiplies = node.node.op == "CumProd"
+    exclusive, reverse = (bool(node.attribute(name, 0)) for name in ("exclusive", "reverse"))
+    along = int(axis.reshape(-1)[0]) % len(x.shape)
+    builder.set_output(node, builder.add(Accumulate(x, along, multiplies, exclusive, reverse)))
 
 
 @op("Softmax")
@@ -74,40 +120,26 @@ def build_softmax(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.add(Softmax(x, axis, flat)))
 
 
-@op("LayerNormalization", constants=(1, 2))
-def build_layer_norm(builder: Builder, node: TypedNode) -> None:
-    """Over the last axes, with scale and bias."""
+@op("LogSoftmax")
+def build_log_softmax(builder: Builder, node: TypedNode) -> None:
+    """x - log(sum(exp(x))), along the axes of a Softmax."""
     x = builder.input(node, 0)
-    rank = len(x.shape)
-    axis = node.attribute("axis", -1) % rank
-    if len(list(filter(None, node.node.outputs))) > 1:
-        return _layer_norm_with_statistics(builder, node, x, axis)
-    shape = shape_of(x)[axis:]
-    gamma, beta = builder.constant_input(node, 1), builder.constant_input(node, 2)
-    assert gamma is not None
-    weight = np.ascontiguousarray(np.broadcast_to(gamma, shape))
-    bias = None if beta is None else np.ascontiguousarray(np.broadcast_to(beta, shape))
-    norm = LayerNorm(weight, bias, node.attribute("epsilon", 1e-5))
-    builder.set_output(node, builder.add(Norm(x, norm)))
+    old = node.node.version < 13
+    axis = node.attribute("axis", 1 if old else -1) % len(x.shape)
+    axes = range(axis, len(x.shape)) if old else [axis]
+    builder.set_output(node, builder.apply("subtract", x, _log_sum_exp(builder, x, axes)))
 
 
-def _layer_norm_with_statistics(builder: Builder, node: TypedNode, x: Value, axis: int) -> None:
-    """Layer normalization in steps, as the mean and the inverse deviation are outputs, too."""
-    reduced = tuple(range(axis, len(x.shape)))
-    shape = (*shape_of(x)[:axis], *[1] * len(reduced))
-    mean = builder.reshaped(builder.add(Reduce(x, "mean", reduced)), shape)
-    centered = builder.apply("subtract", x, mean)
-    squares = builder.apply("square", centered)
-    variance = builder.reshaped(builder.add(Reduce(squares, "mean", reduced)), shape)
-    shifted = builder.apply("affine", variance, c0=1.0, c1=node.attribute("epsilon", 1e-5))
-    inverse = builder.apply("reciprocal", builder.apply("square_root", shifted))
-    result = builder.apply("multiply", centered, inverse)
-    result = builder.apply("multiply", result, builder.input(node, 1))
-    if node.has_input(2):
-        result = builder.apply("add", result, builder.input(node, 2))
-    for index, value in enumerate((result, mean, inverse)):
-        if index < len(node.node.outputs) and node.node.outputs[index]:
-            builder.set_output(node, value, index)
+@op("Hardmax", since=13)
+def build_hardmax(builder: Builder, node: TypedNode) -> None:
+    """1 for the first greatest element along an axis, 0 for all others."""
+    x = builder.input(node, 0)
+    axis = node.attribute("axis", -1) % len(x.shape)
+    require_table(node, shape_of(x)[axis])
+    best = reduced_to_ones(builder, x, "first_max", [axis])
+    places = np.arange(shape_of(x)[axis]).reshape(-1, *[1] * (len(x.shape) - 1 - axis))
+    is_best = builder.add(Function("equal", (best, builder.constant(places))))
+    builder.set_output(node, builder.apply("affine", is_best, c0=1.0))
 
 
 @op("DynamicQuantizeLinear")

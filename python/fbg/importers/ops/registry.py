@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 FLOAT = ("float32",)
 BYTES = ("uint8", "int8")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+NUMBERS = (
+    *FLOAT,
+    "float64",
+    *INTEGERS,
+)  # of which functions are exact or as accurate as their type
 # The types of elements that ops may only move.
-MOVABLE = (
-    *("float32", "uint8", "int8", "int32", "int64", "float64", "bool", "float16", "bfloat16"),
-    *("uint32", "uint64", "int16", "uint16"),
-)
+MOVABLE = (*NUMBERS, "bool", "float16", "bfloat16")
 
 Build = Callable[["Builder", TypedNode], None]
 

@@ -1,0 +1,86 @@
+// The C++ types of elements, and how to choose among them at run time.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "core/float16.h"
+#include "fbg/plan/elements.h"
+#include "plan/ops/tensor_step.h"
+
+namespace fbg {
+
+// Calls use.template operator()<T>() for a type that arithmetic works on; throws for narrow floats.
+template <class Use>
+auto with_number(ElementType type, const char* op, Use use) {
+  switch (type) {
+    case ElementType::boolean:
+    case ElementType::uint8:
+      return use.template operator()<std::uint8_t>();
+    case ElementType::int8:
+      return use.template operator()<std::int8_t>();
+    case ElementType::uint16:
+      return use.template operator()<std::uint16_t>();
+    case ElementType::int16:
+      return use.template operator()<std::int16_t>();
+    case ElementType::uint32:
+      return use.template operator()<std::uint32_t>();
+    case ElementType::int32:
+      return use.template operator()<std::int32_t>();
+    case ElementType::uint64:
+      return use.template operator()<std::uint64_t>();
+    case ElementType::int64:
+      return use.template operator()<std::int64_t>();
+    case ElementType::float32:
+      return use.template operator()<float>();
+    case ElementType::float64:
+      return use.template operator()<double>();
+    case ElementType::float16:
+    case ElementType::bfloat16:
+      break;
+  }
+  throw std::invalid_argument(std::string(op) + ": no arithmetic of 16-bit floats");
+}
+
+// a + b and the like; integers wrap around.
+template <class T, class Function>
+T wrapped(T a, T b, Function function) {
+  if constexpr (std::is_floating_point_v<T>)
+    return function(a, b);
+  else
+    return static_cast<T>(function(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+}
+template <class T>
+T sum_of(T a, T b) {
+  return wrapped(a, b, [](auto u, auto v) { return u + v; });
+}
+template <class T>
+T product_of(T a, T b) {
+  return wrapped(a, b, [](auto u, auto v) { return u * v; });
+}
+
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  return false;
+}
+// The greater and the lesser of two numbers; NaN if one is.
+template <class T>
+T max_of(T a, T b) {
+  return is_nan(a) || a > b ? a : b;
+}
+template <class T>
+T min_of(T a, T b) {
+  return is_nan(a) || a < b ? a : b;
+}
+
+// Bytes of a tensor with these extents.
+inline std::int64_t bytes_of(const Axis& a, std::int64_t element, const char* what) {
+  const std::int64_t extents[] = {a.outer, a.count, a.inner, element};
+  return checked_product(extents, what);
+}
+
+}  // namespace fbg

@@ -1,0 +1,243 @@
+// What is computed of elements along an axis: reductions, running sums, the order of elements.
+// Threads take lines along the axis, blocks of neighbours where those are the inner ones.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+
+#include "plan/ops/element_types.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kBlock = 64;  // neighbours at a time
+
+std::int64_t blocks_of(const Axis& axis) { return ceil_div(axis.inner, kBlock); }
+
+// Calls use(first, count) for the blocks of units: `first` is the number of the first element of
+// the first line of a block, which has `count` lines.
+template <class Use>
+void for_each_block(const Axis& axis, Range units, Use use) {
+  const std::int64_t blocks = blocks_of(axis);
+  for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+    const std::int64_t outer = unit / blocks, at = unit % blocks * kBlock;
+    use(outer, at, std::min(kBlock, axis.inner - at));
+  }
+}
+
+bool gives_positions(Reduction r) { return r >= Reduction::first_max; }
+
+template <class T, class Function>
+void combine(const T* x, const Axis& axis, std::int64_t n, T* y, Function function) {
+  std::copy_n(x, n, y);
+  for (std::int64_t j = 1; j < axis.count; ++j) {
+    x += axis.inner;
+    for (std::int64_t i = 0; i < n; ++i) y[i] = function(y[i], x[i]);
+  }
+}
+
+// The same of positions: is_better(x, best) replaces the best element so far.
+template <class T, class Better>
+void find(const T* x, const Axis& axis, std::int64_t n, std::int64_t* y, Better is_better) {
+  std::array<T, kBlock> best;
+  std::copy_n(x, n, best.begin());
+  std::fill_n(y, n, 0);
+  for (std::int64_t j = 1; j < axis.count; ++j) {
+    x += axis.inner;
+    for (std::int64_t i = 0; i < n; ++i) {
+      T& own = best[static_cast<std::size_t>(i)];
+      if (!is_better(x[i], own)) continue;
+      own = x[i];
+      y[i] = j;
+    }
+  }
+}
+
+template <class T>
+void reduce_block(Reduction r, const T* x, const Axis& axis, std::int64_t n, std::byte* to) {
+  T* const y = reinterpret_cast<T*>(to);
+  auto* const at = reinterpret_cast<std::int64_t*>(to);
+  switch (r) {
+    case Reduction::sum:
+      return combine(x, axis, n, y, sum_of<T>);
+    case Reduction::product:
+      return combine(x, axis, n, y, product_of<T>);
+    case Reduction::max:
+      return combine(x, axis, n, y, max_of<T>);
+    case Reduction::min:
+      return combine(x, axis, n, y, min_of<T>);
+    case Reduction::first_max:
+      return find(x, axis, n, at, [](T a, T b) { return a > b || (is_nan(a) && !is_nan(b)); });
+    case Reduction::first_min:
+      return find(x, axis, n, at, [](T a, T b) { return a < b || (is_nan(a) && !is_nan(b)); });
+    case Reduction::last_max:
+      return find(x, axis, n, at, [](T a, T b) { return a >= b || is_nan(a); });
+    case Reduction::last_min:
+      return find(x, axis, n, at, [](T a, T b) { return a <= b || is_nan(a); });
+  }
+}
+
+const char* name_of(Reduction r) {
+  constexpr const char* kNames[] = {"sum",       "product",   "max",      "min",
+                                    "first max", "first min", "last max", "last min"};
+  return kNames[static_cast<std::size_t>(r)];
+}
+
+class ReduceAxisOp final : public Op {
+ public:
+  ReduceAxisOp(Buffer x, Reduction reduction, const Axis& axis, ElementType type)
+      : Op(std::string(name_of(reduction)) + " along an axis", {x}),
+        reduction_(reduction),
+        axis_(axis),
+        type_(type) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    return with_number(type_, "reduce_axis", [this]<class T>() -> std::unique_ptr<Step> {
+      const auto y_bytes =
+          static_cast<std::int64_t>(gives_positions(reduction_) ? sizeof(std::int64_t) : sizeof(T));
+      return make_unit_step(
+          axis_.outer * blocks_of(axis_), 0,
+          [this, y_bytes](const Frame& frame, std::byte*, int, Range units) {
+            const T* const x = reinterpret_cast<const T*>(frame[inputs[0]].data);
+            for_each_block(axis_, units, [&](std::int64_t outer, std::int64_t at, std::int64_t n) {
+              reduce_block(reduction_, x + outer * axis_.count * axis_.inner + at, axis_, n,
+                           frame[output].data + (outer * axis_.inner + at) * y_bytes);
+            });
+          });
+    });
+  }
+
+ private:
+  const Reduction reduction_;
+  const Axis axis_;
+  const ElementType type_;
+};
+
+class AccumulateOp final : public Op {
+ public:
+  AccumulateOp(Buffer x, const Accumulation& accumulation, const Axis& axis, ElementType type)
+      : Op(accumulation.multiplies ? "running products" : "running sums", {x}),
+        a_(accumulation),
+        axis_(axis),
+        type_(type) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    return with_number(type_, "accumulate", [this]<class T>() -> std::unique_ptr<Step> {
+      return make_unit_step(
+          axis_.outer * blocks_of(axis_), 0,
+          [this](const Frame& frame, std::byte*, int, Range units) {
+            for_each_block(axis_, units, [&](std::int64_t outer, std::int64_t at, std::int64_t n) {
+              const std::int64_t first = outer * axis_.count * axis_.inner + at;
+              lines(reinterpret_cast<const T*>(frame[inputs[0]].data) + first, n,
+                    reinterpret_cast<T*>(frame[output].data) + first);
+            });
+          });
+    });
+  }
+
+ private:
+  template <class T>
+  void lines(const T* x, std::int64_t n, T* y) const {
+    const std::int64_t last = (axis_.count - 1) * axis_.inner;
+    const std::int64_t step = a_.reverse ? -axis_.inner : axis_.inner;
+    if (a_.reverse) x += last, y += last;
+    std::array<T, kBlock> running;
+    running.fill(static_cast<T>(a_.multiplies ? 1 : 0));
+    for (std::int64_t j = 0; j < axis_.count; ++j, x += step, y += step) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        T& own = running[static_cast<std::size_t>(i)];
+        if (a_.exclusive) y[i] = own;
+        own = a_.multiplies ? product_of(own, x[i]) : sum_of(own, x[i]);
+        if (!a_.exclusive) y[i] = own;
+      }
+    }
+  }
+
+  const Accumulation a_;
+  const Axis axis_;
+  const ElementType type_;
+};
+
+class TopPositionsOp final : public Op {
+ public:
+  TopPositionsOp(Buffer x, std::int64_t k, bool greatest, const Axis& axis, ElementType type)
+      : Op("top k", {x}), k_(k), greatest_(greatest), axis_(axis), type_(type) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const auto threads = static_cast<std::size_t>(context.capacity.threads);
+    const auto own_bytes = static_cast<std::size_t>(axis_.count) * sizeof(std::int64_t);
+    return with_number(type_, "top_positions", [&]<class T>() -> std::unique_ptr<Step> {
+      return make_unit_step(
+          axis_.outer * axis_.inner, threads * own_bytes,
+          [this](const Frame& frame, std::byte* scratch, int thread_id, Range units) {
+            auto* const order = reinterpret_cast<std::int64_t*>(scratch) + thread_id * axis_.count;
+            const T* const x = reinterpret_cast<const T*>(frame[inputs[0]].data);
+            auto* const y = reinterpret_cast<std::int64_t*>(frame[output].data);
+            for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+              const std::int64_t outer = unit / axis_.inner, inner = unit % axis_.inner;
+              sort(x + outer * axis_.count * axis_.inner + inner, order);
+              for (std::int64_t j = 0; j < k_; ++j)
+                y[(outer * k_ + j) * axis_.inner + inner] = order[j];
+            }
+          });
+    });
+  }
+
+ private:
+  // The first k of `order` become the positions of the first elements.
+  template <class T>
+  void sort(const T* x, std::int64_t* order) const {
+    for (std::int64_t j = 0; j < axis_.count; ++j) order[j] = j;
+    const auto less = [](T a, T b) { return is_nan(b) ? !is_nan(a) : a < b; };
+    const auto comes_first = [&](std::int64_t i, std::int64_t j) {
+      const T a = x[i * axis_.inner], b = x[j * axis_.inner];
+      if (greatest_ ? less(b, a) : less(a, b)) return true;
+      if (greatest_ ? less(a, b) : less(b, a)) return false;
+      return i < j;
+    };
+    std::int64_t *const end = order + axis_.count, *const kept = order + k_;
+    if (kept != end) std::nth_element(order, kept, end, comes_first);
+    std::sort(order, kept, comes_first);
+  }
+
+  const std::int64_t k_;
+  const bool greatest_;
+  const Axis axis_;
+  const ElementType type_;
+};
+
+std::int64_t require_axis(const Graph& graph, Buffer x, const Axis& axis, ElementType type,
+                          const char* what) {
+  const std::int64_t bytes = bytes_of(axis, element_bytes(type), what);
+  require_bytes(graph, x, bytes, what);
+  with_number(type, what, []<class T>() {});
+  return bytes;
+}
+
+}  // namespace
+
+Buffer reduce_axis(Graph& graph, Buffer x, Reduction reduction, const Axis& axis,
+                   ElementType type) {
+  require_axis(graph, x, axis, type, "reduce_axis: x");
+  const std::int64_t element = gives_positions(reduction) ? std::int64_t{8} : element_bytes(type);
+  return append_op(graph, std::make_shared<ReduceAxisOp>(x, reduction, axis, type),
+                   tensor_shape(bytes_of({axis.outer, 1, axis.inner}, element, "reduce_axis")));
+}
+
+Buffer accumulate_axis(Graph& graph, Buffer x, const Accumulation& accumulation, const Axis& axis,
+                       ElementType type) {
+  const std::int64_t bytes = require_axis(graph, x, axis, type, "accumulate: x");
+  return append_op(graph, std::make_shared<AccumulateOp>(x, accumulation, axis, type),
+                   tensor_shape(bytes));
+}
+
+Buffer top_positions(Graph& graph, Buffer x, std::int64_t k, bool greatest, const Axis& axis,
+                     ElementType type) {
+  require_axis(graph, x, axis, type, "top_positions: x");
+  require(k >= 1 && k <= axis.count, "top_positions: k must be at least 1 and at most " +
+                                         std::to_string(axis.count) + ", got " + std::to_string(k));
+  return append_op(graph, std::make_shared<TopPositionsOp>(x, k, greatest, axis, type),
+                   tensor_shape(bytes_of({axis.outer, k, axis.inner}, 8, "top_positions")));
+}
+
+}  // namespace fbg

@@ -1,0 +1,228 @@
+// Rows of tensors by indices that a run brings or computes. An index that is out of range makes the
+// run fail; until it ends, the nearest row takes the place of the one that there is not.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plan/ops/element_types.h"
+
+namespace fbg {
+namespace {
+
+// The steps of the loops of an Indexing, one after the other.
+class Places {
+ public:
+  Places(const Indexing& indexing, const std::byte* indices, std::int64_t step)
+      : i_(indexing), indices_(indices), counts_(indexing.extents.size()) {
+    for (std::size_t a = counts_.size(); a-- > 0; step /= i_.extents[a]) {
+      counts_[a] = step % i_.extents[a];
+      at_ += counts_[a] * i_.strides[a];
+      index_at_ += counts_[a] * i_.index_strides[a];
+    }
+  }
+
+  void next() {
+    for (std::size_t a = counts_.size(); a-- > 0;) {
+      at_ += i_.strides[a];
+      index_at_ += i_.index_strides[a];
+      if (++counts_[a] < i_.extents[a]) return;
+      at_ -= counts_[a] * i_.strides[a];
+      index_at_ -= counts_[a] * i_.index_strides[a];
+      counts_[a] = 0;
+    }
+  }
+
+  // Where the row of this step begins. `fits` becomes false where an index is out of range.
+  std::int64_t row(bool& fits) const {
+    std::int64_t at = at_;
+    for (std::size_t t = 0; t < i_.axes.size(); ++t) {
+      const IndexedAxis& axis = i_.axes[t];
+      std::int64_t index = read(index_at_ + static_cast<std::int64_t>(t));
+      if (index < -axis.extent || index >= axis.extent) {
+        fits = false;
+        index = index < 0 ? 0 : axis.extent - 1;
+      }
+      at += (index < 0 ? index + axis.extent : index) * axis.stride;
+    }
+    return at;
+  }
+
+ private:
+  std::int64_t read(std::int64_t at) const {
+    if (i_.index_bytes == 8) {
+      std::int64_t value;
+      std::memcpy(&value, indices_ + 8 * at, 8);
+      return value;
+    }
+    std::int32_t value;
+    std::memcpy(&value, indices_ + 4 * at, 4);
+    return value;
+  }
+
+  const Indexing& i_;
+  const std::byte* const indices_;
+  std::vector<std::int64_t> counts_;
+  std::int64_t at_ = 0, index_at_ = 0;
+};
+
+std::int64_t steps_of(const Indexing& i) {
+  std::int64_t steps = 1;
+  for (const std::int64_t extent : i.extents) steps *= extent;
+  return steps;
+}
+
+class GatherOp final : public Op {
+ public:
+  GatherOp(Buffer x, Buffer indices, Indexing indexing)
+      : Op("gather", {x, indices}), i_(std::move(indexing)) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    return make_unit_step(
+        steps_of(i_), 0, [this](const Frame& frame, std::byte*, int, Range units) {
+          const std::byte* const x = frame[inputs[0]].data;
+          std::byte* y = frame[output].data + units.begin * i_.row_bytes;
+          Places places(i_, frame[inputs[1]].data, units.begin);
+          bool fits = true;
+          const auto rows = [&](auto row_bytes) {
+            for (std::int64_t unit = units.begin; unit < units.end; ++unit, places.next()) {
+              std::memcpy(y, x + places.row(fits), static_cast<std::size_t>(row_bytes));
+              y += row_bytes;
+            }
+          };
+          if (i_.row_bytes == 4)
+            rows(std::integral_constant<std::int64_t, 4>());
+          else
+            rows(i_.row_bytes);
+          if (!fits) frame.fail(output);
+        });
+  }
+
+ private:
+  const Indexing i_;
+};
+
+// Each thread writes a part of the result, and takes of every row what lies in it: rows that meet
+// are combined in their order, whatever the number of threads.
+class ScatterOp final : public Op {
+ public:
+  ScatterOp(Buffer x, Buffer indices, Buffer updates, Indexing indexing, Scatter how,
+            ElementType type, std::int64_t bytes)
+      : Op("scatter", {x, indices, updates}),
+        i_(std::move(indexing)),
+        how_(how),
+        type_(type),
+        bytes_(bytes) {
+    in_place = inputs[0] != inputs[1] && inputs[0] != inputs[2];
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    const std::int64_t element = element_bytes(type_);
+    const Combine combine = function();
+    return make_unit_step(
+        bytes_ / element, 0,
+        [this, element, combine](const Frame& frame, std::byte*, int, Range units) {
+          run(frame, {units.begin * element, units.end * element}, combine);
+        });
+  }
+
+ private:
+  using Combine = void (*)(const std::byte* x, std::int64_t bytes, std::byte* y);
+
+  void run(const Frame& frame, Range own, Combine combine) const {
+    const std::byte* const x = frame[inputs[0]].data;
+    std::byte* const y = frame[output].data;
+    if (x != y) std::memcpy(y + own.begin, x + own.begin, static_cast<std::size_t>(own.size()));
+    const std::byte* row = frame[inputs[2]].data;
+    Places places(i_, frame[inputs[1]].data, 0);
+    bool fits = true;
+    for (std::int64_t step = 0, n = steps_of(i_); step < n; ++step, places.next()) {
+      bool here = true;
+      const std::int64_t at = places.row(here);
+      const std::int64_t begin = std::max(at, own.begin);
+      const std::int64_t end = std::min(at + i_.row_bytes, own.end);
+      if (here && begin < end) combine(row + (begin - at), end - begin, y + begin);
+      fits = fits && here;
+      row += i_.row_bytes;
+    }
+    if (!fits) frame.fail(output);
+  }
+
+  template <class T, auto kFunction>
+  static void combine_rows(const std::byte* x, std::int64_t bytes, std::byte* y) {
+    const T* const from = reinterpret_cast<const T*>(x);
+    T* const to = reinterpret_cast<T*>(y);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(bytes) / sizeof(T); ++i)
+      to[i] = kFunction(to[i], from[i]);
+  }
+
+  Combine function() const {
+    if (how_ == Scatter::replace)
+      return [](const std::byte* x, std::int64_t bytes, std::byte* y) {
+        std::memcpy(y, x, static_cast<std::size_t>(bytes));
+      };
+    return with_number(type_, "scatter", [this]<class T>() -> Combine {
+      if (how_ == Scatter::add) return combine_rows<T, sum_of<T>>;
+      if (how_ == Scatter::multiply) return combine_rows<T, product_of<T>>;
+      if (how_ == Scatter::max) return combine_rows<T, max_of<T>>;
+      return combine_rows<T, min_of<T>>;
+    });
+  }
+
+  const Indexing i_;
+  const Scatter how_;
+  const ElementType type_;
+  const std::int64_t bytes_;
+};
+
+// Checks that rows and indices lie in their tensors; returns the bytes of all rows.
+std::int64_t require_indexing(const Graph& graph, Buffer x, Buffer indices, const Indexing& i) {
+  require(i.index_bytes == 4 || i.index_bytes == 8, "gather: indices must have 4 or 8 bytes");
+  require(i.strides.size() == i.extents.size() && i.index_strides.size() == i.extents.size(),
+          "gather: there must be strides for each extent");
+  require(!i.axes.empty(), "gather: there must be an indexed axis");
+  std::vector<std::int64_t> sizes = i.extents;
+  sizes.push_back(i.row_bytes);
+  const std::int64_t bytes = checked_product(sizes, "gather: the rows");
+  std::int64_t last = i.row_bytes, last_index = static_cast<std::int64_t>(i.axes.size());
+  for (std::size_t a = 0; a < i.extents.size(); ++a) {
+    require(i.strides[a] >= 0 && i.index_strides[a] >= 0, "gather: strides must not be negative");
+    last += (i.extents[a] - 1) * i.strides[a];
+    last_index += (i.extents[a] - 1) * i.index_strides[a];
+  }
+  for (const IndexedAxis& axis : i.axes) {
+    require(axis.extent >= 1 && axis.stride >= 0, "gather: an indexed axis must not be empty");
+    last += (axis.extent - 1) * axis.stride;
+  }
+  const BufferShape from = graph.shape(x), index = graph.shape(indices);
+  require(from.rows == RowKind::tensor && last <= tensor_bytes(graph, x),
+          "gather: rows reach beyond the table");
+  require(
+      index.rows == RowKind::tensor && last_index * i.index_bytes <= tensor_bytes(graph, indices),
+      "gather: there are fewer indices than rows");
+  return bytes;
+}
+
+}  // namespace
+
+Buffer gather(Graph& graph, Buffer x, Buffer indices, Indexing indexing) {
+  const std::int64_t bytes = require_indexing(graph, x, indices, indexing);
+  return append_op(graph, std::make_shared<GatherOp>(x, indices, std::move(indexing)),
+                   tensor_shape(bytes));
+}
+
+Buffer scatter(Graph& graph, Buffer x, Buffer indices, Buffer updates, Indexing indexing,
+               Scatter how, ElementType type) {
+  const std::int64_t bytes = require_indexing(graph, x, indices, indexing);
+  require_bytes(graph, updates, bytes, "scatter: updates");
+  const std::int64_t size = tensor_bytes(graph, x);
+  const std::int64_t element = element_bytes(type);
+  bool whole = size % element == 0 && indexing.row_bytes % element == 0;
+  for (const std::int64_t stride : indexing.strides) whole = whole && stride % element == 0;
+  for (const IndexedAxis& axis : indexing.axes) whole = whole && axis.stride % element == 0;
+  require(whole, "scatter: rows must consist of whole elements");
+  return append_op(
+      graph, std::make_shared<ScatterOp>(x, indices, updates, std::move(indexing), how, type, size),
+      tensor_shape(size));
+}
+
+}  // namespace fbg
