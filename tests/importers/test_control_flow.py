@@ -329,6 +329,7 @@ def test_ctrl_c_ends_a_loop_without_end(tmp_path, send):
     program = """
         import os, signal, sys, threading
         import numpy as np, fbg
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells may leave ignored
         net = fbg.load("m.onnx")
         threading.Timer(0.5, eval, (sys.argv[1], globals())).start()
         try:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,6 +108,7 @@ def test_layers_give_what_onnxruntime_gives(layer, threads, isa):
 @pytest.mark.parametrize("op", sorted(GATES))
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_layers_give_what_torch_gives(op, bidirectional):
+    torch = pytest.importorskip("torch")
     torch.manual_seed(3)
     module = getattr(torch.nn, op)(11, 20, bidirectional=bidirectional, batch_first=True).eval()
     suffixes = ("", "_reverse")[: 1 + bidirectional]

@@ -18,6 +18,7 @@ from fbg.arrays import Array
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.locks import cached_property
 
+DTYPES = ("float32", "bfloat16", "int8")  # in which products of a network are computed
 HALVES = ("float16", "bfloat16")  # types of 16-bit floats, as NumPy calls them
 
 

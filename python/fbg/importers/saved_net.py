@@ -24,11 +24,10 @@ from fbg import _fbg
 from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.errors import ModelError
-from fbg.importers.description import Network, TensorType
+from fbg.importers.description import DTYPES, Network, TensorType
 from fbg.importers.int8.kept import Kept
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
-from fbg.model.load_net import NET_DTYPES
 
 NETWORK, CONSTANTS = "network", "constants."
 _IR_VERSION = 10
@@ -79,7 +78,7 @@ def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
     """
     with saved_file.SavedFile(directory / WEIGHTS, saved_file.NET_FORMAT) as file:
         dtype = file.metadata("dtype")
-        if dtype not in NET_DTYPES:
+        if dtype not in DTYPES:
             raise ModelError(f"{file.path}: damaged: its dtype is {dtype!r}")
         model = onnx.ModelProto()
         try:

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from fbg.arrays import require_flag, require_number
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
+from fbg.importers.description import DTYPES
 from fbg.networks.gliner import GLINER
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
     from fbg.importers.products import ProductCount
-
-
-NET_DTYPES = ("float32", "bfloat16", "int8")
 
 
 def is_onnx(path: str | bytes) -> bool:
@@ -126,7 +124,7 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 
     given: the names of these options.
     """
-    if dtype not in (None, *NET_DTYPES):
+    if dtype not in (None, *DTYPES):
         raise ValueError(
             "load: dtype of an ONNX file must be 'float32', 'bfloat16', 'int8' or None, got "
             f"{dtype!r}"
