@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from fbg.arrays import require_flag, require_number
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
-from fbg.importers.description import DTYPES
 from fbg.networks.gliner import GLINER
 
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> No
 
     given: the names of these options.
     """
+    from fbg.importers.description import DTYPES
+
     if dtype not in (None, *DTYPES):
         raise ValueError(
             "load: dtype of an ONNX file must be 'float32', 'bfloat16', 'int8' or None, got "
