@@ -102,7 +102,7 @@ PACKAGES: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ddddocr==1.6.1": {
         "common": _CAPTCHA,
-        "common_old": _CAPTCHA,
+        "common_old": _CAPTCHA | {"symbols": "scores"},
         "common_det": {"pixels": (0.0, 255.0)},
     },
     "silero-vad==6.2.3": {
