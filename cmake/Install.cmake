@@ -5,13 +5,13 @@
 # The Python package is made of this component and of `python`, the extension module.
 include(CMakePackageConfigHelpers)
 
-set(FBG_LAYERS core simd kernels gemm conv plan)
+set(FBG_LAYERS core simd kernels gemm conv tables plan)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fbg)
 
 # All of it under one name, fbg::fbg, the same in this build and where it is installed.
 add_library(fbg INTERFACE)
 add_library(fbg::fbg ALIAS fbg)
-target_link_libraries(fbg INTERFACE fbg_plan)
+target_link_libraries(fbg INTERFACE fbg_plan fbg_tables)
 foreach(layer IN LISTS FBG_LAYERS)
   set_target_properties(fbg_${layer} PROPERTIES EXPORT_NAME ${layer})
 endforeach()

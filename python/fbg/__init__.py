@@ -43,6 +43,8 @@ from fbg.threads import get_num_threads, set_num_threads
 _LATER = {
     "AsyncModel": "fbg.model.async_model",
     "CrossEncoder": "fbg.integrations.cross_encoder",
+    "EmbeddingBag": "fbg.tables.embedding_bag",
+    "EmbeddingTables": "fbg.tables.embedding_tables",
     "EncodeOptions": "fbg.tasks.encoder",
     "Model": "fbg.model.model",
     "ModelOutput": "fbg.model.forward",
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
     from fbg.model.load import load
     from fbg.model.model import Model
     from fbg.model.tuning import TuneReport, tune
+    from fbg.tables.embedding_bag import EmbeddingBag
+    from fbg.tables.embedding_tables import EmbeddingTables
     from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
     from fbg.tasks.encoder import EncodeOptions
     from fbg.tasks.late_interaction.scores import maxsim
@@ -93,6 +97,8 @@ __all__ = [
     "CorrectZeroPoints",
     "CrossEncoder",
     "Dequantize",
+    "EmbeddingBag",
+    "EmbeddingTables",
     "EncodeOptions",
     "Kernel",
     "Model",

@@ -19,6 +19,7 @@ void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
 void bind_graph(pybind11::module_& m);     // graphs
 void bind_plan(pybind11::module_& m);      // plans of graphs
 void bind_search(pybind11::module_& m);    // scores of embeddings, and the best ones
+void bind_tables(pybind11::module_& m);    // embedding tables
 void bind_tuner(pybind11::module_& m);     // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.

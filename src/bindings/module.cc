@@ -30,5 +30,6 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
   fbg::bindings::bind_search(m);
+  fbg::bindings::bind_tables(m);
   fbg::bindings::bind_tuner(m);
 }

@@ -138,6 +138,13 @@ inline constexpr std::int64_t kChannels = 64;        // of a window
 
 }  // namespace tensors
 
+namespace tables {
+
+inline constexpr std::int64_t kThreadBytes = 64 * kKiB;  // of rows that are worth a thread
+inline constexpr std::int64_t kThreadRows = 64;          // of floats that are quantized
+
+}  // namespace tables
+
 namespace search {
 
 inline constexpr std::int64_t kBlockScores = 1 << 15;  // of a thread: they stay in its L2

@@ -62,6 +62,8 @@ const char* kernel_kind_name(KernelKind kind) noexcept {
       return "sliding";
     case KernelKind::peak:
       return "peak";
+    case KernelKind::lookup:
+      return "lookup";
   }
   return "unknown kind";
 }

@@ -21,8 +21,9 @@ enum class KernelKind : std::uint8_t {
   lanewise,  // key: LanewiseKey
   sliding,   // key: SlidingKey
   peak,      // key: the name of the loop
+  lookup,    // key: LookupKey
 };
-inline constexpr std::size_t kNumKernelKinds = 4;
+inline constexpr std::size_t kNumKernelKinds = 5;
 const char* kernel_kind_name(KernelKind kind) noexcept;
 
 // A key type of a kind: equal keys must have equal bytes.

@@ -1,7 +1,7 @@
-// Row kernels for compressing linear layers: on the weights of one output, which a checkpoint keeps
-// as K contiguous floats, and on observed inputs of a layer. Where a kernel takes a
-// divisor and factors, it works on x[i] / divisor * factors[i], rounded to float after each step;
-// null factors are all 1. Results do not depend on the target.
+// Row kernels for compressing linear layers and embedding tables: on the weights of one output,
+// which a checkpoint keeps as K contiguous floats, and on observed inputs of a layer. Where a
+// kernel takes a divisor and factors, it works on x[i] / divisor * factors[i], rounded to float
+// after each step; null factors are all 1. Results do not depend on the target.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,12 @@ struct WeightKernels {
                    std::int8_t* q);
   // y[i] = x[i] / divisor
   void (*divide)(const float* x, float divisor, std::size_t n, float* y);
+  // The least and the greatest element, whether or not there is a NaN; false, too, where there is
+  // one or an infinity. n > 0.
+  bool (*find_extent)(const float* x, std::size_t n, float* lo, float* hi);
+  // q[i] = rint((x[i] - bias) * inverse), half to even, within [0, top].
+  void (*quantize_from)(const float* x, float bias, float inverse, float top, std::size_t n,
+                        std::uint8_t* q);
   // sums[i] = Σ x[r * row_stride + i]^2 over the rows r, in their order. Squares are rounded to
   // float before they are added in double.
   void (*sum_squares)(const float* x, std::size_t rows, std::size_t row_stride, std::size_t n,

@@ -18,7 +18,7 @@ LAYERS = (
     ("isa", "threads", "cpp", "progress", "tuning"),
     ("quantization",),
     ("matmul",),
-    ("conv",),
+    ("conv", "tables"),
     ("preparation",),
     ("checkpoints",),
     ("graph",),

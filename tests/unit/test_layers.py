@@ -19,8 +19,9 @@ BELOW = {
     "kernels": {"core"},
     "gemm": {"core", "simd", "kernels"},
     "conv": {"core", "simd", "kernels", "gemm"},
+    "tables": {"core", "simd", "kernels"},
     "plan": {"core", "simd", "kernels", "gemm", "conv"},
-    "bindings": {"core", "simd", "kernels", "gemm", "conv", "plan"},
+    "bindings": {"core", "simd", "kernels", "gemm", "conv", "tables", "plan"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 INTRINSICS = re.compile(r"^(\w*intrin|arm_\w+)\.h$")

@@ -37,6 +37,7 @@ ELSEWHERE = {
     fbg.PackedB, fbg.PackedConv, fbg.Pipeline, fbg.PackA, fbg.PackAWithRowOffset,
     fbg.PackAWithQuantRowOffset, fbg.PackAWithIm2Col, fbg.RowRange,
     fbg.SparseEmbeddings, fbg.EncodeOptions, fbg.Kernel, fbg.TuneReport,
+    fbg.EmbeddingBag, fbg.EmbeddingTables,
 }  # fmt: skip
 REFUSED = {fbg.AsyncModel}
 

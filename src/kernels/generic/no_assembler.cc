@@ -1,6 +1,7 @@
 // For architectures without an assembler of their own: nothing is generated, and the portable
 // kernels do all work.
 #include "kernels/lanewise.h"
+#include "kernels/lookup.h"
 #include "kernels/peak_loops.h"
 #include "kernels/sliding.h"
 #include "kernels/table.h"
@@ -18,6 +19,8 @@ bool has_lanewise(Isa) noexcept { return false; }
 int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
 std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
+bool has_lookup(Isa) noexcept { return false; }
+std::vector<std::uint8_t> generate_lookup(const LookupKey&) { return {}; }
 std::span<const PeakLoop> peak_loops() noexcept { return {}; }
 const ReadLoop* read_loop() noexcept { return nullptr; }
 

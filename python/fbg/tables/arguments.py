@@ -1,0 +1,141 @@
+"""What a look-up is given: indices, offsets, weights and where the result goes, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.arrays import Array, Floats, as_array, require_dtype, require_integer
+
+INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class BagArguments:
+    """The arguments of one table, contiguous, offsets being of the dtype of the indices."""
+
+    indices: Array
+    offsets: Array | None
+    weights: Floats | None
+    bags: int
+
+
+def check_bags(
+    name: str,
+    indices: object,
+    offsets: object,
+    weights: object,
+    *,
+    mode: str,
+    ends: bool,
+    at: str = "",
+) -> BagArguments:
+    """Return the arguments of a call of a bag of that mode, whose offsets may have an end.
+
+    at: follows their names in messages, such as "[1]".
+    """
+    where = f"{name}: indices{at}"
+    array = as_array(indices, where)
+    _require_index_dtype(array, where)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{where} must be 1-D or 2-D (bags, length), got shape {array.shape}")
+    flat = np.ascontiguousarray(array)
+    begins, bags = None, len(flat)
+    if offsets is not None:
+        if flat.ndim == 2:
+            raise ValueError(f"{name}: offsets{at} go with 1-D indices, got shape {flat.shape}")
+        begins = _offsets(flat, offsets, f"{name}: offsets{at}")
+        bags = len(begins) - ends
+        if bags < 0:
+            raise ValueError(f"{name}: offsets{at} must end with the last offset, got none")
+    elif flat.ndim == 1:
+        raise ValueError(
+            f"{name}: 1-D indices{at} need offsets, where each bag begins; "
+            "2-D indices are one bag a row"
+        )
+    factors = _weights(f"{name}: per_sample_weights{at}", weights, flat, mode)
+    return BagArguments(flat, begins, factors, bags)
+
+
+def _require_index_dtype(array: Array, name: str) -> None:
+    if array.dtype not in INDEX_DTYPES:
+        raise TypeError(f"{name} must be int32 or int64, got {array.dtype}")
+
+
+def _offsets(indices: Array, offsets: object, name: str) -> Array:
+    array = as_array(offsets, name)
+    _require_index_dtype(array, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
+    converted = np.ascontiguousarray(array, indices.dtype)
+    wrong = np.flatnonzero(converted != array)
+    if wrong.size:
+        raise ValueError(_bad_offset(name, array, int(wrong[0]), len(indices)))
+    return converted
+
+
+def _bad_offset(name: str, offsets: Array, at: int, count: int) -> str:
+    if at == 0:
+        return f"{name} must begin with 0, got {offsets[0]}"
+    if offsets[at] > count:
+        return f"{name} must be at most {count}, the number of indices, got {offsets[at]} at {at}"
+    return f"{name} must not fall, got {offsets[at - 1]}, {offsets[at]} at {at - 1}"
+
+
+def _weights(name: str, weights: object, indices: Array, mode: str) -> Floats | None:
+    if weights is None:
+        return None
+    if mode == "max":
+        raise ValueError(f"{name} go with the modes sum and mean, got mode 'max'")
+    array = as_array(weights, name)
+    require_dtype(array, name, "float32")
+    if array.shape != indices.shape:
+        raise ValueError(
+            f"{name} must have the shape of indices, {indices.shape}, got {array.shape}"
+        )
+    return np.ascontiguousarray(array)
+
+
+def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> Floats:
+    """Return `out`, which may have a row stride and shares no memory with the inputs."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"{name}: out must be a NumPy array, got {type(out).__name__}")
+    require_dtype(out, f"{name}: out", "float32")
+    if out.shape != shape:
+        raise ValueError(f"{name}: out must have shape {shape}, got {out.shape}")
+    if not (out.flags.writeable and out.flags.aligned):
+        raise ValueError(f"{name}: out must be writable and aligned")
+    if out.size and shape[1] > 1 and out.strides[1] != out.itemsize:
+        raise ValueError(f"{name}: out must have contiguous rows")
+    if out.size and shape[0] > 1 and abs(out.strides[0]) < shape[1] * out.itemsize:
+        raise ValueError(f"{name}: out must have rows that do not overlap")
+    for given in inputs:
+        if given is not None and np.may_share_memory(out, given):
+            raise ValueError(f"{name}: out must not overlap the table or another argument")
+    return out
+
+
+def threads(num_threads: int | None, name: str) -> int:
+    """Return a number of threads, the default one for None."""
+    if num_threads is None:
+        return _fbg.num_threads()
+    return require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
+
+
+def refuse(bad: tuple[int, str, int], part: BagArguments, rows: int, name: str) -> None:
+    """Raise ValueError for what the native look-up has found: (table, what, position).
+
+    name: of the argument, in the message.
+    """
+    _, what, position = bad
+    if what == "offsets":
+        assert part.offsets is not None
+        raise ValueError(_bad_offset(name, part.offsets, position, len(part.indices)))
+    place = tuple(int(i) for i in np.unravel_index(position, part.indices.shape))
+    raise ValueError(
+        f"{name} must be within [0, {rows}), "
+        f"got {part.indices[place]} at {place[0] if len(place) == 1 else place}"
+    )

@@ -1,0 +1,125 @@
+"""Several embedding tables that are looked up in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.arrays import Floats
+from fbg.errors import named_arguments
+from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
+from fbg.tables.embedding_bag import EmbeddingBag
+
+
+@named_arguments
+class EmbeddingTables:
+    """Look up several tables in one call, as the sparse features of a recommender need.
+
+    Args:
+        bags: one `EmbeddingBag` for each table; they may differ in all but the number of bags that
+            a call has.
+
+    Raises TypeError for anything else, ValueError for no tables.
+
+    >>> floats = np.array([[1, 2], [3, 4]], np.float32)
+    >>> tables = EmbeddingTables([EmbeddingBag(floats), EmbeddingBag(10 * floats, mode="max")])
+    >>> tables([np.array([[0, 1], [1, 1]]), np.array([[0], [1]])])
+    array([[ 4.,  6., 10., 20.],
+           [ 6.,  8., 30., 40.]], dtype=float32)
+    """
+
+    def __init__(self, bags: Sequence[EmbeddingBag]) -> None:
+        kinds = {type(bag).__name__ for bag in bags if not isinstance(bag, EmbeddingBag)}
+        if kinds:
+            raise TypeError(f"EmbeddingTables: bags must be EmbeddingBag, got {min(kinds)}")
+        if not bags:
+            raise ValueError("EmbeddingTables: bags must have at least one table, got none")
+        self._bags = list(bags)
+
+    @property
+    def bags(self) -> list[EmbeddingBag]:
+        """The tables."""
+        return list(self._bags)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the result: those of all tables together."""
+        return sum(bag.shape[1] for bag in self._bags)
+
+    def __call__(
+        self,
+        indices: Sequence[object],
+        offsets: Sequence[object] | None = None,
+        per_sample_weights: Sequence[object] | None = None,
+        out: Floats | None = None,
+        num_threads: int | None = None,
+    ) -> Floats:
+        """Return float32 (bags, columns of all tables): the results of the tables side by side.
+
+        Args:
+            indices: for each table, as of `EmbeddingBag`.
+            offsets, per_sample_weights: None, or for each table, as of `EmbeddingBag`; an entry may
+                be None.
+            out: float32 (bags, columns of all tables) for the result; rows must be contiguous.
+            num_threads: as in ``gemm``. Every thread reads the same number of bytes, whichever
+                tables they are in.
+
+        The bits are those of the calls one by one. Raises TypeError and ValueError as
+        `EmbeddingBag` does, and ValueError where tables have different numbers of bags; `out` is
+        not changed then.
+        """
+        name, count = "EmbeddingTables", len(self._bags)
+        given = [
+            _entries(entries, what, count)
+            for what, entries in (
+                ("indices", indices),
+                ("offsets", offsets),
+                ("per_sample_weights", per_sample_weights),
+            )
+        ]
+        parts = [
+            check_bags(name, *one, mode=bag.mode, ends=bag.include_last_offset, at=f"[{t}]")
+            for t, (bag, *one) in enumerate(zip(self._bags, *given, strict=True))
+        ]
+        numbers = {part.bags for part in parts}
+        if len(numbers) > 1:
+            raise ValueError(f"{name}: tables must have equally many bags, got {sorted(numbers)}")
+        result = self._result(out, parts)
+        ends = np.cumsum([bag.shape[1] for bag in self._bags])[:-1]
+        bad = _fbg.look_up(
+            [bag._table for bag in self._bags],
+            [part.indices for part in parts],
+            [part.offsets for part in parts],
+            [part.weights for part in parts],
+            np.split(result, ends, axis=1),
+            [bag.include_last_offset for bag in self._bags],
+            out is not None,
+            threads(num_threads, name),
+        )
+        if bad is not None:
+            table = bad[0]
+            refuse(bad, parts[table], self._bags[table].shape[0], f"{name}: {bad[1]}[{table}]")
+        return result
+
+    def _result(self, out: Floats | None, parts: list[BagArguments]) -> Floats:
+        shape = (parts[0].bags, self.columns)
+        if out is None:
+            return np.empty(shape, np.float32)
+        rows = [bag._rows.data for bag in self._bags]
+        given = [array for part in parts for array in (part.indices, part.offsets, part.weights)]
+        return check_out(out, shape, "EmbeddingTables", *rows, *given)
+
+    def __repr__(self) -> str:
+        return f"EmbeddingTables({self._bags!r})"
+
+
+def _entries(entries: Any, what: str, count: int) -> list[Any]:
+    if entries is None and what != "indices":
+        return [None] * count
+    if not isinstance(entries, Sequence) or len(entries) != count:
+        got = len(entries) if isinstance(entries, Sequence) else type(entries).__name__
+        raise ValueError(f"EmbeddingTables: {what} must be a sequence of {count}, got {got}")
+    return list(entries)

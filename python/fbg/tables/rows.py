@@ -1,0 +1,115 @@
+"""The rows of an embedding table as bytes: floats as they are, or fused rows of integers.
+
+``fbg.quantization.rowwise`` draws the fused rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg, arrays
+from fbg.arrays import Array, as_array, require_dtype, require_matrix
+from fbg.quantization.rowwise import RowwiseMatrix
+
+FLOATS = ("float32", "float16", "bfloat16")
+INTEGERS = ("int8", "int4", "int2")
+DTYPES = (*FLOATS, *INTEGERS)
+BITS = {"int8": 8, "int4": 4, "int2": 2}
+MOST_COLUMNS = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table of `columns` values a row, which kernels read where they are.
+
+    Attributes:
+        data: uint8 (M, bytes of a row); the bytes of a row are contiguous.
+        dtype: one of DTYPES.
+        half: whether scales and biases are float16; they are float32 otherwise.
+        columns: N.
+    """
+
+    data: npt.NDArray[np.uint8]
+    dtype: str
+    half: bool
+    columns: int
+
+
+def torch_scale(dtype: str) -> str:
+    """Return the type of scales that PyTorch uses with integers of that dtype."""
+    return "float32" if dtype == "int8" else "float16"
+
+
+def quantize(x: Array, dtype: str, scale_dtype: str, name: str) -> npt.NDArray[np.uint8]:
+    """Return fused rows of float32 `x`, by FBGEMM's definition."""
+    values = x if arrays.has_dense_rows(x) else np.ascontiguousarray(x)
+    half = scale_dtype == "float16"
+    made = _fbg.quantize_rows(values, DTYPES.index(dtype), half, _fbg.num_threads())
+    if not isinstance(made, int):
+        return made
+    arrays.require_finite(values[made], f"{name}, row {made},")
+    raise ValueError(
+        f"{name} must fit a {scale_dtype} scale and bias, got row {made} "
+        f"within [{values[made].min():g}, {values[made].max():g}]"
+    )
+
+
+def make_rows(table: object, dtype: str | None, name: str) -> Rows:
+    """Return the rows of a matrix: of its own dtype in place, of any other converted."""
+    if isinstance(table, RowwiseMatrix):
+        own = f"int{table.bits}"
+        if dtype not in (None, own):
+            raise ValueError(f"{name}: dtype must be None or {own!r} for this table, got {dtype!r}")
+        _require_columns(table.columns, name)
+        return Rows(table.fused(), own, table.scale.dtype == np.float16, table.columns)
+    array = as_array(table, f"{name}: table", refers=True)
+    require_dtype(array, f"{name}: table", *FLOATS)
+    require_matrix(array, f"{name}: table", "(rows, columns)")
+    columns = _require_columns(array.shape[1], name)
+    wanted = array.dtype.name if dtype is None else dtype
+    if wanted in INTEGERS:
+        floats = array.astype(np.float32, copy=False)
+        fused = quantize(floats, wanted, torch_scale(wanted), f"{name}: table")
+        return Rows(fused, wanted, wanted != "int8", columns)
+    if wanted != array.dtype.name:
+        array = _convert(array, wanted, name)
+    if not arrays.has_dense_rows(array) or array.strides[1] != array.itemsize:
+        array = np.ascontiguousarray(array)
+    return Rows(array.view(np.uint8), wanted, False, columns)
+
+
+def _convert(array: Array, dtype: str, name: str) -> Array:
+    with np.errstate(over="ignore"):
+        converted = array.astype(arrays.bfloat16() if dtype == "bfloat16" else dtype)
+    lost = np.isinf(converted.astype(np.float32)) & np.isfinite(array.astype(np.float32))
+    if lost.any():
+        raise ValueError(f"{name}: table must fit {dtype}, got {arrays.first_of(array, lost)}")
+    return converted
+
+
+def fused_rows(fused: object, columns: int, dtype: str, scale_dtype: str, name: str) -> Rows:
+    """Return fused rows in place; such an array may be mapped from a file."""
+    array = as_array(fused, f"{name}: fused", refers=True)
+    require_dtype(array, f"{name}: fused", "uint8")
+    values, size = -(-columns * BITS[dtype] // 8), np.dtype(scale_dtype).itemsize
+    require_matrix(array, f"{name}: fused", f"(rows, {values + 2 * size})")
+    if array.shape[1] != values + 2 * size:
+        raise ValueError(
+            f"{name}: fused must have {values + 2 * size} bytes per row for {columns} columns of "
+            f"{dtype} and {scale_dtype}, got {array.shape[1]}"
+        )
+    data: npt.NDArray[Any] = array if arrays.has_dense_rows(array) else array.copy()
+    little = np.dtype(scale_dtype).newbyteorder("<")
+    ends = np.ascontiguousarray(data[:, values:]).view(little)
+    arrays.require_finite(ends, f"{name}: scale and bias of each row")
+    return Rows(data, dtype, size == 2, columns)
+
+
+def _require_columns(columns: int, name: str) -> int:
+    if not 1 <= columns <= MOST_COLUMNS:
+        raise ValueError(f"{name}: table must have 1 to {MOST_COLUMNS} columns, got {columns}")
+    return columns

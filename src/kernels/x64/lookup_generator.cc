@@ -1,0 +1,365 @@
+// The look-up kernel, in reading order: bags, blocks of columns, the rows of a bag, a row.
+//
+//   for each bag
+//     for each block of columns                   the sums of a block are in registers
+//       for each row of the bag                   its index is checked in the first block
+//         sums = sums + row                       decoded vector by vector
+//       out = sums
+//
+// The blocks of a row have equally many vectors but for the last one, and share a loop. What is
+// left of the last vector is read without touching a byte beyond it.
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/lookup.h"
+#include "kernels/x64/simd_assembler.h"
+
+namespace fbg::kernels {
+namespace {
+
+using Xbyak::Address;
+using Xbyak::Label;
+using Xbyak::Reg64;
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+using Vec = SimdAssembler::Vec;
+
+constexpr int kLineBytes = 64;
+
+class LookupGenerator : public SimdAssembler {
+ public:
+  explicit LookupGenerator(const LookupKey& key)
+      : SimdAssembler(isa_features(key.isa) & feature::avx512 ? 16 : 8),
+        key_(key),
+        bits_(row_bits(key.format)),
+        quantized_(is_integer(key.format)),
+        nibbles_(quantized_ && bits_ < 8),
+        is_max_(key.mode == BagMode::max),
+        tail_(key.columns % lanes()) {
+    const int vectors = (key.columns + lanes() - 1) / lanes();
+    const int blocks = (vectors + most_sums() - 1) / most_sums();
+    block_ = (vectors + blocks - 1) / blocks;
+    full_blocks_ = (vectors - 1) / block_;
+    last_ = vectors - full_blocks_ * block_;
+  }
+
+  void generate() {
+    for (const Reg64& r : saved_) push(r);
+    load_arguments();
+    Label bag, bad, done;
+    L(bag);
+    if (full_blocks_ > 0) {
+      Label block;
+      mov(blocks_left_, full_blocks_);
+      L(block);
+      add_block(block_, false, bad);
+      add(rows_, block_values() / 8 * bits_);
+      add(out_, block_values() * 4);
+      dec(blocks_left_);
+      jnz(block, T_NEAR);
+    }
+    add_block(last_, true, bad);
+    if (full_blocks_ > 0) {
+      sub(rows_, full_blocks_ * (block_values() / 8 * bits_));
+      sub(out_, full_blocks_ * block_values() * 4);
+    }
+    add(out_, arg(offsetof(LookupArgs, out_stride)));
+    add(offsets_, index_bytes());
+    dec(bags_);
+    jnz(bag, T_NEAR);
+    mov(rax, -1);
+    L(done);
+    vzeroupper();
+    for (int i = 5; i >= 0; --i) pop(saved_[i]);
+    ret();
+    L(bad);
+    mov(rax, at_);
+    jmp(done);
+    emit_tables();
+  }
+
+ private:
+  // Registers by role (System V: rdi holds the arguments). `row_` is the row's distance from the
+  // first one; `ends_` points at the scale and bias of the first row.
+  const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
+  const Reg64 args_ = rdi, rows_ = rsi, count_ = rdx, num_rows_ = rcx, indices_ = r8;
+  const Reg64 offsets_ = r9, weights_ = r10, out_ = r11, bags_ = rbx, ends_ = rbp, at_ = r12;
+  const Reg64 end_ = r13, ahead_ = r14, blocks_left_ = r15, row_ = rax;
+
+  // Vectors besides the sums, which are the first ones.
+  Vec value() const { return vec(num_vectors() - 1); }
+  Vec scale() const { return vec(num_vectors() - 2); }  // or the weight, in rows of floats
+  Vec bias() const { return vec(num_vectors() - 3); }   // or the mask, in rows of floats
+  Vec shifts() const { return vec(num_vectors() - 4); }
+  Vec field() const { return vec(num_vectors() - 5); }  // a mask of the bits of a value
+  Vec order() const { return vec(num_vectors() - 6); }
+  int most_sums() const { return num_vectors() - (nibbles_ ? (is_zmm() ? 6 : 5) : 3); }
+
+  int block_values() const { return block_ * lanes(); }
+  int index_bytes() const { return key_.index == IndexType::int64 ? 8 : 4; }
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+
+  void load_index(const Reg64& to, const Address& wide, const Address& narrow) {
+    key_.index == IndexType::int64 ? mov(to, wide) : movsxd(to, narrow);
+  }
+  void load_index(const Reg64& to, const Reg64& base, int offset) {
+    load_index(to, ptr[base + offset], dword[base + offset]);
+  }
+  void load_index_at(const Reg64& to, const Reg64& position) {
+    load_index(to, ptr[indices_ + position * 8], dword[indices_ + position * 4]);
+  }
+
+  void load_arguments() {
+    mov(rows_, arg(offsetof(LookupArgs, rows)));
+    mov(num_rows_, arg(offsetof(LookupArgs, num_rows)));
+    mov(indices_, arg(offsetof(LookupArgs, indices)));
+    mov(offsets_, arg(offsetof(LookupArgs, offsets)));
+    mov(out_, arg(offsetof(LookupArgs, out)));
+    mov(bags_, arg(offsetof(LookupArgs, bags)));
+    if (key_.weighted) mov(weights_, arg(offsetof(LookupArgs, weights)));
+    if (quantized_) lea(ends_, ptr[rows_ + static_cast<int>(key_.layout().value_bytes())]);
+    if (nibbles_) {
+      vmovups(shifts(), ptr[rip + shift_table_]);
+      load_constant(field(), (1u << bits_) - 1);
+      if (is_zmm() && bits_ == 4) vmovups(order(), ptr[rip + order_table_]);
+    }
+    if (tail_ && is_zmm()) {
+      mov(eax, (1 << tail_) - 1);
+      kmovw(k1, eax);
+    }
+    if (masks_loads()) vmovups(bias(), ptr[rip + lane_table_]);
+  }
+
+  // With AVX2, only floats have a masked load.
+  bool masks_loads() const { return tail_ && !is_zmm() && key_.format == RowFormat::float32; }
+
+  void add_block(int vectors, bool is_last, Label& bad) {
+    const int tail = is_last ? tail_ : 0;
+    Label next, skip, finish;
+    load_index(at_, offsets_, 0);
+    load_index(end_, offsets_, index_bytes());
+    for (int v = 0; v < vectors; ++v)
+      is_max_ ? load_constant(vec(v), -std::numeric_limits<float>::infinity()) : zero(vec(v));
+    xor_(count_, count_);
+    cmp(at_, end_);
+    jge(finish, T_NEAR);
+    align(16);
+    L(next);
+    load_index_at(row_, at_);
+    cmp(row_, num_rows_);
+    jae(bad, T_NEAR);
+    cmp(row_, arg(offsetof(LookupArgs, padding)));
+    je(skip, T_NEAR);
+    imul(row_, arg(offsetof(LookupArgs, stride)));
+    if (key_.prefetch) fetch_ahead(is_last);
+    inc(count_);
+    load_parameters();
+    for (int v = 0; v < vectors; ++v) add_vector(v, v + 1 == vectors ? tail : 0);
+    L(skip);
+    inc(at_);
+    cmp(at_, end_);
+    jl(next, T_NEAR);
+    L(finish);
+    finish_sums(vectors);
+    for (int v = 0; v < vectors; ++v) store_sums(v, v + 1 == vectors ? tail : 0);
+  }
+
+  // The part of a later row that this block will read. Its index may be wrong: a prefetch of any
+  // address is harmless.
+  void fetch_ahead(bool is_last) {
+    const RowLayout layout = key_.layout();
+    const int bytes =
+        is_last ? static_cast<int>(layout.row_bytes()) - full_blocks_ * (block_values() / 8 * bits_)
+                : block_values() / 8 * bits_;
+    lea(ahead_, ptr[at_ + key_.prefetch]);
+    cmp(ahead_, arg(offsetof(LookupArgs, last)));
+    cmovg(ahead_, arg(offsetof(LookupArgs, last)));
+    load_index_at(ahead_, ahead_);
+    imul(ahead_, arg(offsetof(LookupArgs, stride)));
+    int offset = 0;
+    for (; offset < bytes; offset += kLineBytes) prefetcht0(ptr[rows_ + ahead_ + offset]);
+    // A row that does not begin with a line may end in another one.
+    if (bytes - 1 - (offset - kLineBytes) >= kLineBytes / 2)
+      prefetcht0(ptr[rows_ + ahead_ + bytes - 1]);
+    if (!is_last && quantized_) prefetcht0(ptr[ends_ + ahead_]);
+  }
+
+  void load_parameters() {
+    if (quantized_) {
+      load_scale(scale(), 0);
+      load_scale(bias(), key_.layout().scale_bytes());
+    }
+    if (!key_.weighted) return;
+    const Vec weight = quantized_ ? value() : scale();
+    vbroadcastss(weight, ptr[weights_ + at_ * 4]);
+    if (!quantized_) return;
+    vmulps(scale(), scale(), weight);
+    vmulps(bias(), bias(), weight);
+  }
+
+  void load_scale(const Vec& to, int offset) {
+    const Address from = ptr[ends_ + row_ + offset];
+    if (key_.scale == RowScale::float32) return vbroadcastss(to, from);
+    is_zmm() ? vpbroadcastw(Ymm(to.getIdx()), from) : vpbroadcastw(Xmm(to.getIdx()), from);
+    widen_halves(to);
+  }
+
+  Xmm half_of(const Vec& v) const {  // as wide as the 16-bit values of a vector
+    return is_zmm() ? Xmm(Ymm(v.getIdx())) : Xmm(v.getIdx());
+  }
+  void widen_halves(const Vec& v) { vcvtph2ps(v, half_of(v)); }
+
+  void add_vector(int v, int tail) {
+    const Vec sum = vec(v), x = value();
+    const Address from = ptr[rows_ + row_ + v * lanes() / 8 * bits_];
+    if (key_.format == RowFormat::float32 && !tail && !is_max_)
+      return key_.weighted ? vfmadd231ps(sum, scale(), from) : vaddps(sum, sum, from);
+    load_values(x, from, tail);
+    if (quantized_) {
+      vcvtdq2ps(x, x);
+      if (!is_max_) {
+        vaddps(sum, sum, bias());
+        return vfmadd231ps(sum, x, scale());
+      }
+      vfmadd213ps(x, scale(), bias());
+    }
+    if (is_max_)
+      vmaxps(sum, x, sum);  // the second source if either is a NaN
+    else if (key_.weighted)
+      vfmadd231ps(sum, x, scale());
+    else
+      vaddps(sum, sum, x);
+  }
+
+  // One vector of values: floats, or integers as int32. `tail` values of it; 0: all.
+  void load_values(const Vec& x, const Address& from, int tail) {
+    const bool masked = tail && is_zmm();  // what the mask leaves out is not read
+    const Vec to = masked ? Vec(x | k1 | T_z) : x;
+    switch (key_.format) {
+      case RowFormat::float32:
+        return masked || !tail ? vmovups(to, from) : vmaskmovps(x, bias(), from);
+      case RowFormat::float16:
+        if (!tail || masked) return vcvtph2ps(to, from);
+        load_bytes(x, from, 2 * tail);
+        return widen_halves(x);
+      case RowFormat::bfloat16:
+        if (!tail || masked) {
+          vpmovzxwd(to, from);
+        } else {
+          load_bytes(x, from, 2 * tail);
+          vpmovzxwd(x, Xmm(x.getIdx()));
+        }
+        return vpslld(x, x, 16);
+      case RowFormat::int8:
+        if (!tail || masked) return vpmovzxbd(to, from);
+        load_bytes(x, from, tail);
+        return vpmovzxbd(x, Xmm(x.getIdx()));
+      case RowFormat::int4:
+      case RowFormat::int2:
+        return load_nibbles(x, from, tail);
+    }
+  }
+
+  // Every lane has the bytes of its value and shifts them.
+  void load_nibbles(const Vec& x, const Address& from, int tail) {
+    const Xmm bytes(x.getIdx());
+    const int size = lanes() / 8 * bits_, used = tail ? (tail * bits_ + 7) / 8 : size;
+    if (used < size || size == 8) load_bytes(x, from, used);
+    if (size == 8)
+      vpermd(Xbyak::Zmm(x.getIdx()), Xbyak::Zmm(order().getIdx()), x);
+    else if (size == 4)
+      used < size ? vpbroadcastd(x, bytes) : vpbroadcastd(x, from);
+    else
+      used < size ? vpbroadcastw(x, bytes) : vpbroadcastw(x, from);
+    vpsrlvd(x, x, shifts());
+    bit_and(x, x, field());
+  }
+
+  // 1 to 15 bytes, the rest being 0.
+  void load_bytes(const Vec& x, const Address& from, int bytes) {
+    const Xmm to(x.getIdx());
+    const Xbyak::RegExp at = from.getRegExp();
+    int done = 0;
+    if (bytes >= 8) {
+      vmovq(to, from);
+      done = 8;
+    } else if (bytes >= 4) {
+      vmovd(to, from);
+      done = 4;
+    } else {
+      vpxor(to, to, to);
+    }
+    if (bytes - done >= 4) {
+      vpinsrd(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 4));
+      done += 4;
+    }
+    if (bytes - done >= 2) {
+      vpinsrw(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 2));
+      done += 2;
+    }
+    if (bytes - done >= 1) vpinsrb(to, to, ptr[at + done], static_cast<std::uint8_t>(done));
+  }
+
+  // Means, and maxima of nothing.
+  void finish_sums(int vectors) {
+    if (key_.mode == BagMode::sum) return;
+    Label done, some;
+    test(count_, count_);
+    if (is_max_) {
+      jnz(done, T_NEAR);
+      for (int v = 0; v < vectors; ++v) zero(vec(v));
+    } else {
+      jz(done, T_NEAR);
+      const Xmm low(value().getIdx());
+      vxorps(low, low, low);
+      vcvtsi2ss(low, low, count_);
+      vbroadcastss(value(), low);
+      for (int v = 0; v < vectors; ++v) vdivps(vec(v), vec(v), value());
+    }
+    L(done);
+  }
+
+  void store_sums(int v, int tail) {
+    const Address to = ptr[out_ + v * vector_bytes()];
+    if (!tail) return vmovups(to, vec(v));
+    if (is_zmm()) return vmovups(to | k1, vec(v));
+    vmovups(value(), ptr[rip + lane_table_]);
+    vmaskmovps(to, value(), vec(v));
+  }
+
+  void emit_tables() {
+    emit_data();
+    align(64);
+    if (nibbles_) {
+      L(shift_table_);
+      for (int i = 0; i < lanes(); ++i) dd(static_cast<std::uint32_t>(i * bits_ % 32));
+      L(order_table_);
+      for (int i = 0; i < lanes(); ++i) dd(static_cast<std::uint32_t>(i / 8));
+    }
+    if (tail_ && !is_zmm()) {
+      L(lane_table_);
+      for (int i = 0; i < lanes(); ++i) dd(i < tail_ ? 0xffffffffu : 0);
+    }
+  }
+
+  const LookupKey key_;
+  const int bits_;
+  const bool quantized_, nibbles_, is_max_;
+  const int tail_;                  // values in the last vector; 0: all
+  int block_, full_blocks_, last_;  // vectors of a block, blocks before the last, its vectors
+  Label shift_table_, order_table_, lane_table_;
+};
+
+}  // namespace
+
+bool has_lookup(Isa isa) noexcept { return isa == Isa::avx2 || isa == Isa::avx512; }
+
+std::vector<std::uint8_t> generate_lookup(const LookupKey& key) {
+  if (key.columns < 1 || (key.weighted && key.mode == BagMode::max)) return {};
+  LookupGenerator generator(key);
+  generator.generate();
+  return generator.code();
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,93 @@
+// Floats as rows of integers, by FBGEMM's definition.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/float16.h"
+#include "fbg/core/float_environment.h"
+#include "fbg/core/isa.h"
+#include "fbg/tables/embedding_rows.h"
+#include "simd/kernels.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::size_t kChunk = 512;  // values that are quantized before they are packed
+
+float rounded(RowScale type, float x) {
+  return type == RowScale::float16 ? to_float(from_float<float16>(x)) : x;
+}
+
+void store(RowScale type, float x, std::byte* to) {
+  const float16 half = from_float<float16>(x);
+  type == RowScale::float16 ? std::memcpy(to, &half, sizeof half) : std::memcpy(to, &x, sizeof x);
+}
+
+struct Parameters {
+  float scale, bias, inverse;
+  bool valid() const { return std::isfinite(scale) && std::isfinite(bias); }
+};
+
+Parameters parameters(const RowLayout& layout, float lo, float hi) {
+  constexpr float kEpsilon = 1e-8f;
+  if (layout.format == RowFormat::int8 && layout.scale == RowScale::float32)
+    return {(hi - lo) / 255.0f, lo, 255.0f / (hi - lo + kEpsilon)};
+  const float bias = rounded(layout.scale, lo), range = hi - bias;
+  const auto top = static_cast<float>((1 << row_bits(layout.format)) - 1);
+  float scale = rounded(layout.scale, range == 0.0f ? 1.0f : range / top);
+  if (scale == 0.0f || std::isinf(1.0f / scale)) scale = 1.0f;
+  return {scale, bias, 1.0f / scale};
+}
+
+// Values of `bits` bits in bytes of their own, as 8 / bits of them to a byte.
+void pack_values(const std::uint8_t* q, std::size_t n, int bits, std::byte* to) {
+  const std::size_t per_byte = 8 / static_cast<std::size_t>(bits), whole = n / per_byte;
+  const auto put = [&](std::size_t byte, std::size_t count) {
+    unsigned value = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      value |= static_cast<unsigned>(q[byte * per_byte + i]) << static_cast<int>(i) * bits;
+    to[byte] = static_cast<std::byte>(value);
+  };
+  if (bits == 8) std::memcpy(to, q, n);
+  if (bits == 4)
+    for (std::size_t byte = 0; byte < whole; ++byte) put(byte, 2);
+  if (bits == 2)
+    for (std::size_t byte = 0; byte < whole; ++byte) put(byte, 4);
+  if (n % per_byte) put(whole, n % per_byte);
+}
+
+void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, const float* x,
+                  const Parameters& row, std::byte* to) {
+  const int bits = row_bits(layout.format);
+  const auto n = static_cast<std::size_t>(layout.columns);
+  const auto top = static_cast<float>((1 << bits) - 1);
+  std::uint8_t q[kChunk];
+  for (std::size_t i = 0; i < n; i += kChunk) {
+    const std::size_t count = std::min(kChunk, n - i);
+    kernels.quantize_from(x + i, row.bias, row.inverse, top, count, q);
+    pack_values(q, count, bits, to + i * static_cast<std::size_t>(bits) / 8);
+  }
+  std::byte* const ends = to + layout.value_bytes();
+  store(layout.scale, row.scale, ends);
+  store(layout.scale, row.bias, ends + layout.scale_bytes());
+}
+
+}  // namespace
+
+std::int64_t quantize_rows(const RowLayout& layout, MatrixView<const float> x, std::byte* rows,
+                           std::int64_t stride) noexcept {
+  const FloatEnvironment environment;
+  const simd::WeightKernels& kernels = simd::kernels(active_features()).weights;
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    const float* const row = x.data + i * x.row_stride;
+    float lo, hi;
+    const bool finite =
+        kernels.find_extent(row, static_cast<std::size_t>(layout.columns), &lo, &hi);
+    const Parameters chosen = parameters(layout, lo, hi);
+    if (!finite || !chosen.valid()) return i;
+    quantize_row(kernels, layout, row, chosen, rows + i * stride);
+  }
+  return -1;
+}
+
+}  // namespace fbg

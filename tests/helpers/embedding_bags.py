@@ -1,0 +1,102 @@
+"""Embedding bags by their definition, in NumPy: rows one after the other, each step rounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+F32 = np.float32
+Array = npt.NDArray[Any]
+BITS = {"int8": 8, "int4": 4, "int2": 2}
+
+
+def fma(a: Array, b: Any, c: Array) -> Array:
+    """a * b + c rounded once to float32, whose operands are float32.
+
+    The product is exact in float64. The sum is rounded to odd there, so that rounding it once more
+    gives what rounding the exact sum would.
+    """
+    product = a.astype(np.float64) * np.float64(b)
+    addend = np.broadcast_to(c, product.shape).astype(np.float64)
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    even = (total.view(np.int64) & 1) == 0
+    odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    return np.where((error != 0) & even, odd, total).astype(F32)
+
+
+def values_of(fused: Array, columns: int, dtype: str) -> tuple[Array, Array, Array]:
+    """The integers of fused rows, their scales and their biases, as float32."""
+    bits = BITS[dtype]
+    packed = -(-columns * bits // 8)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    fields = fused[:, :packed, None] >> shifts & np.uint8(2**bits - 1)
+    values = fields.reshape(len(fused), packed * len(shifts))[:, :columns]
+    half = fused.shape[1] - packed == 4
+    ends = np.ascontiguousarray(fused[:, packed:]).view(np.float16 if half else F32)
+    return values.astype(F32), ends[:, 0].astype(F32), ends[:, 1].astype(F32)
+
+
+def quantized(x: Array, dtype: str, scale_dtype: Any) -> Array:
+    """Fused rows by FBGEMM's definition."""
+    top, lo, hi = F32(2 ** BITS[dtype] - 1), x.min(axis=1), x.max(axis=1)
+    if dtype == "int8" and scale_dtype == F32:
+        bias, scale = lo, (hi - lo) / top
+        inverse = top / (hi - lo + F32(1e-8))
+    else:
+        bias = lo.astype(scale_dtype).astype(F32)
+        span = hi - bias
+        scale = np.where(span == 0, F32(1), span / top).astype(scale_dtype).astype(F32)
+        with np.errstate(divide="ignore", over="ignore"):
+            scale = np.where((scale == 0) | np.isinf(F32(1) / scale), F32(1), scale)
+        inverse = F32(1) / scale
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = (x - bias[:, None]) * inverse[:, None]
+    q = np.rint(np.clip(steps, 0, top)).astype(np.uint8)
+    per_byte = 8 // BITS[dtype]
+    padded = np.zeros((len(x), -(-x.shape[1] // per_byte), per_byte), np.uint8)
+    padded.reshape(len(x), -1)[:, : x.shape[1]] = q
+    data = np.bitwise_or.reduce(padded << np.arange(0, 8, BITS[dtype], dtype=np.uint8), axis=2)
+    ends = np.stack([scale, bias], axis=1).astype(scale_dtype).view(np.uint8)
+    return np.concatenate([data, ends], axis=1)
+
+
+def look_up(
+    table: Array | tuple[Array, Array, Array],
+    bags: list[list[int]],
+    mode: str = "sum",
+    weights: list[list[float]] | None = None,
+    padding: int | None = None,
+) -> Array:
+    """The result for bags of indices; the table is floats, or what `values_of` returns."""
+    floats = None if isinstance(table, tuple) else table.astype(F32)
+    columns = (table[0] if isinstance(table, tuple) else table).shape[1]
+    results = []
+    for b, bag in enumerate(bags):
+        kept = [(i, r) for i, r in enumerate(bag) if r != padding]
+        result = np.full(columns, -np.inf if mode == "max" else 0, F32)
+        for i, r in kept:
+            weight = None if weights is None else F32(weights[b][i])
+            if floats is not None:
+                x = floats[r]
+                if mode == "max":
+                    result = np.where(x > result, x, result)
+                else:
+                    result = result + x if weight is None else fma(x, weight, result)
+                continue
+            assert isinstance(table, tuple)
+            q, scale, bias = table[0][r], table[1][r], table[2][r]
+            if weight is not None:
+                scale, bias = scale * weight, bias * weight
+            if mode == "max":
+                x = fma(q, scale, np.full(columns, bias))
+                result = np.where(x > result, x, result)
+            else:
+                result = fma(q, scale, result + bias)
+        if mode == "mean" and kept:
+            result = result / F32(len(kept))
+        results.append(result if kept else np.zeros(columns, F32))
+    return np.array(results, F32).reshape(len(bags), columns)
