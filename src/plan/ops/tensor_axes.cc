@@ -2,8 +2,11 @@
 // Threads take lines along the axis, blocks of neighbours where those are the inner ones.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <compare>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "plan/ops/element_types.h"
 
@@ -158,6 +161,22 @@ class AccumulateOp final : public Op {
   const ElementType type_;
 };
 
+// Numbers in the order of elements of any type, so that one function sorts them all: -0 equals 0,
+// and NaN is greater than all others.
+template <class T>
+std::uint64_t sort_key(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+    if (std::isnan(x)) return ~std::uint64_t{0};
+    const auto bits = std::bit_cast<Bits>(x + T{0});
+    return bits & kSign ? static_cast<Bits>(~bits) : bits | kSign;
+  } else {
+    constexpr auto kSign = std::is_signed_v<T> ? std::uint64_t{1} << 63 : std::uint64_t{0};
+    return static_cast<std::uint64_t>(x) ^ kSign;
+  }
+}
+
 class TopPositionsOp final : public Op {
  public:
   TopPositionsOp(Buffer x, std::int64_t k, bool greatest, const Axis& axis, ElementType type)
@@ -165,39 +184,43 @@ class TopPositionsOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
-    const auto own_bytes = static_cast<std::size_t>(axis_.count) * sizeof(std::int64_t);
+    const auto own_bytes = static_cast<std::size_t>(axis_.count) * sizeof(Entry);
     return with_number(type_, "top_positions", [&]<class T>() -> std::unique_ptr<Step> {
       return make_unit_step(
           axis_.outer * axis_.inner, threads * own_bytes,
           [this](const Frame& frame, std::byte* scratch, int thread_id, Range units) {
-            auto* const order = reinterpret_cast<std::int64_t*>(scratch) + thread_id * axis_.count;
+            const std::span entries(reinterpret_cast<Entry*>(scratch) + thread_id * axis_.count,
+                                    static_cast<std::size_t>(axis_.count));
             const T* const x = reinterpret_cast<const T*>(frame[inputs[0]].data);
             auto* const y = reinterpret_cast<std::int64_t*>(frame[output].data);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
               const std::int64_t outer = unit / axis_.inner, inner = unit % axis_.inner;
-              sort(x + outer * axis_.count * axis_.inner + inner, order);
+              const T* from = x + outer * axis_.count * axis_.inner + inner;
+              for (std::int64_t j = 0; j < axis_.count; ++j, from += axis_.inner) {
+                const std::uint64_t key = sort_key(*from);
+                entries[static_cast<std::size_t>(j)] = {greatest_ ? ~key : key, j};
+              }
+              sort(entries);
               for (std::int64_t j = 0; j < k_; ++j)
-                y[(outer * k_ + j) * axis_.inner + inner] = order[j];
+                y[(outer * k_ + j) * axis_.inner + inner] =
+                    entries[static_cast<std::size_t>(j)].position;
             }
           });
     });
   }
 
  private:
-  // The first k of `order` become the positions of the first elements.
-  template <class T>
-  void sort(const T* x, std::int64_t* order) const {
-    for (std::int64_t j = 0; j < axis_.count; ++j) order[j] = j;
-    const auto less = [](T a, T b) { return is_nan(b) ? !is_nan(a) : a < b; };
-    const auto comes_first = [&](std::int64_t i, std::int64_t j) {
-      const T a = x[i * axis_.inner], b = x[j * axis_.inner];
-      if (greatest_ ? less(b, a) : less(a, b)) return true;
-      if (greatest_ ? less(a, b) : less(b, a)) return false;
-      return i < j;
-    };
-    std::int64_t *const end = order + axis_.count, *const kept = order + k_;
-    if (kept != end) std::nth_element(order, kept, end, comes_first);
-    std::sort(order, kept, comes_first);
+  struct Entry {
+    std::uint64_t key;  // the least comes first
+    std::int64_t position;
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  // The first k entries become the least.
+  void sort(std::span<Entry> entries) const {
+    const auto kept = entries.begin() + k_;
+    if (kept != entries.end()) std::nth_element(entries.begin(), kept, entries.end());
+    std::sort(entries.begin(), kept);
   }
 
   const std::int64_t k_;
