@@ -55,8 +55,10 @@ HWY_INLINE void for_each_window(const T* x, const PixelWindow& w, Y* y, Body bod
   const auto is_square = [&](std::int64_t size) {
     return w.count[0] == 1 && w.count[1] == size && w.count[2] == size;
   };
-  if (is_square(3)) return run(SquarePixels<3>{w.stride[1], w.stride[2]});
-  if (is_square(2)) return run(SquarePixels<2>{w.stride[1], w.stride[2]});
+  if constexpr (HWY_TARGET != HWY_SCALAR) {  // where code without loops pays for its size
+    if (is_square(3)) return run(SquarePixels<3>{w.stride[1], w.stride[2]});
+    if (is_square(2)) return run(SquarePixels<2>{w.stride[1], w.stride[2]});
+  }
   run(AnyPixels{w});
 }
 
