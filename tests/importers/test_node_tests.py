@@ -7,7 +7,6 @@ pass but those of `ELSEWHERE`, which run on another back end.
 import collections
 import functools
 import warnings
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -135,31 +134,6 @@ def test_all_but_16_tests_of_the_first_operators_run_on_fbg_itself():
     here = [case for case, op in cases if not is_elsewhere(case, op)]
     assert len(here) >= 330
     assert len(here) >= len(cases) - 16
-
-
-@functools.cache
-def converted_tests():
-    cases = [(case, onnx.load(f"{case.model_dir}/model.onnx")) for case in converted_cases()]
-    return [(case, model) for case, model in cases if model.graph.node[0].op_type in ON_FBG]
-
-
-def converted_cases():
-    return load_model_tests(kind="pytorch-converted")
-
-
-def read(path):
-    return numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes()))
-
-
-def test_models_converted_from_torch_run_on_fbg_itself():
-    assert len(converted_tests()) >= 65
-    for case, model in converted_tests():
-        rep = fbg.onnx_backend.prepare(model, "CPU", ("fbg",))
-        for data in Path(case.model_dir).glob("test_data_set_*"):
-            inputs = [read(path) for path in sorted(data.glob("input_*.pb"))]
-            outputs = [read(path) for path in sorted(data.glob("output_*.pb"))]
-            results = rep.run(inputs)
-            Runner.assert_similar_outputs(outputs, list(results), case.rtol, case.atol)
 
 
 @pytest.mark.parametrize("op", ON_FBG)

@@ -24,7 +24,7 @@ def simplified(network: Network, kept: Collection[str] = ()) -> Network:
         replace(node, branches=tuple(map(simplified, node.branches))) if node.branches else node
         for node in network.nodes
     ]
-    network = take_constants(replace(network, nodes=nodes), kept)
+    network = drop_unread_outputs(take_constants(replace(network, nodes=nodes), kept), kept)
     return fold_batch_norm(drop_identities(network, kept), kept)
 
 
@@ -59,6 +59,23 @@ def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
         else:
             nodes.append(node)
     return replace(network, constants=constants, nodes=nodes)
+
+
+# Operators whose outputs after the first are optional. Exporters name them even if nobody reads
+# them; the types of some are then unknown, as those of the masks of old Dropouts.
+ONE_OUTPUT = {"BatchNormalization", "Dropout", "LayerNormalization", "MaxPool"}
+
+
+def drop_unread_outputs(network: Network, kept: Collection[str] = ()) -> Network:
+    """Leave out optional outputs that nobody reads: nothing is computed for them."""
+    readers = readers_of(network)
+    nodes = []
+    for node in network.nodes:
+        optional = node.domain == "" and node.op in ONE_OUTPUT and node.name not in kept
+        if optional and not any(readers[name] for name in node.outputs[1:]):
+            node = replace(node, outputs=node.outputs[:1])
+        nodes.append(node)
+    return replace(network, nodes=nodes)
 
 
 def drop_identities(network: Network, kept: Collection[str] = ()) -> Network:
