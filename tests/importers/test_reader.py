@@ -6,6 +6,7 @@ import pytest
 from onnx import external_data_helper, helper
 
 import fbg
+from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import make_model
 
 X = np.zeros((2, 3), np.float32)
@@ -33,6 +34,16 @@ def refused(tmp_path, model, *parts):
 def test_a_good_file_runs(tmp_path):
     x = np.ones((2, 3), np.float32)
     np.testing.assert_array_equal(load(tmp_path, product())(x), x @ W)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_nodes_keep_the_order_of_the_file_as_far_as_they_can(turned):
+    pairs = [("x", "a"), ("a", "b"), ("x", "c"), ("c", "d")]
+    nodes = [helper.make_node("Exp", [x], [y], y) for x, y in pairs]
+    nodes.append(helper.make_node("Add", ["b", "d"], ["e"], "e"))
+    model = make_model(nodes[::-1] if turned else nodes, {"x": X}, ["e"], {})
+    read = read_model(model, "m.onnx", None).nodes
+    assert "".join(node.name for node in read) == ("cdabe" if turned else "abcde")
 
 
 def test_missing_file(tmp_path):

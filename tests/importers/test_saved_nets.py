@@ -34,6 +34,10 @@ def load_family(family, kind, **options):
     return Net(read_model(model, family, None), calibrate=calibrate, **options)
 
 
+def steps(net):
+    return [(step.backend, step.algorithm, step.nodes, step.types) for step in net.plan().steps]
+
+
 @pytest.mark.parametrize("kind", ["float32", "int8"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_saved_network_returns_the_same_bits(tmp_path, family, kind):
@@ -47,6 +51,8 @@ def test_a_saved_network_returns_the_same_bits(tmp_path, family, kind):
     for count in (1, 2):
         x = images(family, count)
         np.testing.assert_array_equal(loaded(x), net(x))
+        assert steps(loaded) == steps(net)
+    assert str(loaded.graph) == str(net.graph)
 
 
 def test_only_what_runs_is_saved(tmp_path):

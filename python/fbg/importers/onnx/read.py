@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -270,7 +271,8 @@ def _unique_names(nodes: list[Node]) -> list[Node]:
 
 
 def _in_order(nodes: list[Node], known: set[str], origin: str) -> list[Node]:
-    """Return the nodes sorted so that every tensor is computed before it is read."""
+    """Return the nodes sorted so that every tensor is computed before it is read, and as they are
+    where they already are."""
     writers: dict[str, Node] = {}
     for node in nodes:
         for name in filter(None, node.outputs):
@@ -283,23 +285,24 @@ def _in_order(nodes: list[Node], known: set[str], origin: str) -> list[Node]:
                 raise ModelError(
                     f"{origin}: node {node.title} reads tensor '{name}', which nothing computes"
                 )
-    missing = {
-        node.name: {writers[name].name for name in node.reads if name in writers} for node in nodes
-    }
-    readers: dict[str, list[str]] = {}
-    for name, needed in missing.items():
+    places = {node.name: place for place, node in enumerate(nodes)}
+    missing = [
+        {places[writers[name].name] for name in node.reads if name in writers} for node in nodes
+    ]
+    readers: list[list[int]] = [[] for _ in nodes]
+    for place, needed in enumerate(missing):
         for other in needed:
-            readers.setdefault(other, []).append(name)
-    by_name = {node.name: node for node in nodes}
-    ready = [node.name for node in nodes if not missing[node.name]]
+            readers[other].append(place)
+    ready = [place for place, needed in enumerate(missing) if not needed]  # a heap
     ordered: list[Node] = []
-    for name in ready:  # the list grows
-        ordered.append(by_name[name])
-        for reader in readers.get(name, ()):
-            missing[reader].discard(name)
+    while ready:
+        place = heapq.heappop(ready)
+        ordered.append(nodes[place])
+        for reader in readers[place]:
+            missing[reader].discard(place)
             if not missing[reader]:
-                ready.append(reader)
+                heapq.heappush(ready, reader)
     if len(ordered) < len(nodes):
-        stuck = next(node for node in nodes if missing[node.name])
+        stuck = next(node for node, needed in zip(nodes, missing, strict=True) if needed)
         raise ModelError(f"{origin}: node {stuck.title} depends on its own output")
     return ordered
