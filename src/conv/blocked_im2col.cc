@@ -91,7 +91,7 @@ class BlockedIm2Col final : public SourceOfA {
 
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  return !g.transposed && g.groups == 1 && g.dilation[2] == 1 && !p.b_has_zero_point() &&
+  return !g.transposed && g.groups == 1 && g.dilation[2] == 1 &&
          !choose_geometry(p.family(), p.features).format.wide_a;
 }
 

@@ -150,7 +150,7 @@ class FlattenedRows final : public SourceOfA {
 };
 
 bool applies(const ConvProblem& p) {
-  if (!covers_lines(p.geometry, p.shape) || p.b_has_zero_point()) return false;
+  if (!covers_lines(p.geometry, p.shape)) return false;
   const LinePlan plan(p);
   const LineLayout& l = plan.layout;
   // The patches of such a kernel are pixels: blocked_im2col.cc makes no copies.

@@ -103,8 +103,8 @@ class ImagePixels final : public SourceOfA {
 
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  // Int16 sums need the outliers of each pair, and zero points of weights the row offsets of A.
-  if (p.family() == GemmType::int16 || g.transposed || p.b_has_zero_point()) return false;
+  // Int16 sums need the outliers of each pair.
+  if (p.family() == GemmType::int16 || g.transposed) return false;
   const Geometry tile = plain_tile(p);
   if (p.is_integer())
     return !tile.format.wide_a || (g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0);

@@ -10,6 +10,7 @@
 #include "conv/padding.h"
 #include "gemm/partition.h"
 #include "gemm/tile_loop.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 
@@ -26,8 +27,9 @@ DepthPlan plan_depth(const ConvGeometry& g, const PackedFormat& format, std::int
       const std::int64_t r = i / run_units, skipped = i % run_units;
       const std::int64_t units = std::min(run_units - skipped, split[part].end - i);
       const std::int64_t column = r % columns * g.dilation[2] * g.in_channels + skipped * unit;
-      plan.runs.push_back(
-          {r / columns, column * format.a_bytes, i * unit_groups, units * unit_groups});
+      const std::int64_t elements = std::min(units * unit, run - skipped * unit);
+      plan.runs.push_back({r / columns, column * format.a_bytes, i * unit_groups,
+                           units * unit_groups, elements * format.a_bytes});
       i += units;
     }
     plan.parts.push_back({begin, std::ssize(plan.runs)});
@@ -56,6 +58,8 @@ class TileProduct final : public ConvStep {
         outputs_(p.geometry.group_outputs()),
         padded_(round_up(outputs_, kPanelColumns)),
         terms_(a_->key.folds() ? p.geometry.groups * padded_ : 0),
+        corrected_rows_(a_->key.corrections == Corrections::both ? a_->tile.max_rows : 0),
+        kernels_of_rows_(simd::kernels(p.features).rows),
         runs_(std::ssize(a_->depth.runs)),
         last_part_(a_->depth.parts.size() - 1),
         is_unit_(a_->tile.block_groups > 1),
@@ -104,11 +108,12 @@ class TileProduct final : public ConvStep {
       const std::int64_t end = std::min({i + a_->block_tiles, share.rows.end, first + per_image});
       const Range tiles{i - first, end - first};
       a_->find_rows(run, n, tiles, t.padding, t.scratch, t.rows, t.segments);
-      for (std::size_t group = 0; group < a_->weights.size(); ++group)
+      for (std::int64_t group = 0; group < a_->geometry.groups; ++group) {
+        if (corrected_rows_ > 0) sum_rows(run.image_zero_point(n), tiles.size(), group, t);
         for_each_column_group(
-            a_->tile, a_->tiles.largest, share.cols, [&](const ColumnGroup& columns) {
-              run_columns(tiles.size(), static_cast<std::int64_t>(group), columns, t);
-            });
+            a_->tile, a_->tiles.largest, share.cols,
+            [&](const ColumnGroup& columns) { run_columns(tiles.size(), group, columns, t); });
+      }
       i = end;
     }
   }
@@ -118,13 +123,16 @@ class TileProduct final : public ConvStep {
   struct Thread {
     std::byte* padding;  // pixels outside the image
     FoldedRequantization
-        terms;             // [group][column of the group, padded]; none if kernels compute them
-    BlockPair* pairs;      // [run]
-    TileRows* rows;        // [tile of the block]
-    Segment* segments;     // [tile of the block][row of the kernel]
-    std::byte* sums;       // [tile], where K has parts
-    std::byte* pipelined;  // of PipelinedTiles
-    std::byte* scratch;    // of the source
+        terms;       // [group][column of the group, padded]; none if kernels compute them
+    float* a_scale;  // [row of a tile], if B has zero points, and so below
+    std::int32_t* a_zero_point;
+    std::int32_t* row_terms;  // [tile of the block][row]
+    BlockPair* pairs;         // [run]
+    TileRows* rows;           // [tile of the block]
+    Segment* segments;        // [tile of the block][row of the kernel]
+    std::byte* sums;          // [tile], where K has parts
+    std::byte* pipelined;     // of PipelinedTiles
+    std::byte* scratch;       // of the source
     TilePlace place;
     std::int64_t together;  // tiles that are multiplied by a part of K before the next part
   };
@@ -140,6 +148,9 @@ class TileProduct final : public ConvStep {
     Thread t{};
     t.padding = memory.take<std::byte>(a_->padding_bytes);
     t.terms = {memory.take<float>(terms_), memory.take<std::int32_t>(terms_)};
+    t.a_scale = memory.take<float>(corrected_rows_);
+    t.a_zero_point = memory.take<std::int32_t>(corrected_rows_);
+    t.row_terms = memory.take<std::int32_t>(a_->block_tiles * corrected_rows_);
     t.pairs = memory.take<BlockPair>(runs_);
     t.rows = memory.take<TileRows>(a_->block_tiles);
     t.segments = memory.take<Segment>(a_->block_tiles * a_->segments);
@@ -149,6 +160,10 @@ class TileProduct final : public ConvStep {
     return t;
   }
   std::int64_t sum_bytes() const { return a_->tile.max_rows * sum_ld_; }
+  // Bytes from the first channel of a pixel to the first one of a group.
+  std::int64_t a_offset(std::int64_t group) const {
+    return group * a_->geometry.group_inputs() * a_->tile.format.a_bytes;
+  }
 
   Sums sums_of_part(std::size_t part) const { return sums_of(part == 0, part == last_part_); }
   const KernelTable& kernels_of(std::size_t part) const {
@@ -168,11 +183,35 @@ class TileProduct final : public ConvStep {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     run.padding(n, a_->tile.format.a_bytes).fill(t.padding, a_->padding_bytes);
+    std::fill_n(t.a_scale, corrected_rows_, run.image_scale(n));
+    std::fill_n(t.a_zero_point, corrected_rows_, run.image_zero_point(n));
     for (std::int64_t at = 0, col = 0; at < terms_; at += padded_, col += outputs_) {
       const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(col / outputs_)];
       fold_requantization(a_->key, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
                           b.scale(), b.col_offsets(), {col, col + outputs_}, padded_,
                           {t.terms.scale + at, t.terms.offset + at});
+    }
+  }
+
+  // Finds what zero points of B are multiplied by, for all rows of a block: K * zA - (sum of the
+  // row of A). Elements of two bytes are bytes and zeros.
+  void sum_rows(std::int32_t zero_point, std::int64_t tiles, std::int64_t group,
+                const Thread& t) const noexcept {
+    const auto all = static_cast<std::int32_t>(a_->geometry.depth()) * zero_point;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const TileRows& rows = t.rows[i];
+      const bool picks = a_->key.row_mask;
+      const std::int64_t count = picks ? std::ssize(rows.picked) : rows.height;
+      for (std::int64_t j = 0; j < count; ++j) {
+        const std::int64_t row = picks ? rows.picked[static_cast<std::size_t>(j)] : j;
+        std::int32_t& term = t.row_terms[i * corrected_rows_ + j] = all;
+        for (const DepthRun& run : a_->depth.runs) {
+          const Segment& from = t.segments[i * a_->segments + run.row];
+          const std::byte* const a = from.data + row * from.lda + run.offset + a_offset(group);
+          term -= kernels_of_rows_.sum_row(reinterpret_cast<const std::uint8_t*>(a),
+                                           static_cast<std::size_t>(run.bytes));
+        }
+      }
     }
   }
 
@@ -183,14 +222,20 @@ class TileProduct final : public ConvStep {
     const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(group)];
     const std::byte* const panel = b.panels() + col / kPanelColumns * panel_bytes_ +
                                    col % kPanelColumns * (group_bytes_ / kPanelColumns);
-    Columns c{columns, group * outputs_ + col,
-              group * a_->geometry.group_inputs() * a_->tile.format.a_bytes,
+    Columns c{columns, group * outputs_ + col, a_offset(group),
               b.col_offsets() ? b.col_offsets() + col : nullptr};
     c.args.columns = columns.columns;
     c.args.prefetch = is_unit_ ? nullptr : panel;
     if (terms_ > 0) {
       c.args.b_scale = t.terms.scale + group * padded_ + col;
       c.args.col_offsets = t.terms.offset + group * padded_ + col;
+    }
+    if (corrected_rows_ > 0) {
+      c.args.a_scale = t.a_scale;
+      c.args.a_zero_point = t.a_zero_point;
+      if (b.scale()) c.args.b_scale = b.scale() + col;
+      c.args.b_zero_point = b.zero_point() + col;
+      c.args.col_offsets = c.b_sums;
     }
     for (std::int64_t r = 0; const DepthRun& run : a_->depth.runs)
       t.pairs[r++] = {nullptr, 0, panel + run.first * group_bytes_, panel_bytes_, run.groups};
@@ -227,6 +272,7 @@ class TileProduct final : public ConvStep {
           t.pairs[r].lda = segment.lda;
         }
         if (a_->fetches_rows && i + 1 < count) args.prefetch = segments[1].data;
+        args.row_terms = t.row_terms + i * corrected_rows_;
         if (last_part_ > 0) {
           args.c = args.partial = std::exchange(sums, sums + sum_bytes());
           args.ldc = args.ldpartial = sum_ld_;
@@ -248,6 +294,8 @@ class TileProduct final : public ConvStep {
   const std::unique_ptr<const SourceOfA> a_;
   // Output channels of a group, the same in whole panels, and column terms of all groups.
   const std::int64_t outputs_, padded_, terms_;
+  const std::int64_t corrected_rows_;  // of a tile, if B has zero points; otherwise 0
+  const simd::RowKernels& kernels_of_rows_;
   const std::int64_t runs_;
   const std::size_t last_part_;
   const bool is_unit_;  // tiles of a matrix unit, whose K may have parts and whose rows be masked

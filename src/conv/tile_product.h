@@ -27,9 +27,9 @@
 namespace fbg {
 
 // A run of K: `groups` k-groups from B's group `first` on, against what is `offset` bytes after the
-// first pixel under a row of the kernel.
+// first pixel under a row of the kernel. Without padding, it has so many `bytes` of A.
 struct DepthRun {
-  std::int64_t row, offset, first, groups;
+  std::int64_t row, offset, first, groups, bytes;
 };
 
 // K as all tiles of a convolution multiply it: its runs, and the parts that they belong to, which

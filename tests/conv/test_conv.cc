@@ -102,9 +102,11 @@ class ConvTest : public testing::TestWithParam<Isa> {
   void TearDown() override { set_isa_limit(std::nullopt); }
 };
 
+// Raw, or of weights and pixels without their zero points.
 TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
   std::mt19937 random(7);
-  for (int i = 0; i < 60; ++i) {
+  const Stage correct[] = {CorrectZeroPoints{}.stage()};
+  for (int i = 0; i < 120; ++i) {
     const Case c = random_case(random, true);
     const ConvGeometry& g = c.geometry;
     const Guard side = i % 2 ? Guard::before : Guard::after;
@@ -112,21 +114,34 @@ TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
         random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
     const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
                                  side);
-    const auto weights = PackedConv::pack<Int32>(w.data(), g);
-    const auto zero_point = static_cast<std::int32_t>(random() % 256);
-    const auto expected =
-        plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), zero_point);
+    const bool corrects = i % 4 > 1;
+    const auto stages = std::span<const Stage>(correct).first(corrects);
+    const auto points = random_vector<std::int8_t>(random, corrects ? g.out_channels : 0);
+    const std::vector<std::int32_t> zero_points(points.begin(), points.end());
+    WeightQuant quant;
+    quant.zero_point = zero_points;
+    const auto weights = PackedConv::pack<Int32>(w.data(), g, quant);
     ConvInput input = ConvInput::dense(x.data(), g, c.shape);
-    input.zero_point = zero_point;
-    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, {}, c.shape)) {
-      ConvOptions options;
+    input.zero_point = static_cast<std::int32_t>(random() % 256);
+    std::vector<std::int32_t> real_x(x.data(), x.data() + x.size());
+    std::vector<std::int32_t> real_w(w.data(), w.data() + w.size());
+    if (corrects) {
+      for (std::int32_t& value : real_x) value -= input.zero_point;
+      for (std::size_t j = 0; j < real_w.size(); ++j)
+        real_w[j] -= zero_points[j / static_cast<std::size_t>(g.depth())];
+    }
+    const auto expected = plain<std::int32_t, std::int32_t, std::int64_t>(
+        c, real_x.data(), real_w.data(), corrects ? 0 : input.zero_point);
+    ConvOptions options;
+    options.has_scale = corrects;
+    options.threads = 3;
+    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
       options.algorithm = algorithm.name;
-      options.threads = 3;
-      const Conv conv(weights, {}, c.shape, options);
+      const Conv conv(weights, stages, c.shape, options);
       EXPECT_EQ(conv.algorithm(), algorithm.name);
       for (const int threads : {1, 3}) {
         Guarded<std::int32_t> y(expected.size(), side);
-        compute(conv, input, {}, y, g.out_channels, threads);
+        compute(conv, input, stages, y, g.out_channels, threads);
         ASSERT_TRUE(std::ranges::equal(y, expected))
             << algorithm.name << " " << to_string(g) << " case " << i << " kernel "
             << conv.kernel_name();

@@ -45,6 +45,30 @@ def test_integer_biases_count_before_and_after_an_integer_relu(isa: str, groups:
             np.testing.assert_array_equal(y, expected.astype(y.dtype), err_msg=algorithm.name)
 
 
+@pytest.mark.parametrize(("channels", "groups", "dilation"), [(3, 1, 1), (64, 1, 1), (24, 2, 2)])
+def test_weights_with_zero_points_run_on_every_algorithm_of_products(
+    isa: str, channels: int, groups: int, dilation: int
+) -> None:
+    rng = np.random.default_rng(channels)
+    x = integers(rng, (2, 23, 25, channels), np.uint8)
+    w = integers(rng, (38, channels // groups, 3, 3), np.int8)
+    points = rng.integers(-128, 128, 38)
+    geometry = {**_plain(2, padding=1), "dilation": [dilation] * 2, "groups": groups}
+    wc = fbg.PackedConv(w, scale=np.full(38, 0.5, np.float32), zero_point=points, **geometry)
+    real = w - points.reshape(-1, 1, 1, 1)
+    sums = definition(x, real, 77, geometry) - 77 * real.reshape(38, -1).sum(axis=1)
+    stages = fbg.Dequantize() >> fbg.ReLU()
+    for algorithm in wc.algorithms(x.shape):
+        options = {"scale": 0.25, "zero_point": 77, "algorithm": algorithm.name}
+        for threads in (1, 2):
+            y = fbg.conv(x, wc, fbg.CorrectZeroPoints(), num_threads=threads, **options)
+            np.testing.assert_array_equal(y, sums, err_msg=algorithm.name)
+        floats = np.maximum(sums, 0).astype(np.float32) * np.float32(0.125)
+        np.testing.assert_array_equal(fbg.conv(x, wc, stages, **options), floats)
+    if channels % 8 == 0:
+        assert "implicit_gemm" in {algorithm.name for algorithm in wc.algorithms(x.shape)}
+
+
 def test_float_images_with_int8_weights_do_not_depend_on_the_batch(isa: str) -> None:
     rng = np.random.default_rng(2)
     x = rng.standard_normal((3, 9, 9, 12), np.float32) * np.array([1, 10, 0]).reshape(3, 1, 1, 1)
