@@ -167,6 +167,8 @@ class GemmCode : public SimdAssembler {
   void load_half(const Vec& to, const Address& from, int odd);
   void broadcast_a(int row, int offset);
   void dot_product(const Vec& sum, int row, int v);
+  void multiply(const Vec& product, int row, int v);
+  void add_product(const Vec& sum, const Vec& product);
 
   // Epilogue.
   void run_pipeline();

@@ -149,7 +149,17 @@ void GemmCode::k_group(int u) {
 void GemmCode::multiply_rows(int a_offset, int accumulator) {
   for (int i = 0; i < rows_; ++i) {
     broadcast_a(i, a_offset);
-    for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v, accumulator), i, v);
+    const int fused = fuses() ? vectors_ : 0;
+    for (int v = 0; v < fused; ++v) dot_product(acc(i, v, accumulator), i, v);
+    // Units that multiply are kept busier if two products come before their additions, the last one
+    // in the register of A. (By 7 % on Zen 3.)
+    for (int v = fused; v < vectors_; ++v) {
+      multiply(product(), i, v);
+      const bool two = v == vectors_ - 2;
+      if (two) multiply(a(i), i, v + 1);
+      add_product(acc(i, v, accumulator), product());
+      if (two) add_product(acc(i, ++v, accumulator), a(i));
+    }
   }
 }
 

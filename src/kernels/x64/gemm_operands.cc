@@ -96,9 +96,13 @@ void GemmCode::load_half(const Vec& to, const Address& from, int odd) {
   } else if (odd) {
     vmovups(to, from);
     vpsraw(to, to, 8);
-  } else {  // 1 * even + 0 * odd, in one instruction where shifts take two
+  } else if (is_zmm()) {  // 1 * even + 0 * odd, in one instruction where shifts take two
     load_constant(to, 0x00010001u);
     vpmaddubsw(to, to, from);
+  } else {  // CPUs without AVX-512 have more units for shifts than for products
+    vmovups(to, from);
+    vpsllw(to, to, 8);
+    vpsraw(to, to, 8);
   }
 }
 
@@ -138,14 +142,23 @@ void GemmCode::dot_product(const Vec& sum, int row, int v) {
       break;
     case Dot::widen_int8:
     case Dot::wide_nibbles:
-      vpmaddwd(product(), a(row), b(v));
-      vpaddd(sum, sum, product());
-      break;
     case Dot::maddubs:
-      vpmaddubsw(product(), a(row), b(v));
-      vpaddw(sum, sum, product());
-      break;
+      break;  // takes two instructions: multiply() and add_product()
   }
+}
+
+void GemmCode::multiply(const Vec& product, int row, int v) {
+  if (dot_ == Dot::maddubs)
+    vpmaddubsw(product, a(row), b(v));
+  else
+    vpmaddwd(product, a(row), b(v));
+}
+
+void GemmCode::add_product(const Vec& sum, const Vec& product) {
+  if (dot_ == Dot::maddubs)
+    vpaddw(sum, sum, product);
+  else
+    vpaddd(sum, sum, product);
 }
 
 }  // namespace fbg::kernels
