@@ -36,6 +36,8 @@ _X_DTYPES = ("float32", "bfloat16", "uint8", "int8")
 def _threads(num_threads: int | None, name: str) -> int:
     if num_threads is None:
         return 0
+    if type(num_threads) is int and 0 < num_threads <= _fbg.MAX_THREADS:
+        return num_threads  # without a text for small products to wait for
     return require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
 
 
@@ -95,12 +97,13 @@ def linear(
     threads = 0 if num_threads is None else _threads(num_threads, "linear")
     if flush_subnormals is not False:
         flush_subnormals = require_flag(flush_subnormals, "linear: flush_subnormals")
-    native, function = packed_b._native, activation or ""
     try:
         if array.ndim == 2:  # the native function checks types and shapes
-            return native.linear(array, vector, function, threads, flush_subnormals)
+            return packed_b._native.linear(
+                array, vector, activation or "", threads, flush_subnormals
+            )
         rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
-        y = native.linear(rows, vector, function, threads, flush_subnormals)
+        y = packed_b._native.linear(rows, vector, activation or "", threads, flush_subnormals)
     except (TypeError, ValueError) as error:
         if not array.flags.aligned:
             copy = array.copy()
