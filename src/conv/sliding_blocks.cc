@@ -197,7 +197,8 @@ std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& k
   return ((kz * height + ky) * g.kernel[2] + tap) * inputs + channel;
 }
 
-AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w) const {
+AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w,
+                                     const std::int32_t* zero_point) const {
   AlignedBuffer lanes = buffer();
   auto* to = lanes.as<std::uint32_t>();
   const bool pairs = blocks_.front().key.source == SlidingSource::pairs;
@@ -213,7 +214,8 @@ AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w
               for (int i = 0; i < depth; ++i) {
                 const std::int64_t at = weight_of(g, block.key, line, source, tap, i);
                 if (at < 0) continue;
-                const auto value = static_cast<std::uint32_t>(w[o * g.depth() + at]);
+                const std::int32_t zero = zero_point ? zero_point[o] : 0;
+                const auto value = static_cast<std::uint32_t>(w[o * g.depth() + at] - zero);
                 *to |= pairs ? (value & 0xffff) << 16 * i : (value & 0xff) << 8 * i;
               }
             }

@@ -50,8 +50,10 @@ class SlidingBlocks {
   const SlidingForm& form() const { return form_; }
   double cost() const;  // of a pixel of the output
 
-  // Weights of all blocks, int8 [out_channels][depth], as words of lanes.
-  AlignedBuffer weights(const ConvGeometry& g, const std::int8_t* w) const;
+  // Weights of all blocks, int8 [out_channels][depth], as words of lanes. zero_point: what is
+  // subtracted from those of a channel, which takes kernels of pairs; null: nothing.
+  AlignedBuffer weights(const ConvGeometry& g, const std::int8_t* w,
+                        const std::int32_t* zero_point) const;
   AlignedBuffer weights(const ConvGeometry& g, const float* w) const;
 
  private:

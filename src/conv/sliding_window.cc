@@ -39,6 +39,19 @@ constexpr GemmType sum_of(GemmType a) {
   return is_integer(a) ? GemmType::int32 : GemmType::float32;
 }
 
+// Weights are packed without their zero points, so that they are integers of 9 bits: too wide for
+// the bytes of VNNI, but not for pairs of int16.
+Features features_of(const ConvProblem& p) {
+  constexpr Features kBytes = feature::avx_vnni | feature::avx512_vnni | feature::amx;
+  return p.b_has_zero_point() ? p.features & ~kBytes : p.features;
+}
+
+KernelKey pipeline_key(const ConvProblem& p, const Geometry& tile) {
+  KernelKey key = part_key(conv_kernel_key(p, tile, sum_of(p.family())), Sums::last);
+  if (key.corrections == Corrections::both) key.corrections = Corrections::folded;
+  return key;
+}
+
 class SlidingWindowStep final : public ConvStep {
  public:
   explicit SlidingWindowStep(const ConvProblem& p)
@@ -46,18 +59,24 @@ class SlidingWindowStep final : public ConvStep {
         shape_(p.shape),
         integer_(p.is_integer()),
         element_(p.format().a_bytes),
-        tile_(choose_geometry(sum_of(p.family()), p.features)),
-        key_(part_key(conv_kernel_key(p, tile_, sum_of(p.family())), Sums::last)),
+        tile_(choose_geometry(sum_of(p.family()), features_of(p))),
+        key_(pipeline_key(p, tile_)),
         output_(key_.output()),
         writes_(sliding_writes(key_)),
         blocks_(p.geometry, sliding_kind(part_key(key_, writes_ ? Sums::whole : Sums::first))),
-        windows_(p.geometry, p.shape, blocks_, p.features),
+        windows_(p.geometry, p.shape, blocks_, features_of(p)),
         scale_(p.weights.scale()),
+        zero_point_(key_.folds() ? p.weights.zero_point() : nullptr),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
         width_(width_of_tiles()),
         may_be_floats_(integer_ && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
+    if (zero_point_) {
+      for (std::int64_t o = 0; o < g.out_channels; ++o)
+        offsets_.push_back(col_offsets_[o] - static_cast<std::int32_t>(g.depth()) * zero_point_[o]);
+      col_offsets_ = offsets_.data();
+    }
     if (!writes_) {
       const std::int64_t tallest =
           std::clamp<std::int64_t>(windows_.parts().largest, 1, tile_.max_rows);
@@ -72,7 +91,8 @@ class SlidingWindowStep final : public ConvStep {
     const SlidingKey& wide = blocks_.blocks().front().key;
     const std::string name = std::string("sliding ") + (is_paired() ? "pairs " : "lanes ") +
                              std::to_string(wide.lines()) + "x" + std::to_string(wide.vectors()) +
-                             "x" + std::to_string(wide.lanes());
+                             "x" + std::to_string(wide.lanes()) +
+                             (zero_point_ ? " without zero points" : "");
     weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights); }).data();
     for (const SlidingBlock& block : blocks_.blocks()) {
       SlidingKey key = block.key;
@@ -207,7 +227,7 @@ class SlidingWindowStep final : public ConvStep {
   }
 
   AlignedBuffer make_weights(const PackedConv& weights) const {
-    if (integer_) return blocks_.weights(geometry_, weights.weights<std::int8_t>());
+    if (integer_) return blocks_.weights(geometry_, weights.weights<std::int8_t>(), zero_point_);
     return blocks_.weights(geometry_, weights.floats().data());
   }
 
@@ -234,7 +254,7 @@ class SlidingWindowStep final : public ConvStep {
     if (!may_be_floats_) return false;
     const StageArgs& last = t.stages[key_.num_stages - 1];
     if (last.f1 != 0 || last.f2 != 255 || last.i0 != 0) return false;
-    const std::int64_t most = kFloatSums - geometry_.depth() * 255 * 128;
+    const std::int64_t most = kFloatSums - geometry_.depth() * 255 * (zero_point_ ? 256 : 128);
     if (most <= 0) return false;
     const auto bound = static_cast<std::int32_t>(most);
     std::int32_t fits = 1;  // without branches, so that compilers use vectors
@@ -368,7 +388,9 @@ class SlidingWindowStep final : public ConvStep {
   const SlidingBlocks blocks_;
   const SlidingWindows windows_;
   const float* const scale_;
-  const std::int32_t* const col_offsets_;
+  const std::int32_t* const zero_point_;  // of the weights; null: none that the pipeline subtracts
+  const std::int32_t* col_offsets_;       // of the weights as they are packed
+  std::vector<std::int32_t> offsets_;     // if those are without their zero points
   const int threads_;
   // The kernels of the pipeline for `width_` columns of sums, and for the remaining channels.
   const std::int64_t width_;
@@ -384,12 +406,12 @@ class SlidingWindowStep final : public ConvStep {
 SlidingKey any_kind(const ConvProblem& p) {
   KernelKey tile{};
   tile.gemm_type = sum_of(p.family());
-  tile.isa = choose_geometry(tile.gemm_type, p.features).isa;
+  tile.isa = choose_geometry(tile.gemm_type, features_of(p)).isa;
   return sliding_kind(tile);
 }
 
 bool applies(const ConvProblem& p) {
-  return has_kernels(p.family()) && !p.b_has_zero_point() && kernels::has_sliding(p.features) &&
+  return has_kernels(p.family()) && kernels::has_sliding(p.features) &&
          SlidingBlocks::fit(p.geometry, any_kind(p));
 }
 

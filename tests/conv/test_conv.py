@@ -45,28 +45,40 @@ def test_integer_biases_count_before_and_after_an_integer_relu(isa: str, groups:
             np.testing.assert_array_equal(y, expected.astype(y.dtype), err_msg=algorithm.name)
 
 
-@pytest.mark.parametrize(("channels", "groups", "dilation"), [(3, 1, 1), (64, 1, 1), (24, 2, 2)])
-def test_weights_with_zero_points_run_on_every_algorithm_of_products(
-    isa: str, channels: int, groups: int, dilation: int
+@pytest.mark.parametrize(
+    ("channels", "outputs", "groups", "dilation"),
+    [(3, 38, 1, 1), (64, 38, 1, 1), (24, 38, 2, 2), (40, 40, 40, 1)],
+)
+def test_every_algorithm_subtracts_the_zero_points_of_weights(
+    isa: str, channels: int, outputs: int, groups: int, dilation: int
 ) -> None:
     rng = np.random.default_rng(channels)
     x = integers(rng, (2, 23, 25, channels), np.uint8)
-    w = integers(rng, (38, channels // groups, 3, 3), np.int8)
-    points = rng.integers(-128, 128, 38)
+    w = integers(rng, (outputs, channels // groups, 3, 3), np.int8)
+    points = rng.integers(-128, 128, outputs)
     geometry = {**_plain(2, padding=1), "dilation": [dilation] * 2, "groups": groups}
-    wc = fbg.PackedConv(w, scale=np.full(38, 0.5, np.float32), zero_point=points, **geometry)
+    wc = fbg.PackedConv(w, scale=np.float32(0.5), zero_point=points, **geometry)
+    raw = definition(x, w, 77, geometry)
     real = w - points.reshape(-1, 1, 1, 1)
-    sums = definition(x, real, 77, geometry) - 77 * real.reshape(38, -1).sum(axis=1)
-    stages = fbg.Dequantize() >> fbg.ReLU()
-    for algorithm in wc.algorithms(x.shape):
-        options = {"scale": 0.25, "zero_point": 77, "algorithm": algorithm.name}
-        for threads in (1, 2):
-            y = fbg.conv(x, wc, fbg.CorrectZeroPoints(), num_threads=threads, **options)
-            np.testing.assert_array_equal(y, sums, err_msg=algorithm.name)
-        floats = np.maximum(sums, 0).astype(np.float32) * np.float32(0.125)
-        np.testing.assert_array_equal(fbg.conv(x, wc, stages, **options), floats)
-    if channels % 8 == 0:
-        assert "implicit_gemm" in {algorithm.name for algorithm in wc.algorithms(x.shape)}
+    sums = definition(x, real, 77, geometry) - 77 * real.reshape(outputs, -1).sum(axis=1)
+    scaled = sums.astype(np.float32) * (np.float32(0.125) / np.float32(90))
+    results = {
+        fbg.CorrectZeroPoints(): sums,
+        fbg.Requantize(90.0, 0): np.clip(np.rint(scaled), 0, 255),
+        fbg.Dequantize() >> fbg.ReLU(): np.maximum(sums, 0) * np.float32(0.125),
+    }
+    names = {algorithm.name for algorithm in wc.algorithms(x.shape)}
+    if groups < channels and channels > 3:
+        assert "implicit_gemm" in names
+    if groups == channels and isa.startswith("avx"):
+        assert "sliding_window" in names
+    for name in names:
+        np.testing.assert_array_equal(fbg.conv(x, wc, zero_point=77, algorithm=name), raw)
+        for stages, expected in results.items():
+            options = {"scale": 0.25, "zero_point": 77, "algorithm": name}
+            for threads in (1, 2):
+                y = fbg.conv(x, wc, stages, num_threads=threads, **options)
+                np.testing.assert_array_equal(y, expected.astype(y.dtype), err_msg=name)
 
 
 def test_float_images_with_int8_weights_do_not_depend_on_the_batch(isa: str) -> None:
