@@ -389,30 +389,11 @@ def conv_convert(
     w: _Floats, geometry: ConvGeometry, dtype: str, granularity: str, symmetric: bool
 ) -> ConvWeights: ...
 
-# bind_tables.cc: rows are bytes; formats and modes are numbered as in fbg.tables. look_up returns
-# what is wrong: (table, "indices" or "offsets", position). quantize_rows returns the number of the
-# first row that has no integers.
-class EmbeddingTable:
-    def __init__(
-        self,
-        rows: npt.NDArray[np.uint8],
-        format: int,
-        half: bool,
-        columns: int,
-        mode: int,
-        padding: int,
-        prefetch: int,
-    ) -> None: ...
-
+# bind_tables.cc: parts are those of EmbeddingBag._part. look_up returns what is wrong: (table,
+# "indices" or "offsets", position). quantize_rows returns the number of the first row that has no
+# integers.
 def look_up(
-    tables: list[EmbeddingTable],
-    indices: list[npt.NDArray[Any]],
-    offsets: list[npt.NDArray[Any] | None],
-    weights: list[npt.NDArray[np.float32] | None],
-    outs: list[npt.NDArray[np.float32]],
-    ends: list[bool],
-    intact: bool,
-    num_threads: int,
+    parts: list[tuple[Any, ...]], intact: bool, num_threads: int
 ) -> tuple[int, str, int] | None: ...
 def quantize_rows(
     x: npt.NDArray[np.float32], format: int, half: bool, num_threads: int

@@ -2,12 +2,8 @@
 // (python/fbg/tables) checks types and shapes first; what could lead outside of an array is checked
 // here.
 #include <pybind11/numpy.h>
-#include <pybind11/stl.h>
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "bindings/arrays.h"
@@ -20,38 +16,32 @@
 namespace fbg::bindings {
 namespace {
 
-// A table that Python owns, and how it is looked up.
-struct Table {
-  py::array array;
-  RowLayout layout;
-  BagMode mode;
-  std::int64_t padding;
-  int prefetch;
-  EmbeddingRows rows;
+// What Python says of one table in a call: EmbeddingBag._part, in python/fbg/tables.
+enum Field {
+  kRowsOf,
+  kFormat,
+  kHalf,
+  kColumns,
+  kMode,
+  kPadding,
+  kPrefetch,
+  kIndices,
+  kOffsets,
+  kWeights,
+  kOut,
+  kEnds,
+  kNumFields
 };
 
-RowLayout layout_of(int format, bool half, std::int64_t columns) {
-  require(format >= 0 && format <= static_cast<int>(RowFormat::int2),
-          "EmbeddingBag: no such dtype");
-  require(columns >= 1 && columns <= 1 << 24, "EmbeddingBag: a table has 1 to 16777216 columns");
-  return {static_cast<RowFormat>(format), half ? RowScale::float16 : RowScale::float32,
-          static_cast<std::int32_t>(columns)};
+std::int64_t number(const py::tuple& part, Field field) {
+  return py::cast<std::int64_t>(part[field]);
 }
 
-Table make_table(const py::array& rows, int format, bool half, std::int64_t columns, int mode,
-                 std::int64_t padding, int prefetch) {
-  const auto bytes = matrix<std::uint8_t>(rows, "EmbeddingBag: table");
-  const RowLayout layout = layout_of(format, half, columns);
-  require(
-      bytes.col_stride == 1 && bytes.cols == layout.row_bytes(),
-      "EmbeddingBag: rows of the table must have " + std::to_string(layout.row_bytes()) + " bytes");
-  require(mode >= 0 && mode <= static_cast<int>(BagMode::max), "EmbeddingBag: no such mode");
-  return {rows,
-          layout,
-          static_cast<BagMode>(mode),
-          padding,
-          prefetch,
-          {reinterpret_cast<const std::byte*>(bytes.data), bytes.rows, bytes.row_stride}};
+RowLayout layout_of(std::int64_t format, bool half, std::int64_t columns) {
+  require(format >= 0 && format <= static_cast<int>(RowFormat::int2), "look_up: no such dtype");
+  require(columns >= 1 && columns <= 1 << 24, "look_up: a table has 1 to 16777216 columns");
+  return {static_cast<RowFormat>(format), half ? RowScale::float16 : RowScale::float32,
+          static_cast<std::int32_t>(columns)};
 }
 
 // What one table does in a call.
@@ -64,50 +54,56 @@ struct LookUp {
   std::int64_t bytes;  // that it reads and writes
 };
 
-template <class T>
-const T* data_of(const std::optional<py::array>& array, std::int64_t size, const char* name) {
-  if (!array) return nullptr;
-  require(has_dtype<T>(*array) && array->size() == size && (array->flags() & py::array::c_style) &&
-              is_aligned(*array),
-          std::string("EmbeddingBag: ") + name + " must be contiguous, of the type of the indices");
-  return static_cast<const T*>(array->data());
+// The elements of a contiguous array of `size` elements of a type; null for None.
+const void* data_of(const py::tuple& part, Field field, const py::dtype& type, std::int64_t size) {
+  if (part[field].is_none()) return nullptr;
+  const auto array = py::cast<py::array>(part[field]);
+  require(array.dtype().equal(type) && array.size() == size &&
+              (array.flags() & py::array::c_style) && is_aligned(array),
+          "look_up: indices, offsets and weights must be contiguous, of equal sizes and types");
+  return array.data();
 }
 
-LookUp prepare(const Table& table, const py::array& indices,
-               const std::optional<py::array>& offsets, const std::optional<py::array>& weights,
-               py::array& out, bool ends) {
-  const bool wide = has_dtype<std::int64_t>(indices);
-  const std::int64_t count = indices.size();
-  const std::int64_t bags = out.ndim() == 2 ? out.shape(0) : -1;
-  require(has_dtype<float>(out) && bags >= 0 && out.shape(1) == table.layout.columns &&
+LookUp prepare(const py::tuple& part) {
+  require(part.size() == kNumFields, "look_up: a table has other arguments");
+  const RowLayout layout =
+      layout_of(number(part, kFormat), number(part, kHalf) != 0, number(part, kColumns));
+  const auto rows = py::cast<py::array>(part[kRowsOf]),
+             indices = py::cast<py::array>(part[kIndices]);
+  auto out = py::cast<py::array>(part[kOut]);
+  const auto bytes = matrix<std::uint8_t>(rows, "look_up: rows");
+  require(bytes.col_stride == 1 && bytes.cols == layout.row_bytes(),
+          "look_up: rows must have the bytes of their layout");
+  require(has_dtype<float>(out) && out.ndim() == 2 && out.shape(1) == layout.columns &&
               stride_of(out, 1, 4) == 4 && is_aligned(out) && out.writeable(),
-          "EmbeddingBag: out must be float32 (bags, columns) with contiguous rows");
-  const auto pointer = [&](const std::optional<py::array>& array, std::int64_t size,
-                           const char* name) -> const void* {
-    if (wide) return data_of<std::int64_t>(array, size, name);
-    return data_of<std::int32_t>(array, size, name);
-  };
+          "look_up: out must be float32 (bags, columns) with contiguous rows");
+  const std::int64_t mode = number(part, kMode);
+  require(mode >= 0 && mode <= static_cast<int>(BagMode::max), "look_up: no such mode");
+  const bool wide = has_dtype<std::int64_t>(indices);
+  const py::dtype index = wide ? dtype_of<std::int64_t>() : dtype_of<std::int32_t>();
   Bags b;
-  b.indices = pointer(indices, count, "indices");
-  b.num_indices = count;
-  b.offsets = pointer(offsets, bags + (ends ? 1 : 0), "offsets");
-  b.ends = ends;
-  b.num_bags = bags;
-  b.length = bags > 0 ? count / bags : 0;
-  b.weights = data_of<float>(weights, count, "per_sample_weights");
-  require(offsets || b.length * bags == count, "EmbeddingBag: bags must have equal lengths");
-  require(wide || count < std::int64_t{1} << 31, "EmbeddingBag: so many indices must be int64");
-  const EmbeddingBag::Options options{.mode = table.mode,
+  b.num_indices = indices.size();
+  b.num_bags = out.shape(0);
+  b.ends = number(part, kEnds) != 0;
+  b.indices = data_of(part, kIndices, index, b.num_indices);
+  b.offsets = data_of(part, kOffsets, index, b.num_bags + (b.ends ? 1 : 0));
+  b.length = b.num_bags > 0 ? b.num_indices / b.num_bags : 0;
+  b.weights = static_cast<const float*>(data_of(part, kWeights, dtype_of<float>(), b.num_indices));
+  require(b.offsets || b.length * b.num_bags == b.num_indices,
+          "look_up: bags must have equal lengths");
+  require(wide || b.num_indices < std::int64_t{1} << 31, "look_up: so many indices must be int64");
+  const EmbeddingBag::Options options{.mode = static_cast<BagMode>(mode),
                                       .index = wide ? IndexType::int64 : IndexType::int32,
                                       .weighted = b.weights != nullptr,
-                                      .padding_index = table.padding,
-                                      .prefetch = table.prefetch};
-  constexpr std::int64_t kFloat = sizeof(float);
-  const std::int64_t bytes =
-      count * table.layout.row_bytes() + bags * table.layout.columns * kFloat;
-  const std::int64_t stride = stride_of(out, 0, table.layout.columns * kFloat) / kFloat;
-  return {EmbeddingBag(table.layout, options),     table.rows, b,
-          static_cast<float*>(out.mutable_data()), stride,     bytes};
+                                      .padding_index = number(part, kPadding),
+                                      .prefetch = static_cast<int>(number(part, kPrefetch))};
+  const std::int64_t row_of_out = std::int64_t{layout.columns} * 4;
+  return {EmbeddingBag(layout, options),
+          {reinterpret_cast<const std::byte*>(bytes.data), bytes.rows, bytes.row_stride},
+          b,
+          static_cast<float*>(out.mutable_data()),
+          stride_of(out, 0, row_of_out) / 4,
+          b.num_indices * layout.row_bytes() + b.num_bags * row_of_out};
 }
 
 // A position in the indices of a table.
@@ -153,19 +149,11 @@ Position for_all(const std::vector<LookUp>& all, std::vector<Position>& bad, Use
 
 // None, or what is wrong: (the table, "offsets" or "indices", the position). With `intact`, nothing
 // is written unless all indices are right.
-py::object look_up(const std::vector<const Table*>& tables, const std::vector<py::array>& indices,
-                   const std::vector<std::optional<py::array>>& offsets,
-                   const std::vector<std::optional<py::array>>& weights,
-                   std::vector<py::array> outs, const std::vector<bool>& ends, bool intact,
-                   int num_threads) {
-  require(indices.size() == tables.size() && offsets.size() == tables.size() &&
-              weights.size() == tables.size() && outs.size() == tables.size() &&
-              ends.size() == tables.size(),
-          "EmbeddingTables: every table has arguments of its own");
+py::object look_up(const py::list& parts, bool intact, int num_threads) {
   std::vector<LookUp> all;
   std::int64_t bytes = 0;
-  for (std::size_t t = 0; t < tables.size(); ++t) {
-    all.push_back(prepare(*tables[t], indices[t], offsets[t], weights[t], outs[t], ends[t]));
+  for (const py::handle part : parts) {
+    all.push_back(prepare(py::cast<py::tuple>(part)));
     bytes += all.back().bytes;
   }
   Position bad;
@@ -225,12 +213,7 @@ py::object quantize(const py::array& x, int format, bool half, int num_threads) 
 }  // namespace
 
 void bind_tables(py::module_& m) {
-  bound_class<Table>(m, "EmbeddingTable")
-      .def(py::init(&make_table), py::arg("rows"), py::arg("format"), py::arg("half"),
-           py::arg("columns"), py::arg("mode"), py::arg("padding"), py::arg("prefetch"));
-  m.def("look_up", &look_up, py::arg("tables"), py::arg("indices"), py::arg("offsets"),
-        py::arg("weights"), py::arg("outs"), py::arg("ends"), py::arg("intact"),
-        py::arg("num_threads"));
+  m.def("look_up", &look_up, py::arg("parts"), py::arg("intact"), py::arg("num_threads"));
   m.def("quantize_rows", &quantize, py::arg("x"), py::arg("format"), py::arg("half"),
         py::arg("num_threads"));
 }

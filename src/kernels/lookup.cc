@@ -14,13 +14,21 @@ Isa lookup_isa(Features features) noexcept {
 std::string lookup_name(const LookupKey& key) {
   constexpr const char* kFormats[] = {"f32", "f16", "bf16", "u8", "u4", "u2"};
   constexpr const char* kModes[] = {"sum", "mean", "max"};
-  const auto at = [](const auto& names, auto i) { return names[static_cast<int>(i)]; };
-  std::string name = std::string("lookup_") + isa_name(key.isa) + "_" + at(kFormats, key.format);
-  if (is_integer(key.format)) name += key.scale == RowScale::float16 ? "_half" : "_float";
-  name += std::string("_") + at(kModes, key.mode) + "_" + std::to_string(key.columns);
-  if (key.weighted) name += "_weighted";
-  name += key.index == IndexType::int64 ? "_int64" : "_int32";
-  return name + "_ahead" + std::to_string(key.prefetch);
+  const std::string columns = std::to_string(key.columns);
+  const std::string ahead = "ahead" + std::to_string(key.prefetch);
+  const char* scale = key.scale == RowScale::float16 ? "half" : "float";
+  const char* parts[] = {isa_name(key.isa),
+                         kFormats[static_cast<int>(key.format)],
+                         is_integer(key.format) ? scale : "",
+                         kModes[static_cast<int>(key.mode)],
+                         columns.c_str(),
+                         key.weighted ? "weighted" : "",
+                         key.index == IndexType::int64 ? "int64" : "int32",
+                         ahead.c_str()};
+  std::string name = "lookup";
+  for (const char* part : parts)
+    if (*part) (name += '_') += part;
+  return name;
 }
 
 LookupFunction find_lookup(const LookupKey& key) {

@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "fbg/core/float_environment.h"
 #include "kernels/lookup.h"
@@ -44,14 +43,15 @@ struct EmbeddingBag::Kernel {
 };
 
 EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
-  if (layout.columns < 1 || layout.columns > kMostColumns)
-    throw std::invalid_argument("EmbeddingBag: a table has 1 to " + std::to_string(kMostColumns) +
-                                " columns, got " + std::to_string(layout.columns));
-  if (options.weighted && options.mode == BagMode::max)
-    throw std::invalid_argument("EmbeddingBag: a maximum has no weights");
-  if (options.prefetch < 0 || options.prefetch > kMostPrefetch)
-    throw std::invalid_argument("EmbeddingBag: prefetch must be within [0, " +
-                                std::to_string(kMostPrefetch) + "]");
+  const auto require = [](bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+  };
+  require(layout.columns >= 1 && layout.columns <= kMostColumns,
+          "EmbeddingBag: a table has 1 to 16777216 columns");
+  require(!options.weighted || options.mode != BagMode::max,
+          "EmbeddingBag: a maximum has no weights");
+  require(options.prefetch >= 0 && options.prefetch <= kMostPrefetch,
+          "EmbeddingBag: prefetch must be within [0, 32768]");
   const kernels::LookupKey key{layout.columns,
                                layout.format,
                                is_integer(layout.format) ? layout.scale : RowScale::float32,

@@ -15,7 +15,7 @@ from fbg.arrays import (
     require_integer,
 )
 from fbg.errors import named_arguments
-from fbg.tables.arguments import check_bags, check_out, refuse, threads
+from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
 from fbg.tables.rows import (
     DTYPES,
     INTEGERS,
@@ -85,15 +85,6 @@ class EmbeddingBag:
         self._padding = padding
         self._ends = require_flag(ends, "EmbeddingBag: include_last_offset")
         self._prefetch = require_integer(prefetch, "EmbeddingBag: prefetch", 0, 1 << 15)
-        self._table = _fbg.EmbeddingTable(
-            rows.data,
-            DTYPES.index(rows.dtype),
-            rows.half,
-            rows.columns,
-            MODES.index(mode),
-            padding,
-            self._prefetch,
-        )
 
     @staticmethod
     def from_fused(
@@ -224,19 +215,19 @@ class EmbeddingBag:
         else:
             inputs = (self._rows.data, part.indices, part.offsets, part.weights)
             result = check_out(out, shape, name, *inputs)
-        bad = _fbg.look_up(
-            [self._table],
-            [part.indices],
-            [part.offsets],
-            [part.weights],
-            [result],
-            [self._ends],
-            given,
-            threads(num_threads, name),
-        )
+        bad = _fbg.look_up([self._part(part, result)], given, threads(num_threads, name))
         if bad is not None:
             refuse(bad, part, self.shape[0], f"{name}: {bad[1]}")
         return result
+
+    def _part(self, given: BagArguments, out: Floats) -> tuple[Any, ...]:
+        """Return what the native look-up is told of this table."""
+        rows, b = self._rows, given
+        return (
+            *(rows.data, DTYPES.index(rows.dtype), rows.half, rows.columns),
+            *(MODES.index(self._mode), self._padding, self._prefetch),
+            *(b.indices, b.offsets, b.weights, out, self._ends),
+        )
 
     def __repr__(self) -> str:
         rows, columns = self.shape

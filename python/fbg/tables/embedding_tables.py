@@ -89,16 +89,11 @@ class EmbeddingTables:
             raise ValueError(f"{name}: tables must have equally many bags, got {sorted(numbers)}")
         result = self._result(out, parts)
         ends = np.cumsum([bag.shape[1] for bag in self._bags])[:-1]
-        bad = _fbg.look_up(
-            [bag._table for bag in self._bags],
-            [part.indices for part in parts],
-            [part.offsets for part in parts],
-            [part.weights for part in parts],
-            np.split(result, ends, axis=1),
-            [bag.include_last_offset for bag in self._bags],
-            out is not None,
-            threads(num_threads, name),
-        )
+        outs = np.split(result, ends, axis=1)
+        looked_up = [
+            bag._part(part, own) for bag, part, own in zip(self._bags, parts, outs, strict=True)
+        ]
+        bad = _fbg.look_up(looked_up, out is not None, threads(num_threads, name))
         if bad is not None:
             table = bad[0]
             refuse(bad, parts[table], self._bags[table].shape[0], f"{name}: {bad[1]}[{table}]")
