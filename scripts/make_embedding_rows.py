@@ -25,6 +25,8 @@ def main() -> None:
         rows = getattr(torch.ops.quantized, f"embedding_bag_{name}_prepack")(table)
         look_up = getattr(torch.ops.quantized, f"embedding_bag_{name}_rowwise_offsets")
         arrays[f"{dtype}_rows"] = rows
+        unpack = getattr(torch.ops.quantized, f"embedding_bag_{name}_unpack")
+        arrays[f"{dtype}_floats"] = unpack(rows)
         for key, factors in (("sums", None), ("weighted", weights)):
             result = look_up(rows, indices, offsets, False, 0, False, factors, None, False)
             arrays[f"{dtype}_{key}"] = result

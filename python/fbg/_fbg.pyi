@@ -396,7 +396,7 @@ def look_up(
     parts: list[tuple[Any, ...]], intact: bool, num_threads: int
 ) -> tuple[int, str, int] | None: ...
 def quantize_rows(
-    x: npt.NDArray[np.float32], format: int, half: bool, num_threads: int
+    x: npt.NDArray[np.float32], bits: int, half: bool, num_threads: int
 ) -> npt.NDArray[np.uint8] | int: ...
 
 # bind_search.cc: queries are contiguous (Q, n), rows of the corpus (N, n) too; the metric is

@@ -83,7 +83,7 @@ std::int64_t quantize_rows(const RowLayout& layout, MatrixView<const float> x, s
     float lo, hi;
     const bool finite =
         kernels.find_extent(row, static_cast<std::size_t>(layout.columns), &lo, &hi);
-    const Parameters chosen = parameters(layout, lo, hi);
+    const Parameters chosen = parameters(layout, lo + 0.0f, hi + 0.0f);  // -0 counts as 0
     if (!finite || !chosen.valid()) return i;
     quantize_row(kernels, layout, row, chosen, rows + i * stride);
   }

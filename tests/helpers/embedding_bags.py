@@ -42,7 +42,7 @@ def values_of(fused: Array, columns: int, dtype: str) -> tuple[Array, Array, Arr
 
 def quantized(x: Array, dtype: str, scale_dtype: Any) -> Array:
     """Fused rows by FBGEMM's definition."""
-    top, lo, hi = F32(2 ** BITS[dtype] - 1), x.min(axis=1), x.max(axis=1)
+    top, lo, hi = F32(2 ** BITS[dtype] - 1), x.min(axis=1) + F32(0), x.max(axis=1) + F32(0)
     if dtype == "int8" and scale_dtype == F32:
         bias, scale = lo, (hi - lo) / top
         inverse = top / (hi - lo + F32(1e-8))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fbg
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
 from fbg.tables.rows import DTYPES, INTEGERS
-from helpers.embedding_bags import F32, Array, look_up, quantized, values_of
+from helpers.embedding_bags import BITS, F32, Array, look_up, quantized, values_of
 
 GOLDEN = Path(__file__).parents[1] / "data" / "embedding_rows.npz"
 MODES = ("sum", "mean", "max")
@@ -92,6 +92,10 @@ def test_rows_and_sums_are_those_of_torch(isa: str, dtype: str) -> None:
     table, indices, offsets = golden["table"], golden["indices"], golden["offsets"]
     bag = fbg.EmbeddingBag(table, dtype)
     rows = golden[f"{dtype}_rows"]
+    scale_dtype = F32 if dtype == "int8" else np.float16
+    assert bits(quantize_rowwise(table, BITS[dtype], scale_dtype, "fbgemm").fused()) == bits(rows)
+    every = bag(np.arange(len(table))[:, None])
+    assert bits(every) == bits(golden[f"{dtype}_floats"])
     assert bits(bag._rows.data) == bits(rows)
     packed = fbg.EmbeddingBag.from_fused(rows, table.shape[1], dtype)
     for one in (bag, packed):

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+import fbg
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
+from helpers.embedding_bags import quantized
 from helpers.quantization import F32, FINITE, Array
 
 
@@ -112,3 +114,23 @@ def test_fused_bytes_are_values_then_scale_then_bias() -> None:
     assert half.tolist() == [[0x10, 0x32, 0x0F, 0x00, 0x38, 0x00, 0xBC]]
     single = quantize_rowwise(np.array([[0, 255, 3]], F32)).fused()
     assert single.tolist() == [[0, 255, 3, 0, 0, 0x80, 0x3F, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@given(x=matrices(st.floats(-60000, 60000, width=32)))
+def test_rows_by_fbgemm_follow_its_definition(bits: int, scale_dtype: Any, x: Array) -> None:
+    for name in fbg.isa.supported():
+        with fbg.isa.limit(name):
+            rows = quantize_rowwise(x, bits, scale_dtype, method="fbgemm")
+        expected = quantized(x, f"int{bits}", scale_dtype) if x.size else rows.fused()
+        np.testing.assert_array_equal(rows.fused(), expected)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_many_rows_by_fbgemm_are_those_one_by_one(bits: int) -> None:
+    x = np.random.default_rng(bits).standard_normal((1000, 70)).astype(F32)
+    wide = np.zeros((1000, 141), F32)
+    wide[:, 1::2] = x
+    rows = quantize_rowwise(wide[:, 1::2], bits, method="fbgemm").fused()
+    np.testing.assert_array_equal(rows, quantized(x, f"int{bits}", F32))

@@ -24,6 +24,9 @@ struct EmbeddingRows {
 //
 //   q = saturate(rint((x - bias) * r)), half to even
 //
+// A minimum of -0 counts as 0, because it depends on the order of comparisons which of the two is
+// found.
+//
 // Returns the first row that has a NaN or an infinity, or whose scale or bias is too large for T,
 // and writes neither that row nor those behind it; -1 if there is none.
 std::int64_t quantize_rows(const RowLayout& layout, MatrixView<const float> x, std::byte* rows,

@@ -15,15 +15,17 @@ The format in which FBGEMM and PyTorch keep embedding tables. A fused row of N v
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg import arrays
+from fbg import _fbg, arrays
 from fbg.arrays import (
+    Array,
     Floats,
     as_array,
+    require_choice,
     require_dtype,
     require_dtype_name,
     require_integer,
@@ -130,8 +132,27 @@ def _round_towards(x: npt.NDArray[Any], dtype: str, direction: float) -> npt.NDA
         return np.where(wrong, np.nextafter(near, near.dtype.type(direction)), near)
 
 
+def fused_by_fbgemm(x: Floats, bits: int, scale_dtype: str, name: str) -> npt.NDArray[np.uint8]:
+    """Return finite float32 `x`, which has columns, as fused rows by FBGEMM's definition."""
+    values = x if arrays.has_dense_rows(x) else np.ascontiguousarray(x)
+    half = scale_dtype == "float16"
+    made = _fbg.quantize_rows(values, bits, half, _fbg.num_threads())
+    if not isinstance(made, int):
+        return made
+    arrays.require_finite(values[made], f"{name}, row {made},")
+    lo, hi = values[made].min(), values[made].max()
+    raise ValueError(_no_parameters(name, scale_dtype, made, lo, hi))
+
+
+def _no_parameters(name: str, dtype: str, row: int, lo: Any, hi: Any) -> str:
+    return f"{name} must fit a {dtype} scale and bias, got row {row} within [{lo:g}, {hi:g}]"
+
+
 def quantize_rowwise(
-    x: object, bits: int = 8, scale_dtype: npt.DTypeLike = np.float32
+    x: object,
+    bits: int = 8,
+    scale_dtype: npt.DTypeLike = np.float32,
+    method: Literal["covering", "fbgemm"] = "covering",
 ) -> RowwiseMatrix:
     """Quantize each row of a matrix over its own range.
 
@@ -147,12 +168,15 @@ def quantize_rowwise(
         bits: 8, 4 or 2.
         scale_dtype: float32 or float16, of scale and bias. FBGEMM and PyTorch use float32 for 8
             bits, and float16 for 4 and 2.
+        method: "covering", as above, or "fbgemm": with the bits of FBGEMM and of
+            ``torch.ops.quantized.embedding_bag_byte_prepack`` and its like, which round scale and
+            bias to nearest and multiply by the reciprocal of the scale. Ends of a row may then be
+            outside of the range.
 
     Raises TypeError for other dtypes, ValueError unless 2-D and finite, or where a scale or bias is
-    too large for float16.
+    too large for its dtype.
 
-    Source: FBGEMM, FloatOrHalfToFusedNBitRowwiseQuantizedSBHalf: same format; it rounds scale and
-    bias to nearest and multiplies by the reciprocal of the scale.
+    Source: FBGEMM, FloatOrHalfToFusedNBitRowwiseQuantizedSBHalf.
 
     >>> rows = quantize_rowwise(np.array([[0, 1, 2, 15], [-3, -3, -3, -3]], np.float32), bits=4)
     >>> rows.data
@@ -162,8 +186,17 @@ def quantize_rowwise(
     (array([1., 1.], dtype=float32), array([ 0., -3.], dtype=float32))
     """
     number, dtype = _require_format(bits, scale_dtype, "quantize_rowwise")
+    require_choice(method, "quantize_rowwise: method", "covering", "fbgemm")
     values = require_finite(x, "quantize_rowwise: x")
     require_matrix(values, "quantize_rowwise: x", "(M, N)")
+    if method == "fbgemm" and values.shape[1]:
+        floats = values.astype(np.float32, copy=False)
+        fused = fused_by_fbgemm(floats, number, dtype, "quantize_rowwise: x")
+        return RowwiseMatrix.from_fused(fused, values.shape[1], number, dtype)
+    return _quantize_covering(values, number, dtype)
+
+
+def _quantize_covering(values: Array, number: int, dtype: str) -> RowwiseMatrix:
     m, n = values.shape
     top = 2**number - 1
     wide = values.astype(np.float64)
@@ -173,10 +206,8 @@ def quantize_rowwise(
     scale = _round_towards((hi - np.where(finite, bias, lo)) / top, dtype, np.inf)
     bad = np.flatnonzero(~(finite & np.isfinite(scale)))
     if bad.size:
-        raise ValueError(
-            f"quantize_rowwise: x must fit a {dtype} scale and bias, got row {bad[0]} "
-            f"within [{lo[bad[0]]:g}, {hi[bad[0]]:g}]"
-        )
+        row = int(bad[0])
+        raise ValueError(_no_parameters("quantize_rowwise: x", dtype, row, lo[row], hi[row]))
     scale = np.where(scale > 0, scale, np.ones((), dtype))
     step, start = (v.astype(np.float64)[:, None] for v in (scale, bias))
     q = np.clip(np.rint((wide - start) / step), 0, top).astype(np.uint8)

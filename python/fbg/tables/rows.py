@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg, arrays
+from fbg import arrays
 from fbg.arrays import Array, as_array, require_dtype, require_matrix
-from fbg.quantization.rowwise import RowwiseMatrix
+from fbg.quantization.rowwise import RowwiseMatrix, fused_by_fbgemm
 
 FLOATS = ("float32", "float16", "bfloat16")
 INTEGERS = ("int8", "int4", "int2")
@@ -44,20 +44,6 @@ def torch_scale(dtype: str) -> str:
     return "float32" if dtype == "int8" else "float16"
 
 
-def quantize(x: Array, dtype: str, scale_dtype: str, name: str) -> npt.NDArray[np.uint8]:
-    """Return fused rows of float32 `x`, by FBGEMM's definition."""
-    values = x if arrays.has_dense_rows(x) else np.ascontiguousarray(x)
-    half = scale_dtype == "float16"
-    made = _fbg.quantize_rows(values, DTYPES.index(dtype), half, _fbg.num_threads())
-    if not isinstance(made, int):
-        return made
-    arrays.require_finite(values[made], f"{name}, row {made},")
-    raise ValueError(
-        f"{name} must fit a {scale_dtype} scale and bias, got row {made} "
-        f"within [{values[made].min():g}, {values[made].max():g}]"
-    )
-
-
 def make_rows(table: object, dtype: str | None, name: str) -> Rows:
     """Return the rows of a matrix: of its own dtype in place, of any other converted."""
     if isinstance(table, RowwiseMatrix):
@@ -73,7 +59,7 @@ def make_rows(table: object, dtype: str | None, name: str) -> Rows:
     wanted = array.dtype.name if dtype is None else dtype
     if wanted in INTEGERS:
         floats = array.astype(np.float32, copy=False)
-        fused = quantize(floats, wanted, torch_scale(wanted), f"{name}: table")
+        fused = fused_by_fbgemm(floats, BITS[wanted], torch_scale(wanted), f"{name}: table")
         return Rows(fused, wanted, wanted != "int8", columns)
     if wanted != array.dtype.name:
         array = _convert(array, wanted, name)
