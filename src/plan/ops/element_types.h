@@ -13,21 +13,28 @@
 
 namespace fbg {
 
-// Calls use.template operator()<T>() for a type that arithmetic works on; throws for narrow floats.
+// The type in which numbers of a type are computed, so that functions are compiled for few: narrow
+// integers have 32 bits, and wrap around when results are converted back.
+inline ElementType computed_in(ElementType type) {
+  switch (type) {
+    case ElementType::int8:
+    case ElementType::uint16:
+    case ElementType::int16:
+      return ElementType::int32;
+    case ElementType::uint32:
+      return ElementType::int64;
+    default:
+      return type;
+  }
+}
+
+// Calls use.template operator()<T>() for a type that computed_in returns; throws for narrow floats.
 template <class Use>
-auto with_number(ElementType type, const char* op, Use use) {
+auto with_wide_number(ElementType type, const char* op, Use use) {
   switch (type) {
     case ElementType::boolean:
     case ElementType::uint8:
       return use.template operator()<std::uint8_t>();
-    case ElementType::int8:
-      return use.template operator()<std::int8_t>();
-    case ElementType::uint16:
-      return use.template operator()<std::uint16_t>();
-    case ElementType::int16:
-      return use.template operator()<std::int16_t>();
-    case ElementType::uint32:
-      return use.template operator()<std::uint32_t>();
     case ElementType::int32:
       return use.template operator()<std::int32_t>();
     case ElementType::uint64:
@@ -38,11 +45,26 @@ auto with_number(ElementType type, const char* op, Use use) {
       return use.template operator()<float>();
     case ElementType::float64:
       return use.template operator()<double>();
-    case ElementType::float16:
-    case ElementType::bfloat16:
-      break;
+    default:
+      throw std::invalid_argument(std::string(op) + ": no arithmetic of 16-bit floats");
   }
-  throw std::invalid_argument(std::string(op) + ": no arithmetic of 16-bit floats");
+}
+
+// The same for any type that arithmetic works on.
+template <class Use>
+auto with_number(ElementType type, const char* op, Use use) {
+  switch (type) {
+    case ElementType::int8:
+      return use.template operator()<std::int8_t>();
+    case ElementType::uint16:
+      return use.template operator()<std::uint16_t>();
+    case ElementType::int16:
+      return use.template operator()<std::int16_t>();
+    case ElementType::uint32:
+      return use.template operator()<std::uint32_t>();
+    default:
+      return with_wide_number(type, op, use);
+  }
 }
 
 // a + b and the like; integers wrap around.

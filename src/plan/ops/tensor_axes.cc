@@ -95,7 +95,7 @@ class ReduceAxisOp final : public Op {
         type_(type) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    return with_number(type_, "reduce_axis", [this]<class T>() -> std::unique_ptr<Step> {
+    return with_wide_number(type_, "reduce_axis", [this]<class T>() -> std::unique_ptr<Step> {
       const auto y_bytes =
           static_cast<std::int64_t>(gives_positions(reduction_) ? sizeof(std::int64_t) : sizeof(T));
       return make_unit_step(
@@ -125,7 +125,7 @@ class AccumulateOp final : public Op {
         type_(type) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    return with_number(type_, "accumulate", [this]<class T>() -> std::unique_ptr<Step> {
+    return with_wide_number(type_, "accumulate", [this]<class T>() -> std::unique_ptr<Step> {
       return make_unit_step(
           axis_.outer * blocks_of(axis_), 0,
           [this](const Frame& frame, std::byte*, int, Range units) {
@@ -185,7 +185,7 @@ class TopPositionsOp final : public Op {
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
     const auto own_bytes = static_cast<std::size_t>(axis_.count) * sizeof(Entry);
-    return with_number(type_, "top_positions", [&]<class T>() -> std::unique_ptr<Step> {
+    return with_wide_number(type_, "top_positions", [&]<class T>() -> std::unique_ptr<Step> {
       return make_unit_step(
           axis_.outer * axis_.inner, threads * own_bytes,
           [this](const Frame& frame, std::byte* scratch, int thread_id, Range units) {
@@ -229,12 +229,20 @@ class TopPositionsOp final : public Op {
   const ElementType type_;
 };
 
-std::int64_t require_axis(const Graph& graph, Buffer x, const Axis& axis, ElementType type,
-                          const char* what) {
-  const std::int64_t bytes = bytes_of(axis, element_bytes(type), what);
-  require_bytes(graph, x, bytes, what);
+void require_axis(const Graph& graph, Buffer x, const Axis& axis, ElementType type,
+                  const char* what) {
+  require_bytes(graph, x, bytes_of(axis, element_bytes(type), what), what);
   with_number(type, what, []<class T>() {});
-  return bytes;
+}
+
+// use(x, type), where x is converted to a type that functions are compiled for, and the result
+// back.
+template <class Use>
+Buffer computed(Graph& graph, Buffer x, ElementType type, bool back, Use use) {
+  const ElementType wide = computed_in(type);
+  if (wide == type) return use(x, type);
+  const Buffer y = use(convert(graph, x, type, wide), wide);
+  return back ? convert(graph, y, wide, type) : y;
 }
 
 }  // namespace
@@ -242,16 +250,21 @@ std::int64_t require_axis(const Graph& graph, Buffer x, const Axis& axis, Elemen
 Buffer reduce_axis(Graph& graph, Buffer x, Reduction reduction, const Axis& axis,
                    ElementType type) {
   require_axis(graph, x, axis, type, "reduce_axis: x");
-  const std::int64_t element = gives_positions(reduction) ? std::int64_t{8} : element_bytes(type);
-  return append_op(graph, std::make_shared<ReduceAxisOp>(x, reduction, axis, type),
-                   tensor_shape(bytes_of({axis.outer, 1, axis.inner}, element, "reduce_axis")));
+  const bool positions = gives_positions(reduction);
+  return computed(graph, x, type, !positions, [&](Buffer from, ElementType wide) {
+    const std::int64_t element = positions ? std::int64_t{8} : element_bytes(wide);
+    return append_op(graph, std::make_shared<ReduceAxisOp>(from, reduction, axis, wide),
+                     tensor_shape(bytes_of({axis.outer, 1, axis.inner}, element, "reduce_axis")));
+  });
 }
 
 Buffer accumulate_axis(Graph& graph, Buffer x, const Accumulation& accumulation, const Axis& axis,
                        ElementType type) {
-  const std::int64_t bytes = require_axis(graph, x, axis, type, "accumulate: x");
-  return append_op(graph, std::make_shared<AccumulateOp>(x, accumulation, axis, type),
-                   tensor_shape(bytes));
+  require_axis(graph, x, axis, type, "accumulate: x");
+  return computed(graph, x, type, true, [&](Buffer from, ElementType wide) {
+    return append_op(graph, std::make_shared<AccumulateOp>(from, accumulation, axis, wide),
+                     tensor_shape(bytes_of(axis, element_bytes(wide), "accumulate")));
+  });
 }
 
 Buffer top_positions(Graph& graph, Buffer x, std::int64_t k, bool greatest, const Axis& axis,
@@ -259,8 +272,10 @@ Buffer top_positions(Graph& graph, Buffer x, std::int64_t k, bool greatest, cons
   require_axis(graph, x, axis, type, "top_positions: x");
   require(k >= 1 && k <= axis.count, "top_positions: k must be at least 1 and at most " +
                                          std::to_string(axis.count) + ", got " + std::to_string(k));
-  return append_op(graph, std::make_shared<TopPositionsOp>(x, k, greatest, axis, type),
-                   tensor_shape(bytes_of({axis.outer, k, axis.inner}, 8, "top_positions")));
+  return computed(graph, x, type, false, [&](Buffer from, ElementType wide) {
+    return append_op(graph, std::make_shared<TopPositionsOp>(from, k, greatest, axis, wide),
+                     tensor_shape(bytes_of({axis.outer, k, axis.inner}, 8, "top_positions")));
+  });
 }
 
 }  // namespace fbg

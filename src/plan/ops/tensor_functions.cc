@@ -209,7 +209,7 @@ Named select_of(int bytes) {
 
 Named function_named(std::string_view name, ElementType type) {
   if (name == "select") return select_of(element_bytes(type));
-  return with_number(type, "function", [&]<class T>() -> Named {
+  return with_wide_number(computed_in(type), "function", [&]<class T>() -> Named {
     for (const Named& function : kArithmetic<T>)
       if (function.name == name) return function;
     if constexpr (std::is_integral_v<T>)
@@ -318,6 +318,13 @@ Buffer apply_function(Graph& graph, TypedFunction f) {
                 (last + 1) * FunctionOp::operand_bytes(f, i) <= tensor_bytes(graph, x.buffer),
             "function: strides reach beyond their operand");
     buffers.push_back(x.buffer);
+  }
+  if (const ElementType type = f.type, wide = computed_in(type);
+      wide != type && f.function != "select") {
+    f.type = wide;
+    for (StridedOperand& x : f.operands) x.buffer = convert(graph, x.buffer, type, wide);
+    const Buffer y = apply_function(graph, std::move(f));
+    return named.gives_boolean ? y : convert(graph, y, wide, type);
   }
   const std::int64_t extents[] = {elements, named.gives_boolean ? 1 : element_bytes(f.type)};
   const BufferShape shape = tensor_shape(checked_product(extents, "function"));
