@@ -37,6 +37,7 @@ MAKERS: dict[str, Maker] = {
     "minilm_golden": ("golden_models", "minilm_arrays", ()),
     **{f"tiny_{name}": ("golden_models", "tiny_model_arrays", (name,)) for name in CONFIGS},
     "tiny_jina_bert": ("golden_references", "jina_arrays", (CONFIGS["jina_bert"],)),
+    "tiny_settings": ("golden_settings", "settings_arrays", ()),
     "tiny_sparse": ("golden_sparse", "sparse_arrays", ()),
 }
 OTHERS: dict[str, Maker] = {

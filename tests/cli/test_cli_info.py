@@ -6,9 +6,19 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 import fbg
-from helpers import commands, tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_tasks
+from fbg.checkpoints import checkpoint, weights
+from helpers import (
+    commands,
+    tiny_bert,
+    tiny_gliner,
+    tiny_models,
+    tiny_multi,
+    tiny_outputs,
+    tiny_tasks,
+)
 
 
 def invoke(*args: str) -> str:
@@ -75,6 +85,36 @@ def test_every_directory_that_load_reads(name, tmp_path):
     assert (saved["dtype"], saved["layers"]) == (model.dtype, facts["layers"])
     assert saved["tasks"] == facts["tasks"]
     assert "saved in float32" in invoke("info", str(tmp_path / "saved"))
+
+
+@pytest.mark.parametrize("name", ["bert", "gemma3_text", "deberta-v2", "t5"])
+def test_no_weights_are_read(name, tmp_path, monkeypatch):
+    directory = tiny_models.write_tiny(tmp_path, name)
+    monkeypatch.setattr(checkpoint, "copy_floats", None)
+    monkeypatch.setattr(weights.UnpackedWeight, "pack", None)
+    assert name in invoke("info", str(directory))
+
+
+@pytest.mark.parametrize(
+    ("settings", "tensor", "reason"),
+    [
+        ({"residual_scale": 2.0}, None, "residual_scale must be left out or off"),
+        ({}, "linear.weight", "tensor linear.weight has no place in the network"),
+        ({"vocab_size": 100}, None, "word_embeddings.weight must have shape (100, 39)"),
+        ({"model_type": "gpt2"}, None, "model_type must be one of"),
+    ],
+)
+def test_it_says_why_a_directory_would_not_load(tmp_path, settings, tensor, reason):
+    directory = tiny_models.write_tiny(tmp_path, "bert", **settings)
+    if tensor is not None:
+        file = directory / "model.safetensors"
+        save_file({**load_file(file), tensor: np.ones(3, np.float32)}, file)
+    with pytest.raises(fbg.ModelError) as raised:
+        fbg.load(directory)
+    result = commands.invoke("info", directory)
+    assert result.exit_code == 1
+    assert result.output == f"Error: {raised.value}\n"
+    assert reason in result.output
 
 
 def test_tasks_are_those_of_the_head(tmp_path):

@@ -2,9 +2,11 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -21,6 +23,12 @@ def first_layers(count: int, folder: Path) -> Path:
     """Make `folder` a model of only the first layers of the real one."""
     for path in minilm_directory().iterdir():
         (folder / path.name).symlink_to(path)
+    weights = folder / "model.safetensors"
+    tensors = load_file(weights)
+    weights.unlink()
+    layers = {name: re.search(r"layer\.(\d+)\.", name) for name in tensors}
+    kept = [name for name, layer in layers.items() if layer is None or int(layer[1]) < count]
+    save_file({name: tensors[name] for name in kept}, weights)
     config = folder / "config.json"
     settings = json.loads(config.read_text())
     config.unlink()

@@ -17,6 +17,11 @@ from helpers.tiny_tasks import HUB, KINDS, MODELS, TEXTS, write_model
 
 SEQUENCE, TOKENS = "bert-ForSequenceClassification", "bert-ForTokenClassification"
 MASKED = "bert-ForMaskedLM"
+# The ends of names of tables of words.
+WORDS = (
+    *("embeddings.word_embeddings.weight", "embeddings.tok_embeddings.weight"),
+    *("embed_tokens.weight", "shared.weight"),
+)
 
 
 def test_every_family_has_a_golden_model_of_every_head() -> None:
@@ -64,6 +69,26 @@ def test_a_model_without_the_head_says_what_it_has(load: Load, tmp_path: Path, t
     other = TOKENS if task != "ner" else MASKED
     with pytest.raises(fbg.ModelError, match=f"{task}: .*this model has: encode, (ner|fill_mask)"):
         TASKS[task](load(other))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in MODELS if name.startswith(("bert", "roberta", "modern", "euro", "qwen"))],
+)
+def test_no_tensor_of_a_head_is_ignored(tmp_path: Path, name: str) -> None:
+    file = write_model(tmp_path, name) / "model.safetensors"
+    tensors, kind = load_file(file), MODELS[name][1]
+    table = next(key for key in tensors if key.endswith(WORDS))
+    prefix = table.removesuffix(next(words for words in WORDS if table.endswith(words)))
+    of_head = [key for key in tensors if not key.startswith(prefix or ("embed", "encoder", "pool"))]
+    for key in of_head:
+        save_file({name: tensor for name, tensor in tensors.items() if name != key}, file)
+        with pytest.raises(fbg.ModelError):  # a head of one tensor is missing as a whole
+            every_result(fbg.load(tmp_path), kind, TEXTS[:1])
+        extra = f"{key.rpartition('.')[0]}.other"
+        save_file({**tensors, extra: np.ones(3, np.float32)}, file)
+        with pytest.raises(fbg.ModelError, match=f"tensor {extra} has no place"):
+            fbg.load(tmp_path)
 
 
 @pytest.mark.parametrize("name", [SEQUENCE, "roberta-ForMaskedLM"])

@@ -11,6 +11,8 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from fbg.arrays import Floats
 from fbg.checkpoints.files import read_settings, require_file
 from fbg.checkpoints.kernel_tensor import Kernel, Ones, ZeroTensor, as_matrix
@@ -85,6 +87,7 @@ class Checkpoint:
         if change is not None:
             self._tensors = change(self._tensors)
         self._prefix = self._find_prefix(anchor)
+        self._read: set[str] = set()
 
     def _find_prefix(self, anchor: str) -> str:
         if anchor in self._tensors:
@@ -118,9 +121,40 @@ class Checkpoint:
         shape = self._tensors[self._stored_name(name)].shape
         return shape[0] if shape else None
 
+    def require_all_read(self, may_be_left: Callable[[str], bool] = lambda name: False) -> None:
+        """Raise ModelError for a tensor that was not read. may_be_left: says of its name, without
+        the prefix, whether that is right.
+        """
+        for stored, tensor in self._tensors.items():
+            if stored not in self._read and not may_be_left(stored.removeprefix(self._prefix)):
+                raise ModelError(
+                    f"{tensor.path}: tensor {stored} has no place in the network that the settings "
+                    "beside it describe; without it, results would be wrong"
+                )
+
+    def require_copy(self, name: str, copy: str) -> None:
+        """Raise ModelError if a tensor that shares its values with another one has others.
+
+        copy: its name without a prefix, or with that of the encoder.
+        """
+        one = self._tensors[self._stored_name(name)]
+        other = self._tensors.get(copy) or self._tensors.get(self._prefix + copy)
+        if other is None or (other.path, other.begin) == (one.path, one.begin):
+            return
+        if not np.array_equal(one.view(), other.view()):
+            raise ModelError(
+                f"{other.path}: tensor {other.name} must be a copy of {one.name}, because the "
+                "settings say that they are one table"
+            )
+
     def tensor(self, name: str, *shape: int, num_threads: int = 1) -> Floats:
         """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
         return copy_floats(self._require(name, shape), num_threads)
+
+    def zeros(self, name: str, *shape: int) -> Floats:
+        """Return zeros in place of a tensor, of which all but the values is checked."""
+        self._require(name, shape)
+        return np.broadcast_to(np.float32(0), shape)
 
     def weight(
         self, names: Sequence[str | Part | Kernel | Ones], outputs: Sequence[int], inputs: int
@@ -153,6 +187,7 @@ class Checkpoint:
         stored = self._stored_name(name)
         if stored not in self._tensors:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
+        self._read.add(stored)
         tensor = self._tensors[stored]
         where = f"{tensor.path}: tensor {stored}"
         if tensor.dtype not in DTYPES:

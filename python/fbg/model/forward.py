@@ -58,9 +58,11 @@ class HiddenStates:
         """Return the hidden states of token ids; see `Model.forward`."""
         inputs = self._checked(input_ids, attention_mask, token_type_ids)
         rows, columns = inputs.ids.shape
-        width = self._config.hidden_size
+        width = self._config.output_size
         hidden = np.zeros((rows, columns, width), np.float32)
-        pooled = np.zeros((rows, width), np.float32) if self._has_pooler else None
+        pooled = None
+        if self._has_pooler:
+            pooled = np.zeros((rows, self._config.hidden_size), np.float32)
         lengths = np.full(rows, columns) if inputs.valid is None else inputs.valid.sum(axis=1)
         kept = np.flatnonzero(lengths)  # rows with at least one token
         with calling:

@@ -33,10 +33,11 @@ from fbg.model.quantize import (
     quantize_in_turn,
     sequences_within_budget,
 )
-from fbg.model.settings import read_model_settings
+from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_saved
+from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress, active_progress, unheard
 from fbg.reading import ReadFiles, recorded_reads
@@ -215,13 +216,7 @@ def _assemble(
     """Read settings, then weights, and put them together. path: as the user gave it."""
     settings = read_model_settings(directory)
     folder, sentence, static = settings.folder, settings.sentence, settings.static
-    tokenizer = TextTokenizer(
-        folder / "tokenizer.json",
-        sentence.max_length,
-        sentence.lowercase,
-        special_tokens=static is None,
-        skip_unknown=static is not None and static.skips_unknown,
-    )
+    tokenizer = _tokenizer(settings)
     config = _with_head(settings.config, directory, sentence, tokenizer)
     adapter, mapped = None, (directory / WEIGHTS).is_file()
     if mapped:
@@ -238,6 +233,27 @@ def _assemble(
     model = Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
     model.reload = options.reload(path, model.dtype, adapter)
     return model
+
+
+def _tokenizer(settings: ModelSettings) -> TextTokenizer:
+    sentence, static = settings.sentence, settings.static
+    return TextTokenizer(
+        settings.folder / "tokenizer.json",
+        sentence.max_length,
+        sentence.lowercase,
+        special_tokens=static is None,
+        skip_unknown=static is not None and static.skips_unknown,
+    )
+
+
+def require_loadable(directory: Path, settings: ModelSettings) -> None:
+    """Raise the ModelError of `load` for a checkpoint without reading its weights.
+
+    What only their values show stays unnoticed: numbers that are not finite, and checksums.
+    """
+    config = _with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
+    if not (directory / WEIGHTS).is_file() and settings.static is None:
+        read_checkpoint(settings.folder, config, 1, source=HeaderSource)
 
 
 def _sentence_files(directory: Path) -> dict[str, bytes]:

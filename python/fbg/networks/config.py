@@ -89,7 +89,9 @@ class EncoderConfig:
     scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
-    biases: fields of a layer whose linear layers have one, and "norm" where layer norms have one.
+    projected: columns of a projection of the last hidden states; 0: there is none.
+    biases: fields of a layer whose linear layers have one, and "norm" where layer norms have one;
+        for heads that may lack them, "dense" and "decoder".
     """
 
     model_type: str
@@ -125,6 +127,7 @@ class EncoderConfig:
     softcap: float | None = None
     gated: bool = False
     embedding_scale: float = 1.0
+    projected: int = 0
     biases: frozenset[str] = field(default=BIASES)
 
     @property
@@ -132,6 +135,11 @@ class EncoderConfig:
         """Tokens of the longest sequence that has a position for each."""
         unused = 0 if self.pad_token_id is None else self.pad_token_id + 1
         return self.max_positions - unused
+
+    @property
+    def output_size(self) -> int:
+        """Columns of the last hidden states."""
+        return self.projected or self.hidden_size
 
     @property
     def long_from(self) -> int | None:
@@ -179,6 +187,7 @@ def read_common(
     positions = settings.size(key("max_position_embeddings"), max_positions)
     if positions > MAX_ROTATIONS:
         raise settings.error(key("max_position_embeddings"), f"at most {MAX_ROTATIONS}")
+    _require_same(settings, renamed)
     default = activations[0] if activation is None else activation
     chosen = settings.choice(key("hidden_act"), tuple(activations), default=default)
     return {
@@ -198,6 +207,13 @@ def read_common(
         "pad_token_id": None,
         "tasks": read_task_config(settings),
     }
+
+
+def _require_same(settings: Settings, renamed: Mapping[str, str]) -> None:
+    """Raise ModelError if a setting has two names, both of which transformers takes, and values."""
+    for name, own in renamed.items():
+        if settings.get(name) not in (None, settings.get(own)):
+            raise settings.error(name, f"{own}, {settings.get(own)!r}")
 
 
 def read_token_types(

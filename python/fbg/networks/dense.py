@@ -13,6 +13,7 @@ from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops.op import Value
 from fbg.networks.graph import add_activated
+from fbg.networks.unread import require_known_settings
 
 # Classes of torch.nn, and their form in the graph: an activation of linear layers, or an op.
 ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
@@ -51,12 +52,15 @@ def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
             settings.choice(key, (of,))
     if settings.flag("use_residual"):
         raise settings.error("use_residual", "false")
+    has_bias = settings.flag("bias", default=True)
     activation = ACTIVATIONS[_activation_class(settings)]
+    require_known_settings(settings, "Dense")
     checkpoint = Checkpoint(directory, "linear.weight")
     weight = checkpoint.weight(["linear"], [outputs], inputs).pack("float32", 1)
     bias = np.zeros(outputs, np.float32)
-    if settings.flag("bias", default=True):
+    if has_bias:
         bias = checkpoint.tensor("linear.bias", outputs)
+    checkpoint.require_all_read()
     return Dense(Linear("dense", weight, bias), outputs, activation)
 
 

@@ -18,6 +18,7 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
 from fbg.networks.task_config import SpanConfig
+from fbg.networks.unread import require_known_settings
 
 GLINER = "gliner_config.json"
 MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work
@@ -114,16 +115,15 @@ def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> Encode
         if key in settings and not any(value is a or value == a for a in allowed):
             raise settings.error(key, " or ".join(repr(a) for a in allowed))
     if settings.get("encoder_config") is None:
-        values, prefix = KNOWN[settings.choice("model_name", tuple(KNOWN))], ""
+        given = Settings(path, KNOWN[settings.choice("model_name", tuple(KNOWN))])
     else:
         given = settings.section("encoder_config")
         given.choice("model_type", ("deberta-v2",), default="deberta-v2")
-        values, prefix = given.values(), "encoder_config."
     vocabulary = settings.get("vocab_size")
     if vocabulary not in (None, -1):
-        values = {**values, "vocab_size": settings.size("vocab_size")}
-    own = {**values, "model_type": "deberta-v2", "architectures": None}
-    config = read(Settings(path, own, prefix))
+        given = given.replaced(vocab_size=settings.size("vocab_size"))
+    own = given.replaced(model_type="deberta-v2", architectures=None)
+    config = read(own)
     hidden, layers = settings.size("hidden_size"), settings.size("num_rnn_layers", 1, at_least=0)
     width = settings.size("max_width", 12)
     if width > MAX_WIDTH:
@@ -147,8 +147,11 @@ def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> Encode
         None if number in (None, -1) else settings.size("class_token_index", at_least=0),
         settings.flag("embed_ent_token", default=True),
     )
+    require_known_settings(settings, "gliner")
     tasks = replace(config.tasks, kind="GLiNER", spans=spans)
-    longest = config.max_positions if own.get("position_biased_input", True) else MAX_TOKENS
+    longest = (
+        config.max_positions if own.flag("position_biased_input", default=True) else MAX_TOKENS
+    )
     return replace(config, tasks=tasks, max_positions=max(config.max_positions, longest))
 
 

@@ -39,9 +39,9 @@ class HeadNames:
     activation: after the dense layer; "encoder": the activation of the encoder's layers.
     mean_or_first: config.json says whether the head reads the mean of all tokens or the first one;
         or "late": each token by itself, until the output layer reads the mean of their results.
-    biases: whether the dense layer and the norm always have one; else the file shows it.
+    biases: whether the dense layer and the norm always have one; else config.json says it.
     bias: the bias of the output, if its name is not the weight's; output_biased: whether there
-        is one.
+        is one; of a decoder without, config.json says it.
     last: the head reads the last token of a sequence instead of the first.
     """
 
@@ -55,6 +55,11 @@ class HeadNames:
     bias: str | None = None
     output_biased: bool = True
     last: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The layers of the head."""
+        return tuple(part for part in (self.output, self.dense, self.norm) if part is not None)
 
     @property
     def output_bias(self) -> str:
@@ -112,14 +117,11 @@ def read_head(
         needs = f"{names.output}.weight requires a pooler"
         raise ModelError(f"{source.path}: {needs}, which is missing")
 
-    def biased(field: str, name: str) -> bool:
-        return names.biases or source.rows(f"{field}.bias", f"{name}.bias") is not None
-
     labels = _labels(source, config, bias)
     activation = config.activation if names.activation == "encoder" else names.activation
     dense, norm, output, decoder, decoder_bias = None, None, None, None, None
     if names.dense is not None:
-        field, has_bias = "head.dense", biased("head.dense", names.dense)
+        field, has_bias = "head.dense", names.biases or "dense" in config.biases
         # silu is an activation of gates: the gated factor is 1.
         parts: list[str | Part | Kernel | Ones] = [names.dense]
         if activation == "silu":
@@ -128,10 +130,10 @@ def read_head(
             field, parts, config.hidden_size, width, bias=has_bias, dtype="float32"
         )
     if names.norm is not None:
-        has_bias = biased("head.norm", names.norm)
+        has_bias = names.biases or "norm" in config.biases
         norm = source.norm("head.norm", names.norm, width, config.norm_eps, bias=has_bias)
     if masked:
-        wanted = names.output_biased or source.rows(*bias) is not None
+        wanted = names.output_biased or "decoder" in config.biases
         decoder_bias = source.vectors(bias[0], [bias[1] if wanted else None], [config.vocab_size])
         if not config.tasks.tied:
             decoder = source.table("head.decoder", names.output, config.vocab_size, width)

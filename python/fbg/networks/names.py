@@ -15,6 +15,7 @@ class Names:
 
     projection: from the width of the embeddings to the width of the layers.
     distance: a table of biases of attention, with a row for each bucket of distances.
+    last_projection: of the last hidden states; no prefix is put before it.
     pooler: tanh of a linear layer on the first token; checkpoints may lack it.
     layer: the n-th layer; the names below follow it and a dot. If layers share weights, it has
         {group} and {inner} instead of {n}.
@@ -34,6 +35,7 @@ class Names:
     projection: str | None = None
     distance: str | None = None
     final_norm: str | None = None
+    last_projection: str = "linear"
     pooler: str | None = "pooler.dense"
     convolution: str = "encoder.conv"
     layer: str = "encoder.layer.{n}"

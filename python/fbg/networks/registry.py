@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fbg.checkpoints.adapters import Adapter, merge_adapter
 from fbg.checkpoints.checkpoint import Checkpoint
@@ -24,6 +24,7 @@ from fbg.networks.source import CheckpointSource, SavedSource, Source
 from fbg.networks.static import StaticConfig, read_saved_static, read_static
 from fbg.networks.tensors import read_transformer
 from fbg.networks.transformer import Transformer
+from fbg.networks.unread import may_be_left, require_known_settings
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
@@ -46,6 +47,23 @@ BORROWED = {
     ),
 }
 
+# Other names of families, and settings that they stand for.
+RENAMED: dict[str, dict[str, Any]] = {
+    "bidirectional_pplx_qwen3": {
+        **{"model_type": "qwen3", "use_bidirectional_attention": True},
+        **{"id2label": None, "num_labels": None},  # states are not projected
+    }
+}
+
+# Keys that say whether a token sees later ones, and what they are where it does not.
+DIRECTIONS = {
+    "is_causal": True,
+    "causal": True,
+    "use_bidirectional_attention": False,
+    "is_bidirectional": False,
+    "bidirectional": False,
+}
+
 COLBERT = HeadNames("linear", output_biased=False)  # prefix of the encoder in any family
 
 
@@ -60,23 +78,34 @@ def _read_config(settings: Settings) -> EncoderConfig:
     borrowed = BORROWED.get(str(settings.get("model_type")))
     if borrowed is not None and borrowed.is_meant(settings):
         settings = settings.replaced(model_type=borrowed.family)
+    settings = settings.replaced(**RENAMED.get(str(settings.get("model_type")), {}))
     family = FAMILIES[settings.choice("model_type", tuple(FAMILIES))]
     positions = family.positions
     settings.choice("position_embedding_type", positions, default=positions[0])
     for decoding in ("is_decoder", "add_cross_attention"):
         if settings.flag(decoding):
             raise settings.error(decoding, "false: only encoders are supported")
-    return family.read_config(settings)
+    config = family.read_config(settings)
+    for key, value in DIRECTIONS.items():
+        if settings.get(key) is not None and settings.flag(key) != (value == config.causal):
+            raise settings.error(key, f"{str(value == config.causal).lower()} in this family")
+    require_known_settings(settings, family.model_type)
+    return config
 
 
 def read_checkpoint(
-    directory: Path, config: EncoderConfig, num_threads: int, adapter: Adapter | None = None
+    directory: Path,
+    config: EncoderConfig,
+    num_threads: int,
+    adapter: Adapter | None = None,
+    source: type[CheckpointSource] = CheckpointSource,
 ) -> Transformer:
     """Read the network of a Hugging Face directory; raises ModelError.
 
     The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
 
-    num_threads: threads that read and pack weights. adapter: merged into the weights.
+    num_threads: threads that read and pack weights. adapter: merged into the weights. source: how
+        weights are read; HeaderSource checks the files without reading them.
     """
     if isinstance(config, StaticConfig):
         return read_static(config)
@@ -85,8 +114,19 @@ def read_checkpoint(
     merge = partial(merge_adapter, directory / "config.json", adapter)
     checkpoint = Checkpoint(directory, anchor, merge)
     # Names of a head are complete: no prefix is put before them.
-    of_head = CheckpointSource(checkpoint.without_prefix(), num_threads)
-    return _read(CheckpointSource(checkpoint, num_threads), of_head, config)
+    of_head = source(checkpoint.without_prefix(), num_threads)
+    transformer = _read(source(checkpoint, num_threads), of_head, config)
+    family, kind = FAMILIES[config.model_type], config.tasks.kind
+    heads = {**family.heads, **({"HF_ColBERT": COLBERT} if kind == "HF_ColBERT" else {})}
+    read = heads.get(kind) if transformer.head is not None else None
+    tied = kind == "ForMaskedLM" and config.tasks.tied
+    checkpoint.require_all_read(
+        lambda name: may_be_left(name, family.model_type, heads.values(), read, tied)
+    )
+    if read is not None and tied:
+        checkpoint.require_copy(anchor, f"{read.output}.weight")
+    checkpoint.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5
+    return transformer
 
 
 def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
@@ -102,6 +142,10 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
         return read_saved_static(source, config)
     family = FAMILIES[config.model_type]
     transformer = read_transformer(source, config)
+    if config.projected:
+        name, shape = config.layouts[0].last_projection, (config.hidden_size, config.projected)
+        last = of_head.linear("projection", [name], *shape, bias=False, dtype="float32")
+        transformer = dataclasses.replace(transformer, projection=last)
     if config.tasks.spans is not None:
         return dataclasses.replace(transformer, spans=read_span_head(of_head, config))
     names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)

@@ -20,6 +20,13 @@ MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of the frequencies
 MAX_FACTOR = 1e6
 
+# Parameters of some kinds, which the others do not read.
+PARAMETERS = (
+    *("factor", "original_max_position_embeddings", "attention_factor", "mscale", "mscale_all_dim"),
+    *("beta_fast", "beta_slow", "high_freq_factor", "low_freq_factor", "truncate"),
+    *("short_factor", "long_factor", "type", "rope_type"),
+)
+
 KINDS = ("default", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope")
 
 
@@ -140,12 +147,15 @@ def read_rotation(
     rope = rope if layers is None else rope.section(layers)
     old = rope.get("rope_theta") is None
     theta_at, key = (settings, theta_key) if old else (rope, "rope_theta")
+    settings.get(theta_key)  # it yields to the newer key
     theta = theta_at.number(key, default_theta)
     if not 1 < theta <= MAX_THETA:
         raise theta_at.error(key, f"more than 1 and at most {MAX_THETA:g}")
     given = rope
     if settings.get("rope_parameters") is None:
         given = settings.section("rope_scaling" if scaled else "")
+    for parameter in PARAMETERS:
+        given.get(parameter)
     kind_key = "type" if given.get("rope_type") is None else "rope_type"
     kind = given.choice(kind_key, KINDS, default="default")
     if kind in ("default", "dynamic"):  # dynamic scaling begins beyond the length of the model

@@ -149,6 +149,21 @@ class CheckpointSource(Source):
         return weight if dtype is None else weight.pack(dtype, self.num_threads)
 
 
+class HeaderSource(CheckpointSource):
+    """Checks a checkpoint without reading its weights: all of them are 0, and none is packed."""
+
+    def floats(self, field: str, name: str, *shape: int) -> Floats:
+        return self.checkpoint.zeros(name, *shape)
+
+    def table(self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0) -> Floats:
+        return self.floats(field, f"{name}.weight", rows, cols)
+
+    def _weight(
+        self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None
+    ) -> Weight:
+        return self.checkpoint.weight(names, outputs, inputs)
+
+
 @dataclass(frozen=True)
 class SavedSource(Source):
     """Weights of a saved model, mapped as they were packed.

@@ -23,6 +23,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
+from fbg.networks.unread import require_known_settings
 
 TABLES = ("embedding.weight", "embeddings")  # for sentence-transformers, and for model2vec
 MODEL2VEC = "model2vec"
@@ -61,6 +62,7 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
             longest = min(settings.size("max_length", 512), LONGEST)
         if "normalize" in settings:
             normalize = settings.flag("normalize")
+        require_known_settings(settings, MODEL2VEC)
     tensors = _tensors(directory, folder, saved)
     if "embeddings.word" in tensors:
         table = tensors["embeddings.word"]
@@ -144,6 +146,9 @@ def _table(folder: Path, tensors: dict[str, StoredTensor]) -> StoredTensor:
     if len(found) != 1 or len(found[0].shape) != 2 or 0 in found[0].shape:
         got = ", ".join(f"{name} {tensor.shape}" for name, tensor in tensors.items()) or "nothing"
         raise ModelError(f"{folder}: must have one table of {' or '.join(TABLES)}, got {got}")
+    for name, tensor in tensors.items():
+        if name not in (*TABLES, "mapping", "weights"):
+            raise _error(tensor, "has no place in static embeddings")
     return found[0]
 
 

@@ -83,6 +83,7 @@ class Transformer:
     layers: tuple[Layer, ...] = ()
     pooler: Linear | None = None
     final_norm: NormKind | None = None
+    projection: Linear | None = field(default=None, kw_only=True)  # of the last hidden states
     head: Head | None = field(default=None, kw_only=True)
     spans: SpanHead | None = field(default=None, kw_only=True)
     dtype: str = field(default="float32", kw_only=True)
@@ -98,7 +99,8 @@ class Transformer:
             if taps is not None:
                 taps.append(x)
         assert x is not None
-        return add_norm(graph, x, self.final_norm)
+        x = add_norm(graph, x, self.final_norm)
+        return x if self.projection is None else graph.add(ops.Linear(x, self.projection))
 
     @cached_property
     def _encoder(self) -> tuple[Graph, Value]:

@@ -13,7 +13,7 @@ from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.directory import find_directory
-from fbg.model.load import load
+from fbg.model.load import load, require_loadable
 from fbg.model.settings import read_model_settings
 from fbg.networks.task_config import KINDS
 from fbg.reports.inputs import random_feeds
@@ -129,14 +129,19 @@ class WeightFacts(Report):
 
 
 def model_facts(path: str) -> ModelFacts:
-    """Read the settings of a model, a directory or a hub id; raises the errors of `fbg.load`."""
+    """Read the settings of a model, a directory or a hub id, and the headers of its weights.
+
+    Raises the errors of `fbg.load`, without reading the weights: a model that has facts loads,
+    unless values are damaged.
+    """
     try:
         directory = find_directory(path)
+        settings = read_model_settings(directory)
+        require_loadable(directory, settings)
     except ModuleNotFoundError as error:
         raise ModelError(
-            f"{path}: hub ids need the package {error.name}: {install_line(error.name)}"
+            f"{path}: models need the package {error.name}: {install_line(error.name)}"
         ) from error
-    settings = read_model_settings(directory)
     config, sentence = settings.config, settings.sentence
     weights, dtype, method = directory / WEIGHTS, None, None
     if weights.is_file():

@@ -99,7 +99,7 @@ class TimedNetwork:
 
         ids: (1, tokens).
         """
-        tokens, width = ids.size, self._config.hidden_size
+        tokens, width = ids.size, self._config.output_size
         packed = pack_padded(ids, None, None, self._config.pad_token_id)
         outputs = [np.empty((tokens, width), np.float32)]
         if self._pooled:

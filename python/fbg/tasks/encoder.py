@@ -64,8 +64,9 @@ class Encoder:
         self._truncation = require_truncation("encode", options.truncation)
         self._prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name)
         skipped = _prompt_tokens(context, self._prompt) if not sentence.include_prompt else 0
+        self._rounds = sentence.rounded
         # A Normalize module of the model comes before dimensions are cut off, the argument after.
-        self._normalize_last = shortened and bool(normalize)
+        self._normalize_last = (shortened or self._rounds) and bool(normalize)
         normalize_first = sentence.normalize if normalize is None else bool(normalize)
         normalize_now = normalize_first and not self._normalize_last
         self._engine = context.engines.embedding(normalize_now, skipped)
@@ -151,6 +152,8 @@ class Encoder:
         def keep(n: int, output: Floats) -> Floats:
             row: Floats = result[missing[n]]
             row[:] = output[0, : self.dimension]
+            if self._rounds:
+                row[:] = np.rint(np.tanh(row) * np.float32(127))
             known[first + missing[n]] = row
             return row
 

@@ -42,7 +42,7 @@ class Engines:
 
     def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
         dense = sentence.dense
-        self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
+        self.dimension = dense[-1].outputs if dense else transformer.config.output_size
         self._transformer, self._sentence = transformer, sentence
         self._made: dict[Key, Engine] = {}
         self._lock = Lock()
@@ -50,7 +50,7 @@ class Engines:
     @property
     def tokens(self) -> Engine:
         """The encoder alone, with a row for every token."""
-        width = self._transformer.config.hidden_size
+        width = self._transformer.config.output_size
         return self._engine(("tokens", 0, False), lambda graph, x: x, width, per_token=True)
 
     def embedding(self, normalize: bool, skipped: int = 0) -> Engine:
@@ -104,7 +104,7 @@ class Engines:
                 x = graph.add(ops.Linear(x, head.output))
             return _projected(graph, x, settings.dense, settings.normalize)
 
-        columns = settings.columns or self._transformer.config.hidden_size
+        columns = settings.columns or self._transformer.config.output_size
         columns = settings.dense[-1].outputs if settings.dense else columns
         return self._engine(("vectors", hidden_length, False), projected, columns, per_token=True)
 

@@ -18,7 +18,8 @@ from fbg.errors import ModelError
 MODULES, ROUTER = "modules.json", "router_config.json"
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
-ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize")
+QUANTIZER = "FlexibleQuantizer"  # of pplx-embed, whose directory has the code
+ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize", QUANTIZER)
 # Modules that replace another one, in other kinds of models.
 INSTEAD_OF = {
     "MLMTransformer": "Transformer",

@@ -74,7 +74,7 @@ def read_multi_vector(
         return _of_artifact(directory / ARTIFACT, max_length)
     if kind not in (PYLATE, PACKAGE) and MASK not in folders:
         return None
-    width, dense = config.hidden_size, []
+    width, dense = config.output_size, []
     for name, folder in modules.listed:
         if name == "Dense":
             dense.append(read_dense(directory / folder, width, TOKENS))

@@ -17,7 +17,8 @@ from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.gliner import GLINER
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
-from fbg.text.modules import MODULES, ROUTER, Modules, read_modules
+from fbg.networks.unread import require_known_settings
+from fbg.text.modules import MODULES, QUANTIZER, ROUTER, Modules, read_modules
 from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
 from fbg.text.pair_template import CHAT_TEMPLATE, PairTemplate, read_pair_template
 from fbg.text.query_weights import (
@@ -65,6 +66,7 @@ class SentenceConfig:
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_prompt_name: str | None = None
     include_prompt: bool = True  # whether prompts are pooled, too
+    rounded: bool = False  # whether elements are round(127 tanh(x)), as pplx-embed has them
     splade: Splade = Splade()
     score_tokens: tuple[int, ...] = ()  # for rerankers, as in TaskConfig
     pair_activation: str | None = None
@@ -79,7 +81,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     modules = read_modules(directory)
     max_length, lowercase = _read_length(directory / modules.encoder, config)
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
-    pooling, normalize, dense, width = "mean", False, [], config.hidden_size
+    pooling, normalize, dense, width = "mean", False, [], config.output_size
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
     multi_vector = read_multi_vector(directory, config, modules, max_length)
@@ -88,6 +90,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
             settings = read_settings(directory / folder / "config.json")
             pooling = _pooling(settings, config)
             include_prompt = settings.flag("include_prompt", default=True)
+            require_known_settings(settings, kind)
             if pooling == "weightedmean" and not include_prompt:
                 raise settings.error("include_prompt", "true where tokens count by their place")
         elif kind == "SpladePooling":
@@ -111,6 +114,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         prompts,
         default_prompt_name,
         include_prompt,
+        modules.folder(QUANTIZER) is not None,
         splade,
         tokens,
         read_pair_activation(read_optional(directory / PROMPTS)),
@@ -211,15 +215,16 @@ def _splade(settings: Settings) -> Splade:
 
 
 def _pooling(settings: Settings, config: EncoderConfig) -> str:
-    size = settings.get("word_embedding_dimension") or settings.get("embedding_dimension")
-    if size not in (None, config.hidden_size):
+    sizes = [settings.get(key) for key in ("word_embedding_dimension", "embedding_dimension")]
+    size = sizes[0] or sizes[1]
+    if size not in (None, config.output_size):
         raise ModelError(
-            f"{settings.path}: word_embedding_dimension must be {config.hidden_size}, "
-            f"the hidden_size of the model, got {size!r}"
+            f"{settings.path}: word_embedding_dimension must be {config.output_size}, "
+            f"the width of its hidden states, got {size!r}"
         )
+    modes = [mode for key, mode in MODES.items() if settings.flag(key)]
     if settings.get("pooling_mode") is not None:
         return settings.choice("pooling_mode", SUPPORTED)
-    modes = [mode for key, mode in MODES.items() if settings.flag(key)]
     if len(modes) != 1:
         raise ModelError(
             f"{settings.path}: exactly one pooling mode of {', '.join(SUPPORTED)} is supported, "

@@ -60,6 +60,8 @@ def _read(settings: Settings) -> EncoderConfig:
         raise settings.error("num_attention_heads", f"a divisor of hidden_size, {hidden}")
     if settings.get("embedding_size") not in (None, hidden):
         raise settings.error("embedding_size", f"hidden_size, {hidden}")
+    if settings.get("attention_head_size") not in (None, common["head_dim"]):
+        raise settings.error("attention_head_size", f"{common['head_dim']}, that of the heads")
     settings.choice("pooler_hidden_act", ("gelu",), default="gelu")
     relative = _read_relative(settings, common["max_positions"], common["norm_eps"])
     terms = 1 + (0 if relative is None else relative.keys + relative.queries)

@@ -27,6 +27,7 @@ from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 from fbg.networks.rotation import Rotation, read_rotation
+from fbg.networks.task_config import LABELLED, TaskConfig
 
 NAMES = Names(
     word="embed_tokens",
@@ -60,25 +61,37 @@ KEYS = {"layer_norm_eps": "rms_norm_eps"}
 def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
     """Read Llama's settings, or EuroBERT's, which is not a decoder."""
     pooling = ""
-    if not causal:
-        pooling = settings.choice("classifier_pooling", tuple(POOLINGS), default="late")
+    if causal:
+        causal = _is_causal(settings)
+    else:
+        key = "classifier_pooling" if settings.get("clf_pooling") is None else "clf_pooling"
+        pooling = settings.choice(key, tuple(POOLINGS), default="late")
         settings = settings.replaced(classifier_pooling="cls")
-    common = _read_common(settings, eps=1e-6 if causal else 1e-5)
-    biases = read_biases(settings, attention_bias=ATTENTION, mlp_bias=MLP)
+    common = _read_common(settings, eps=1e-5 if pooling else 1e-6)
+    biases = read_biases(settings, attention_bias=ATTENTION, mlp_bias=MLP | {"decoder"})
     rotation = read_rotation(settings, common["head_dim"], 10_000.0)
-    if not causal:
+    if pooling:
         common["tasks"] = replace(common["tasks"], pooling=POOLINGS[pooling])
     return _decoder(common, rotation, causal=causal, layouts=(NAMES,), biases=biases)
 
 
 def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
-    """Read the settings of Qwen2, whose queries, keys and values have biases, or of Qwen3."""
+    """Read the settings of Qwen2, whose queries, keys and values have biases, or of Qwen3.
+
+    Where tokens see later ones, the states may be projected to `num_labels` columns, as in
+    voyage-4-nano.
+    """
     common = _read_common(settings)
     layers = common["num_layers"]
-    window = _window(settings, common) if settings.flag("use_sliding_window") else None
+    causal = _is_causal(settings)
+    window = None
+    if settings.flag("use_sliding_window"):
+        window = _window(settings, common, causal)
     first = settings.size("max_window_layers", default=28, at_least=0)
     default = [FULL if window is None or n < first else SLIDING for n in range(layers)]
     kinds = layer_kinds(settings, layers, default)
+    if SLIDING in kinds and window is None:
+        raise settings.error("layer_types", "without windows, which sliding_window does not size")
     if names.q_norm is None:
         biases = frozenset({"qkv"})
     else:
@@ -86,7 +99,8 @@ def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
     return _decoder(
         common,
         read_rotation(settings, common["head_dim"], 10_000.0),
-        causal=not settings.flag("is_bidirectional") and settings.flag("is_causal", default=True),
+        causal=causal,
+        projected=0 if causal else _projected(settings, common),
         layouts=(names,),
         biases=biases,
         windows=tuple(None if kind == FULL else window for kind in kinds),
@@ -96,8 +110,9 @@ def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
 def _read_mistral(settings: Settings) -> EncoderConfig:
     common = _read_common(settings)
     rotation = read_rotation(settings, common["head_dim"], 10_000.0)
-    windows = (_window(settings, common),) * common["num_layers"]
-    return _decoder(common, rotation, causal=True, layouts=(NAMES,), windows=windows)
+    causal = _is_causal(settings)
+    windows = (_window(settings, common, causal),) * common["num_layers"]
+    return _decoder(common, rotation, causal=causal, layouts=(NAMES,), windows=windows)
 
 
 def _read_gemma(settings: Settings, *, third: bool) -> EncoderConfig:
@@ -113,6 +128,10 @@ def _read_gemma(settings: Settings, *, third: bool) -> EncoderConfig:
     )
     key, size = "use_bidirectional_attention", common["head_dim"]
     causal = settings.get(key) is None or not settings.flag(key)
+    if not (causal or third):
+        raise settings.error(key, "false or null, as transformers attends one way all the same")
+    if settings.get("is_causal") is False:  # windows would be wider than with the key above
+        raise settings.error("is_causal", "left out")
     window = settings.size("sliding_window", default=4096)
     # A bidirectional model sees half of its window on either side.
     reach = min(window - 1 if causal else window // 2, common["max_positions"])
@@ -158,6 +177,17 @@ def _read_common(
     return common
 
 
+def _is_causal(settings: Settings) -> bool:
+    """Whether tokens see no later ones; the code of some models on the hub has a key of its own."""
+    both_ways = any(
+        settings.get(key) is not None and settings.flag(key)
+        for key in ("is_bidirectional", "use_bidirectional_attention")
+    )
+    return not both_ways and (
+        settings.get("is_causal") is None or settings.flag("is_causal", default=True)
+    )
+
+
 def _decoder(
     common: dict[str, Any], rotation: Rotation | None = None, **options: Any
 ) -> EncoderConfig:
@@ -167,11 +197,20 @@ def _decoder(
     return EncoderConfig(**{**DECODER, **common, **options})
 
 
-def _window(settings: Settings, common: dict[str, Any]) -> int | None:
-    """Return how far a token sees; None: everywhere."""
+def _window(settings: Settings, common: dict[str, Any], causal: bool) -> int | None:
+    """Return how far a token sees; None: everywhere. A causal window includes the token itself."""
     if settings.get("sliding_window") is None:
         return None
-    return int(min(settings.size("sliding_window"), common["max_positions"])) - 1
+    return int(min(settings.size("sliding_window"), common["max_positions"])) - causal
+
+
+def _projected(settings: Settings, common: dict[str, Any]) -> int:
+    """Return the columns of the projection of the last states; 0 where there is none."""
+    tasks: TaskConfig = common["tasks"]
+    names = settings.get("id2label")
+    if tasks.kind in LABELLED or (names is None and settings.get("num_labels") is None):
+        return 0
+    return len(names) if isinstance(names, dict) else settings.size("num_labels")
 
 
 def _softcap(settings: Settings) -> float | None:

@@ -59,6 +59,15 @@ def _read(settings: Settings) -> EncoderConfig:
     }
     # No two tokens are further apart than there are positions.
     window = min(settings.size("local_attention", default=128) // 2, common["max_positions"])
+    biases = read_biases(
+        settings,
+        attention_bias=ATTENTION,
+        mlp_bias=MLP,
+        norm_bias=frozenset({"norm"}),
+        classifier_bias=frozenset({"dense"}),
+    )
+    if settings.flag("decoder_bias", default=True):
+        biases |= {"decoder"}
     return EncoderConfig(
         **common,
         layouts=(NAMES,),
@@ -67,12 +76,7 @@ def _read(settings: Settings) -> EncoderConfig:
         windows=tuple(None if kind == FULL else window for kind in kinds),
         rotations=tuple(rotations[kind] for kind in kinds),
         gated=True,
-        biases=read_biases(
-            settings,
-            attention_bias=ATTENTION,
-            mlp_bias=MLP,
-            norm_bias=frozenset({"norm"}),
-        ),
+        biases=biases,
     )
 
 
@@ -83,6 +87,7 @@ def _theta(settings: Settings, kind: str, old: str, default: float) -> float:
     """
     rope = settings.section("rope_parameters").section(kind)
     rope.choice("rope_type", ("default",), default="default")
+    settings.get(old)  # it yields to the newer key
     where, key = (rope, "rope_theta") if rope.get("rope_theta") is not None else (settings, old)
     theta = where.number(key, default)
     if not 1 <= theta <= MAX_THETA:
@@ -97,6 +102,6 @@ HEADS = {
     "ForSequenceClassification": replace(HEAD, mean_or_first=True),
     "ForTokenClassification": HEAD,
     "ForQuestionAnswering": HEAD,
-    "ForMaskedLM": replace(HEAD, output="decoder"),
+    "ForMaskedLM": replace(HEAD, output="decoder", output_biased=False),
 }
 FAMILIES = (Family("modernbert", _read, HEADS),)

@@ -81,7 +81,7 @@ NOMIC_GATES = {"swiglu": "silu", "geglu": "gelu"}
 
 def _read_nomic(settings: Settings) -> EncoderConfig:
     if settings.get("n_embd") is None:
-        common = _read_common(settings, tuple(GATES))
+        common = _read_common(settings, tuple(GATES), "silu")
         rotation = read_rotation(settings, common["head_dim"], 1000.0)
         return _rotary(settings, common, rotation, (ROTARY, NOMIC), frozenset({"norm"}))
     name = settings.choice("activation_function", tuple(NOMIC_GATES), default="swiglu")
@@ -129,8 +129,10 @@ def _require_false(settings: Settings, *keys: str) -> None:
             raise settings.error(key, "false")
 
 
-def _read_common(settings: Settings, activations: tuple[str, ...]) -> dict[str, Any]:
-    common = read_common(settings, activations=activations)
+def _read_common(
+    settings: Settings, activations: tuple[str, ...], default: str = "gelu"
+) -> dict[str, Any]:
+    common = read_common(settings, activations=activations, activation=default)
     require_even_heads(settings, common)
     return common
 

@@ -60,6 +60,9 @@ def _read(settings: Settings, default: str) -> EncoderConfig:
         eps=1e-6,
         max_positions=MAX_POSITIONS,
     )
+    name = "gelu_new" if chosen == "gated-gelu" else chosen.removeprefix("gated-")
+    if settings.get("dense_act_fn") not in (None, name):  # mT5 takes it from here
+        raise settings.error("dense_act_fn", f"{name}, that of feed_forward_proj")
     common["activation"] = gated.get(chosen, chosen)
     count = settings.size("relative_attention_num_buckets", default=32, at_least=4)
     longest = settings.size("relative_attention_max_distance", default=128)

@@ -1,0 +1,165 @@
+"""What config.json and checkpoints may hold that no result depends on, and why: for all families.
+
+Everything else that nothing has read is refused by its name, or reported: a model whose settings or
+tensors fbg does not know would compute something else than its authors meant.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any
+
+from fbg.checkpoints.files import Settings
+from fbg.errors import ModelError
+from fbg.networks.heads import HeadNames
+
+# Patterns of keys by the reason for which they change nothing.
+KEYS = {
+    "names, versions and files": """
+        _name_or_path name_or_path name _commit_hash transformers_version torch_dtype dtype
+        auto_map architectures model_type finetuning_task task_specific_params language languages
+        tokenizer_* vocab_file base_model* library_name custom_pipelines
+        matryoshka_dim* matryoshka_dimensions model_max_length max_seq_length sentence_transformers
+        sbert_ce_default_activation_function""",
+    "adapters are merged by them": "lora_adaptations lora_alpha lora_rank",
+    "of labels, which other settings name": "id2label label2id num_labels problem_type label_*",
+    "training": """
+        *dropout *dropout_prob *dropout_p *dropout_rate *_pdrop layerdrop *_layerdrop
+        initializer_* init_std init_method gradient_checkpointing *loss* max_trained_positions
+        lora_main_params_trainable sparse_prediction sparse_pred_ignore_index *aux_loss*
+        tie_weights_ sinusoidal_pos_embds mask_time* pretraining_tp repad_logits_with_grad""",
+    "how memory or time is saved": """
+        use_cache return_dict return_dict_in_generate output_attentions output_hidden_states
+        output_past output_scores torchscript use_bfloat16 chunk_size_feed_forward xla_device
+        tf_legacy_loss attn_implementation _attn_implementation* experts_implementation
+        use_flash_attn* flash_attn* deterministic_flash_attn unpad_inputs pack_qkv reference_compile
+        use_memory_efficient_attention fused_* use_xentropy pad_vocab_size_multiple
+        cache_implementation dense_seq_output reorder_and_upcast_attn use_return_dict""",
+    "text generation": """
+        max_length min_length max_new_tokens do_sample early_stopping num_beams num_beam_groups
+        diversity_penalty temperature top_k top_p typical_p repetition_penalty length_penalty
+        no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences
+        forced_*_token_id remove_invalid_values exponential_decay_length_penalty suppress_tokens
+        begin_suppress_tokens decoder_start_token_id prefix is_encoder_decoder""",
+    "the tokenizer has them": "*_token_id *_token_index *_token padding_idx eos_token_ids",
+    "of heads that fbg does not read": """
+        summary_* output_embedding_size final_logit_softcapping pooler_dropout pooler_fc_size
+        pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type
+        classifier_dropout* emb_pooler sentiment* custom_intermediate*""",
+}
+# The same for keys that mean something else, or something at all, in other families.
+FAMILY_KEYS = {
+    "bert": "directionality",
+    "albert": "down_scale_factor gap_size net_structure_type num_memory_blocks",
+    "deberta": "legacy pooler_hidden_size share_att_key position_buckets norm_rel_ebd conv_*",
+    "deberta-v2": "legacy pooler_hidden_size",
+    "distilbert": "type_vocab_size",
+    "mpnet": "type_vocab_size",
+    "qwen2": "sliding_window",  # unless a switch turns windows on, which reads it
+    "qwen3": "sliding_window",
+    "gemma2": "hidden_act sliding_window_size",
+    "gemma3_text": "hidden_act rope_theta rope_local_base_freq",
+    "t5": "num_decoder_layers scale_decoder_outputs is_gated_act",
+    "mt5": "num_decoder_layers scale_decoder_outputs is_gated_act",
+    "nomic_bert": "parallel_block_tied_norm rotary_emb_scale_base scale_attn_*",
+    "model2vec": """
+        hidden_dim seq_length apply_pca apply_zipf sif_coefficient embedding_dtype pooling
+        vocabulary_quantization""",
+    "gliner": """
+        has_rnn fine_tune max_types max_neg_type_ratio random_drop shuffle_types size_sup
+        scheduler_type
+        lr_* num_steps num_train_* train_* val_* eval_* save_* warmup_ratio root_dir log_dir
+        prev_path freeze_token_rep model_name num_post_fusion_layers neg_spans_ratio represent_spans
+        masking max_grad_norm optimizer_type weight_decay_*""",
+    "jina_embeddings_v3": "lora_* load_trained_adapters task_instructions",
+    "xlm-roberta-flash": "lora_* load_trained_adapters task_instructions use_reg_tokens",
+}
+# How words begin, and whole words, by which a key is known to change results.
+STEMS = """
+    activat adapter alibi attention attn bias bidirection block bucket causal chunk clip conv cross
+    decoder depth dilat embed expert factor feature ffn freq gate gating geglu group head hidden
+    inner intermediate kernel latent layer lora mask mlp multipl norm parallel parametri patch pool
+    position proj prun qk quant ratio relat residual rms rope rotary router scal segment share
+    sharing skip sliding smooth softcap softmax sparse sparsity stride swiglu theta tie tying token
+    truncat vocab weight window"""
+WORDS = "act alpha att beta cap dim dims eps glu kv kind mode moe n num offset pos size"
+# Values that turn a thing off, whatever it is; and where false says that something is changed.
+OFF: tuple[Any, ...] = (None, False, 0, "", "none", [], {})
+ONE = re.compile(r"factor|scal|multiplier|ratio|temperature|pretraining_tp")
+TURNED_OFF = re.compile(r"causal|scale|decoder|use_cache")
+
+# Patterns of tensors, without the prefix of the encoder, by the reason for which they may be left.
+# Those of the heads of a family may be left, too, if config.json names another one or none.
+TENSORS = {
+    "tables that are computed": """
+        *position_ids *token_type_ids *inv_freq *cos_cached *sin_cached *masked_bias *causal_mask
+        """,
+    "heads that fbg does not have, or not in every family": """
+        pooler.* cls.* lm_head.* classifier.* qa_outputs.* score.* sop_classifier.* lm_predictions.*
+        mask_predictions.* discriminator_predictions.* generator_predictions.* generator_lm_head.*
+        sequence_summary.*""",
+}
+FAMILY_TENSORS = dict.fromkeys(("t5", "mt5"), "decoder.* encoder.embed_tokens.weight")
+
+_STEMS, _WORDS = tuple(STEMS.split()), frozenset(WORDS.split())
+
+
+def _patterns(table: dict[str, str], own: dict[str, str], family: str) -> tuple[str, ...]:
+    return tuple(" ".join((*table.values(), own.get(family, ""))).split())
+
+
+def require_known_settings(settings: Settings, family: str) -> None:
+    """Raise ModelError for a key that was not read and that may change results; warn about others.
+
+    settings: of a model, after everything in them was read.
+    """
+    known = _patterns(KEYS, FAMILY_KEYS, family)
+    for name, value in settings.unread().items():
+        key = name.rpartition(".")[2]
+        if any(fnmatchcase(key, pattern) for pattern in known) or _is_off(key, value):
+            continue
+        if not _is_semantic(key):
+            warnings.warn(
+                f"{settings.path}: fbg does not know {name}, and ignores it", UserWarning, 2
+            )
+            continue
+        raise ModelError(
+            f"{settings.path}: {name} must be left out or off, got {value!r:.80}: fbg does not "
+            f"know what it changes in a model of type {family}, and would compute something else"
+        )
+
+
+def may_be_left(
+    name: str, family: str, heads: Iterable[HeadNames], read: HeadNames | None, tied: bool
+) -> bool:
+    """Whether a tensor that was not read is one that no result depends on.
+
+    heads: those that the model could have. read: the one that it has. tied: its decoder is the
+    table of embeddings.
+    """
+    if read is not None:
+        # A tied decoder and the second name of its bias are copies.
+        if tied and name in (f"{read.output}.weight", f"{read.output}.bias", read.output_bias):
+            return True
+        if name.startswith(tuple(f"{part.rpartition('.')[0] or part}." for part in read.parts)):
+            return False
+    roots = {part.partition(".")[0] for head in heads for part in head.parts}
+    return name.partition(".")[0] in roots or any(
+        fnmatchcase(name, pattern) for pattern in _patterns(TENSORS, FAMILY_TENSORS, family)
+    )
+
+
+def _is_off(key: str, value: object) -> bool:
+    if type(value) in (int, float) and value == 1 and ONE.search(key):
+        return True
+    if value is False and TURNED_OFF.search(key):
+        return False
+    return any(value == off and type(value) is type(off) for off in OFF)
+
+
+def _is_semantic(key: str) -> bool:
+    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", key).lower().split("_")
+    return any(word in _WORDS or word.startswith(_STEMS) for word in words)

@@ -1,0 +1,164 @@
+"""Settings and tensors that fbg does not know are never ignored if they may change a result.
+
+tests/data/tiny_settings.npz has what transformers computes with other values of each setting.
+"""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from fbg.networks.registry import FAMILIES, RENAMED, read_checkpoint, read_config
+from helpers.changed_settings import MODELS, sample, with_value
+from helpers.minilm import DATA, arrays
+from helpers.tiny_bert import change_json, write_json
+from helpers.tiny_models import TinyModel, golden_inputs, tiny_model, write_tiny
+
+TOLERANCE = 1e-4
+# Keys of code on the hub, which the classes of transformers do not read; what they stand for.
+BOTH_WAYS = ("use_bidirectional_attention", "is_bidirectional")
+DECODERS = ("llama", "mistral", "qwen2", "qwen3")
+HUB = yaml.safe_load((DATA / "hub_settings.yaml").read_text(encoding="utf-8"))
+
+
+def states(directory: Path, tiny: TinyModel) -> np.ndarray:
+    ids = golden_inputs(tiny.config)["full"][:, :12]
+    return fbg.load(directory).forward(ids).last_hidden_state
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_changed_setting_is_refused_or_reported_or_does_as_in_transformers(
+    tmp_path: Path, name: str
+) -> None:
+    tiny = tiny_model(name)
+    directory = write_tiny(tmp_path, name)
+    base = sample(states(directory, tiny))
+    outcomes: dict[str, dict[str, Any]] = json.loads(str(arrays("tiny_settings")[name]))
+    wrong, refused = [], 0
+    for key, values in outcomes.items():
+        for text, outcome in values.items():
+            value = json.loads(text)
+            if key in BOTH_WAYS and value is True and name in DECODERS:
+                outcome = outcomes["is_causal"]["false"]
+            write_json(directory / "config.json", with_value(tiny.config, key, value))
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    got = sample(states(directory, tiny))
+                except ValueError:  # ModelError, or token ids that the vocabulary does not have
+                    refused += 1
+                    continue
+            expected = base if isinstance(outcome, str) else np.array(outcome)
+            if not caught and not np.allclose(got, expected, 0, TOLERANCE):
+                wrong.append((key, value, outcome, got.round(4).tolist()))
+    assert wrong == []
+    assert refused
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
+    file = write_tiny(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    layer = next(key for key in tensors if ".0." in key)
+    added = [layer.replace(".0.", ".7.", 1), "linear.weight", "adapter.scale"]
+    for n, key in enumerate(tensors):
+        stem, _, last = key.rpartition(".")
+        kinds = ("lora_A.weight", "weight_scale", "other", "bias" if last == "weight" else "zeros")
+        added.append(f"{stem}.{kinds[n % 4]}")
+    config = read_config(tmp_path / "config.json")
+    for extra in added:
+        if extra in tensors or "pooler" in extra:
+            continue  # a pooler belongs to heads, which have more layers in some models
+        save_file({**tensors, extra: np.ones(3, np.float32)}, file)
+        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {extra} has no"):
+            read_checkpoint(tmp_path, config, 1)
+
+
+def test_a_copy_of_the_embeddings_must_be_one(tmp_path: Path) -> None:
+    file = write_tiny(tmp_path, "t5") / "model.safetensors"
+    tensors = load_file(file)
+    table = tensors["shared.weight"]
+    save_file({**tensors, "encoder.embed_tokens.weight": table}, file)
+    fbg.load(tmp_path)
+    save_file({**tensors, "encoder.embed_tokens.weight": table + 1}, file)
+    with pytest.raises(fbg.ModelError, match=r"encoder\.embed_tokens\.weight must be a copy"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", HUB)
+def test_settings_of_models_on_the_hub_are_all_known(tmp_path: Path, name: str) -> None:
+    write_json(tmp_path / "config.json", HUB[name])
+    assert read_config(tmp_path / "config.json").num_layers > 1  # a warning would be an error
+
+
+def test_every_family_has_settings_of_a_model_on_the_hub() -> None:
+    families = {settings["model_type"] for settings in HUB.values()}
+    # They are called bert and xlm-roberta on the hub.
+    borrowed = {"jina_bert", "xlm-roberta-flash", "jina_embeddings_v3"}
+    assert families >= (FAMILIES.keys() | RENAMED.keys()) - borrowed
+
+
+def test_an_unknown_key_is_named_with_what_to_do_or_reported_once(tmp_path: Path) -> None:
+    directory = write_tiny(tmp_path, "bert", residual_scale=2.0)
+    message = r"config\.json: residual_scale must be left out or off, got 2\.0: fbg does not know"
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(directory)
+    change_json(directory / "config.json", residual_scale=1.0, team="somebody")
+    with pytest.warns(UserWarning, match=r"config\.json: fbg does not know team, and ignores it"):
+        fbg.load(directory)
+
+
+# --- Models whose code on the hub is their own ----------------------------------------------------
+
+
+def test_bidirectional_qwen3_projects_its_states(tmp_path: Path) -> None:
+    """As voyage-4-nano: the projection is at the root of the checkpoint, its width num_labels."""
+    tiny = tiny_model("qwen3")
+    plain = write_tiny(tmp_path / "plain", "qwen3", use_bidirectional_attention=True)
+    projection = np.random.default_rng(1).standard_normal((50, 36)).astype(np.float32)
+    directory = write_tiny(
+        tmp_path / "voyage",
+        "qwen3",
+        prefix="model.",
+        use_bidirectional_attention=True,
+        num_labels=50,
+    )
+    with pytest.raises(fbg.ModelError, match=r"tensor linear\.weight is missing"):
+        fbg.load(directory)
+    file = directory / "model.safetensors"
+    save_file({**load_file(file), "linear.weight": projection}, file)
+    np.testing.assert_allclose(
+        states(directory, tiny), states(plain, tiny) @ projection.T, 0, TOLERANCE
+    )
+    model = fbg.load(directory, dtype="int8")
+    assert model.encode("the cat").shape == (50,)
+    model.save(tmp_path / "saved")
+    text = "the dog"
+    np.testing.assert_array_equal(fbg.load(tmp_path / "saved").encode(text), model.encode(text))
+    change_json(directory / "config.json", num_labels=None)
+    with pytest.raises(fbg.ModelError, match=r"tensor linear\.weight has no place"):
+        fbg.load(directory)
+
+
+def test_pplx_is_bidirectional_and_rounds_its_embeddings(tmp_path: Path) -> None:
+    both = write_tiny(tmp_path / "both", "qwen3", is_causal=False)
+    directory = write_tiny(tmp_path / "pplx", "qwen3", model_type="bidirectional_pplx_qwen3")
+    modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("FlexibleQuantizer", "")]
+    listed = [
+        {"idx": n, "type": f"x.{kind}", "path": path} for n, (kind, path) in enumerate(modules)
+    ]
+    write_json(directory / "modules.json", listed)
+    (directory / "1_Pooling").mkdir()
+    write_json(directory / "1_Pooling" / "config.json", {"pooling_mode_mean_tokens": True})
+    exact = fbg.load(both).encode("the cat")
+    model = fbg.load(directory)
+    rounded = model.encode("the cat")
+    np.testing.assert_array_equal(rounded, np.rint(np.tanh(exact) * 127))
+    unit = model.encode("the cat", normalize_embeddings=True)
+    np.testing.assert_allclose(unit, rounded / np.linalg.norm(rounded), 1e-6)
