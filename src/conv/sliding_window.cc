@@ -40,10 +40,9 @@ constexpr GemmType sum_of(GemmType a) {
 }
 
 // Weights are packed without their zero points, so that they are integers of 9 bits: too wide for
-// the bytes of VNNI, but not for pairs of int16.
+// the bytes of VNNI of 512 bits, but not for pairs of int16.
 Features features_of(const ConvProblem& p) {
-  constexpr Features kBytes = feature::avx_vnni | feature::avx512_vnni | feature::amx;
-  return p.b_has_zero_point() ? p.features & ~kBytes : p.features;
+  return p.b_has_zero_point() ? p.features & ~feature::avx512_vnni : p.features;
 }
 
 KernelKey pipeline_key(const ConvProblem& p, const Geometry& tile) {

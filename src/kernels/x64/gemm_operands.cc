@@ -96,7 +96,8 @@ void GemmCode::load_half(const Vec& to, const Address& from, int odd) {
   } else if (odd) {
     vmovups(to, from);
     vpsraw(to, to, 8);
-  } else if (is_zmm()) {  // 1 * even + 0 * odd, in one instruction where shifts take two
+  } else if (is_zmm() || rows_ == 1) {
+    // 1 * even + 0 * odd, in one instruction where shifts take two.
     load_constant(to, 0x00010001u);
     vpmaddubsw(to, to, from);
   } else {  // CPUs without AVX-512 have more units for shifts than for products
