@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from fbg.arrays import Array, Floats, as_array, require_dtype, require_integer
 INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
-@dataclass(frozen=True, slots=True)
-class BagArguments:
+class BagArguments(NamedTuple):
     """The arguments of one table, contiguous, offsets being of the dtype of the indices."""
 
     indices: Array
@@ -42,7 +40,7 @@ def check_bags(
     _require_index_dtype(array, where)
     if array.ndim not in (1, 2):
         raise ValueError(f"{where} must be 1-D or 2-D (bags, length), got shape {array.shape}")
-    flat = np.ascontiguousarray(array)
+    flat = _contiguous(array)
     begins, bags = None, len(flat)
     if offsets is not None:
         if flat.ndim == 2:
@@ -60,6 +58,10 @@ def check_bags(
     return BagArguments(flat, begins, factors, bags)
 
 
+def _contiguous(array: Array) -> Array:
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
 def _require_index_dtype(array: Array, name: str) -> None:
     if array.dtype not in INDEX_DTYPES:
         raise TypeError(f"{name} must be int32 or int64, got {array.dtype}")
@@ -70,6 +72,8 @@ def _offsets(indices: Array, offsets: object, name: str) -> Array:
     _require_index_dtype(array, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
+    if array.dtype == indices.dtype:
+        return _contiguous(array)
     converted = np.ascontiguousarray(array, indices.dtype)
     wrong = np.flatnonzero(converted != array)
     if wrong.size:
@@ -96,7 +100,7 @@ def _weights(name: str, weights: object, indices: Array, mode: str) -> Floats | 
         raise ValueError(
             f"{name} must have the shape of indices, {indices.shape}, got {array.shape}"
         )
-    return np.ascontiguousarray(array)
+    return _contiguous(array)
 
 
 def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> Floats:

@@ -46,17 +46,18 @@ class LookupGenerator : public SimdAssembler {
 
   void generate() {
     for (const Reg64& r : saved_) push(r);
+    sub(rsp, kStackBytes);
     load_arguments();
     Label bag, bad, done;
     L(bag);
     if (full_blocks_ > 0) {
       Label block;
-      mov(blocks_left_, full_blocks_);
+      mov(blocks_left(), full_blocks_);
       L(block);
       add_block(block_, false, bad);
       add(rows_, block_values() / 8 * bits_);
       add(out_, block_values() * 4);
-      dec(blocks_left_);
+      dec(blocks_left());
       jnz(block, T_NEAR);
     }
     add_block(last_, true, bad);
@@ -65,12 +66,13 @@ class LookupGenerator : public SimdAssembler {
       sub(out_, full_blocks_ * block_values() * 4);
     }
     add(out_, arg(offsetof(LookupArgs, out_stride)));
-    add(offsets_, index_bytes());
-    dec(bags_);
+    add(offsets(), index_bytes());
+    dec(bags());
     jnz(bag, T_NEAR);
     mov(rax, -1);
     L(done);
     vzeroupper();
+    add(rsp, kStackBytes);
     for (int i = 5; i >= 0; --i) pop(saved_[i]);
     ret();
     L(bad);
@@ -80,12 +82,17 @@ class LookupGenerator : public SimdAssembler {
   }
 
  private:
-  // Registers by role (System V: rdi holds the arguments). `row_` is the row's distance from the
-  // first one; `ends_` points at the scale and bias of the first row.
+  // Registers by role (System V: rdi holds the arguments): those that a row needs. `row_` is its
+  // distance from the first one, then where it is; `ends_` points at the scale and bias of the
+  // first row. What only bags and blocks need is on the stack.
   const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
   const Reg64 args_ = rdi, rows_ = rsi, count_ = rdx, num_rows_ = rcx, indices_ = r8;
-  const Reg64 offsets_ = r9, weights_ = r10, out_ = r11, bags_ = rbx, ends_ = rbp, at_ = r12;
-  const Reg64 end_ = r13, ahead_ = r14, blocks_left_ = r15, row_ = rax;
+  const Reg64 padding_ = r9, weights_ = r10, out_ = r11, stride_ = rbx, ends_ = rbp, at_ = r12;
+  const Reg64 end_ = r13, ahead_ = r14, last_index_ = r15, row_ = rax;
+  static constexpr int kStackBytes = 24;
+  Address offsets() { return qword[rsp]; }
+  Address bags() { return qword[rsp + 8]; }
+  Address blocks_left() { return qword[rsp + 16]; }
 
   // Vectors besides the sums, which are the first ones.
   Vec value() const { return vec(num_vectors() - 1); }
@@ -114,9 +121,14 @@ class LookupGenerator : public SimdAssembler {
     mov(rows_, arg(offsetof(LookupArgs, rows)));
     mov(num_rows_, arg(offsetof(LookupArgs, num_rows)));
     mov(indices_, arg(offsetof(LookupArgs, indices)));
-    mov(offsets_, arg(offsetof(LookupArgs, offsets)));
     mov(out_, arg(offsetof(LookupArgs, out)));
-    mov(bags_, arg(offsetof(LookupArgs, bags)));
+    mov(stride_, arg(offsetof(LookupArgs, stride)));
+    mov(padding_, arg(offsetof(LookupArgs, padding)));
+    mov(last_index_, arg(offsetof(LookupArgs, last)));
+    mov(rax, arg(offsetof(LookupArgs, offsets)));
+    mov(offsets(), rax);
+    mov(rax, arg(offsetof(LookupArgs, bags)));
+    mov(bags(), rax);
     if (key_.weighted) mov(weights_, arg(offsetof(LookupArgs, weights)));
     if (quantized_) lea(ends_, ptr[rows_ + static_cast<int>(key_.layout().value_bytes())]);
     if (nibbles_) {
@@ -137,8 +149,9 @@ class LookupGenerator : public SimdAssembler {
   void add_block(int vectors, bool is_last, Label& bad) {
     const int tail = is_last ? tail_ : 0;
     Label next, skip, finish;
-    load_index(at_, offsets_, 0);
-    load_index(end_, offsets_, index_bytes());
+    mov(rax, offsets());
+    load_index(at_, rax, 0);
+    load_index(end_, rax, index_bytes());
     for (int v = 0; v < vectors; ++v)
       is_max_ ? load_constant(vec(v), -std::numeric_limits<float>::infinity()) : zero(vec(v));
     xor_(count_, count_);
@@ -149,12 +162,13 @@ class LookupGenerator : public SimdAssembler {
     load_index_at(row_, at_);
     cmp(row_, num_rows_);
     jae(bad, T_NEAR);
-    cmp(row_, arg(offsetof(LookupArgs, padding)));
+    cmp(row_, padding_);
     je(skip, T_NEAR);
-    imul(row_, arg(offsetof(LookupArgs, stride)));
+    imul(row_, stride_);
     if (key_.prefetch) fetch_ahead(is_last);
-    inc(count_);
+    if (key_.mode != BagMode::sum) inc(count_);
     load_parameters();
+    add(row_, rows_);  // operands with an index take a micro-operation more
     for (int v = 0; v < vectors; ++v) add_vector(v, v + 1 == vectors ? tail : 0);
     L(skip);
     inc(at_);
@@ -173,10 +187,10 @@ class LookupGenerator : public SimdAssembler {
         is_last ? static_cast<int>(layout.row_bytes()) - full_blocks_ * (block_values() / 8 * bits_)
                 : block_values() / 8 * bits_;
     lea(ahead_, ptr[at_ + key_.prefetch]);
-    cmp(ahead_, arg(offsetof(LookupArgs, last)));
-    cmovg(ahead_, arg(offsetof(LookupArgs, last)));
+    cmp(ahead_, last_index_);
+    cmovg(ahead_, last_index_);
     load_index_at(ahead_, ahead_);
-    imul(ahead_, arg(offsetof(LookupArgs, stride)));
+    imul(ahead_, stride_);
     int offset = 0;
     for (; offset < bytes; offset += kLineBytes) prefetcht0(ptr[rows_ + ahead_ + offset]);
     // A row that does not begin with a line may end in another one.
@@ -212,7 +226,7 @@ class LookupGenerator : public SimdAssembler {
 
   void add_vector(int v, int tail) {
     const Vec sum = vec(v), x = value();
-    const Address from = ptr[rows_ + row_ + v * lanes() / 8 * bits_];
+    const Address from = ptr[row_ + v * lanes() / 8 * bits_];
     if (key_.format == RowFormat::float32 && !tail && !is_max_)
       return key_.weighted ? vfmadd231ps(sum, scale(), from) : vaddps(sum, sum, from);
     load_values(x, from, tail);
