@@ -14,16 +14,19 @@ import yaml
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.networks.registry import FAMILIES, RENAMED, read_checkpoint, read_config
-from helpers.changed_settings import MODELS, sample, with_value
+from fbg.networks.registry import DIRECTIONS, FAMILIES, RENAMED, read_checkpoint, read_config
+from helpers import tiny_bert, tiny_gliner, tiny_outputs
+from helpers.changed_settings import FOREIGN, MODELS, sample, with_value
 from helpers.minilm import DATA, arrays
 from helpers.tiny_bert import change_json, write_json
+from helpers.tiny_families import HUB_FAMILIES
 from helpers.tiny_models import TinyModel, golden_inputs, tiny_model, write_tiny
 
 TOLERANCE = 1e-4
 # Keys of code on the hub, which the classes of transformers do not read; what they stand for.
 BOTH_WAYS = ("use_bidirectional_attention", "is_bidirectional")
 DECODERS = ("llama", "mistral", "qwen2", "qwen3")
+OF_HUB = (*HUB_FAMILIES, "jina_bert")
 HUB = yaml.safe_load((DATA / "hub_settings.yaml").read_text(encoding="utf-8"))
 
 
@@ -61,7 +64,29 @@ def test_a_changed_setting_is_refused_or_reported_or_does_as_in_transformers(
     assert refused
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_HUB)
+def test_keys_of_other_families_are_refused_or_reported(tmp_path: Path, name: str) -> None:
+    """For files on the hub, whose keys transformers does not read."""
+    tiny = tiny_model(name)
+    directory = write_tiny(tmp_path, name)
+    base = states(directory, tiny)
+    for key, values in FOREIGN.items():
+        for value in values:
+            write_json(directory / "config.json", with_value(tiny.config, key, value))
+            off = value in (False, 1.0, {}) and not isinstance(value, int)
+            if key.startswith(("rope_", "position_")) or off:
+                continue  # read by some, and turned off
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                try:
+                    got = states(directory, tiny)
+                except (ValueError, UserWarning):
+                    continue
+            assert value is False or key in DIRECTIONS, (key, value)
+            np.testing.assert_array_equal(got, base)
+
+
+@pytest.mark.parametrize("name", (*MODELS, *OF_HUB))
 def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
@@ -78,6 +103,69 @@ def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
         save_file({**tensors, extra: np.ones(3, np.float32)}, file)
         with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {extra} has no"):
             read_checkpoint(tmp_path, config, 1)
+
+
+# What checkpoints on the hub have beside the encoder.
+BESIDE = {
+    "bert": ("embeddings.position_ids", "cls.predictions.bias", "cls.seq_relationship.weight"),
+    "roberta": ("lm_head.dense.weight", "embeddings.position_ids", "classifier.out_proj.weight"),
+    "mpnet": ("embeddings.position_ids", "lm_head.decoder.weight"),
+    "distilbert": ("vocab_transform.weight", "vocab_projector.bias", "pre_classifier.bias"),
+    "electra": ("discriminator_predictions.dense.weight", "electra.embeddings.position_ids"),
+    "albert": ("predictions.bias", "sop_classifier.classifier.weight"),
+    "deberta-v2": (
+        *("embeddings.position_embeddings.weight", "lm_predictions.lm_head.bias"),
+        *("mask_predictions.dense.weight", "pooler.dense.weight", "embeddings.position_ids"),
+    ),
+    "modernbert": ("head.dense.weight", "decoder.bias"),
+    "llama": ("lm_head.weight", "layers.0.self_attn.rotary_emb.inv_freq"),
+    "qwen3": ("lm_head.weight", "score.weight"),
+    "t5": ("lm_head.weight", "decoder.block.0.layer.0.SelfAttention.q.weight"),
+    "xlm-roberta-xl": ("lm_head.bias",),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_checkpoints_have_beside_the_encoder_may_stay(tmp_path: Path, name: str) -> None:
+    file = write_tiny(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    base = states(tmp_path, tiny_model(name))
+    save_file({**tensors, **dict.fromkeys(BESIDE[name], np.ones(3, np.float32))}, file)
+    np.testing.assert_array_equal(states(tmp_path, tiny_model(name)), base)
+
+
+@pytest.mark.parametrize("kind", ["gliner", "static"])
+def test_models_that_are_no_transformer_ignore_nothing_either(tmp_path: Path, kind: str) -> None:
+    gliner = kind == "gliner"
+    if gliner:
+        directory = tiny_gliner.write_model(tmp_path / "model", "bare")
+    else:
+        directory = tiny_outputs.write_static(tmp_path / "model", "model2vec")
+    file = directory / "model.safetensors"
+    tensors = load_file(file)
+    save_file({**tensors, "other.weight": np.ones(3, np.float32)}, file)
+    with pytest.raises(fbg.ModelError, match=r"tensor other\.weight has no place"):
+        fbg.load(directory)
+    save_file(tensors, file)
+    settings = directory / ("gliner_config.json" if gliner else "config.json")
+    change_json(settings, attention_temper=2.0)
+    with pytest.raises(fbg.ModelError, match=r"config\.json: attention_temper must be left out"):
+        fbg.load(directory)
+    change_json(settings, attention_temper=None, team="somebody")
+    with pytest.warns(UserWarning, match="does not know team"):
+        fbg.load(directory)
+
+
+def test_modules_behind_the_encoder_ignore_nothing_either(tmp_path: Path) -> None:
+    directory = tiny_bert.write_checkpoint(tmp_path / "model")
+    pooling = directory / "1_Pooling" / "config.json"
+    change_json(pooling, pooling_mode_attention=True)
+    with pytest.raises(
+        fbg.ModelError, match=r"1_Pooling.config\.json: pooling_mode_attention must"
+    ):
+        fbg.load(directory)
+    change_json(pooling, pooling_mode_attention=False)
+    fbg.load(directory)
 
 
 def test_a_copy_of_the_embeddings_must_be_one(tmp_path: Path) -> None:

@@ -97,12 +97,17 @@ TENSORS = {
     "tables that are computed": """
         *position_ids *token_type_ids *inv_freq *cos_cached *sin_cached *masked_bias *causal_mask
         """,
+    "weights of the loss": "loss.* loss_fct.* criterion.*",
     "heads that fbg does not have, or not in every family": """
         pooler.* cls.* lm_head.* classifier.* qa_outputs.* score.* sop_classifier.* lm_predictions.*
         mask_predictions.* discriminator_predictions.* generator_predictions.* generator_lm_head.*
         sequence_summary.*""",
 }
-FAMILY_TENSORS = dict.fromkeys(("t5", "mt5"), "decoder.* encoder.embed_tokens.weight")
+FAMILY_TENSORS = {
+    **dict.fromkeys(("t5", "mt5"), "decoder.* encoder.embed_tokens.weight"),
+    # Only the heads of their pretraining read places.
+    **dict.fromkeys(("deberta", "deberta-v2"), "embeddings.position_embeddings.weight"),
+}
 
 _STEMS, _WORDS = tuple(STEMS.split()), frozenset(WORDS.split())
 
