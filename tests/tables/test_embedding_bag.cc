@@ -161,6 +161,24 @@ TEST_P(Lookup, SharesGiveTheBitsOfOneRunAndAllocateNothing) {
 INSTANTIATE_TEST_SUITE_P(Isas, Lookup, testing::ValuesIn(supported_isas()),
                          [](const auto& isa) { return std::string(isa_name(isa.param)); });
 
+// Also for instruction sets that this machine lacks: an assembler refuses what cannot be encoded.
+TEST(LookupKernels, AreGeneratedForEveryKey) {
+  for (const Isa isa : kAllIsas) {
+    if (!kernels::has_lookup(isa)) continue;
+    for (const RowFormat format : kFormats)
+      for (const RowScale scale : {RowScale::float32, RowScale::float16})
+        for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max})
+          for (const std::int32_t columns : widths())
+            for (const bool weighted : {false, true}) {
+              const kernels::LookupKey key{columns,          format,   scale, mode,
+                                           IndexType::int32, weighted, isa,   4};
+              const bool has_none = weighted && mode == BagMode::max;
+              EXPECT_EQ(kernels::generate_lookup(key).empty(), has_none)
+                  << kernels::lookup_name(key);
+            }
+  }
+}
+
 TEST(EmbeddingBag, OffsetsBeginWithZeroAndDoNotFallOrExceed) {
   const EmbeddingBag bag({RowFormat::float32, RowScale::float32, 4}, {});
   const auto bad = [&](std::vector<std::int64_t> offsets, bool ends = false) {

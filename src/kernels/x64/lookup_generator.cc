@@ -302,7 +302,7 @@ class LookupGenerator : public SimdAssembler {
       vmovd(to, from);
       done = 4;
     } else {
-      vpxor(to, to, to);
+      zero(x);
     }
     if (bytes - done >= 4) {
       vpinsrd(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 4));
