@@ -83,7 +83,7 @@ def _read_nomic(settings: Settings) -> EncoderConfig:
     if settings.get("n_embd") is None:
         common = _read_common(settings, tuple(GATES), "silu")
         rotation = read_rotation(settings, common["head_dim"], 1000.0)
-        return _rotary(settings, common, rotation, (ROTARY, NOMIC), frozenset({"norm"}))
+        return _rotary(settings, common, rotation, (ROTARY, NOMIC), frozenset({"norm"}), 2)
     name = settings.choice("activation_function", tuple(NOMIC_GATES), default="swiglu")
     own = settings.replaced(activation_function=NOMIC_GATES[name])
     _require_false(settings, *NOMIC_VARIANTS)
@@ -96,7 +96,7 @@ def _read_nomic(settings: Settings) -> EncoderConfig:
     if size % 2 or size == 0:
         raise settings.error("rotary_emb_fraction", "a part of a head that has an even size")
     rotation = read_rotation(settings, size, 10_000.0, theta_key="rotary_emb_base")
-    return _rotary(settings, common, rotation, (NOMIC, ROTARY), frozenset({"norm"}))
+    return _rotary(settings, common, rotation, (NOMIC, ROTARY), frozenset({"norm"}), 2)
 
 
 def _read_gte(settings: Settings, *, theta: float) -> EncoderConfig:
@@ -113,10 +113,14 @@ def _rotary(
     rotation: Rotation,
     layouts: tuple[Names, ...],
     biases: frozenset[str],
+    types: int = 1,
 ) -> EncoderConfig:
-    """Return the settings of an encoder with a gate and a rotation; it may lack token types."""
+    """Return the settings of an encoder with a gate and a rotation; it may lack token types.
+
+    types: kinds of segments if config.json says nothing.
+    """
     return EncoderConfig(
-        **{**common, **read_token_types(settings, layouts)},
+        **{**common, **read_token_types(settings, layouts, types)},
         rotations=(rotation,) * common["num_layers"],
         gated=True,
         biases=biases,
