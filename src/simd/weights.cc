@@ -77,25 +77,18 @@ void quantize(const float* x, float divisor, const float* factors, float scale, 
 
 bool find_extent(const float* x, std::size_t n, float* lo, float* hi) {
   const FloatTag d;
-  const auto first = hn::Set(d, x[0]), zero = hn::Zero(d);
-  FloatVec least[kUnroll] = {first, first, first, first},
-           most[kUnroll] = {first, first, first, first};
-  FloatVec poison[kUnroll] = {zero, zero, zero, zero};  // a sum of 0 * x never loses a NaN
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+  const auto first = hn::Set(d, x[0]);
+  FloatVec least = first, most = first;
+  FloatVec poison = hn::Zero(d);  // a sum of 0 * x never loses a NaN
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto v = access.select(d, access.load(d, x + i), first);
-    least[acc] = hn::Min(least[acc], v);
-    most[acc] = hn::Max(most[acc], v);
-    poison[acc] = hn::Add(poison[acc], hn::Mul(v, zero));
+    least = hn::Min(least, v);
+    most = hn::Max(most, v);
+    poison = hn::Add(poison, hn::Mul(v, hn::Zero(d)));
   });
-  const auto fold = [](auto combine, const FloatVec(&v)[kUnroll]) FBG_INLINE_LAMBDA {
-    return combine(combine(v[0], v[1]), combine(v[2], v[3]));
-  };
-  const auto min = [](auto a, auto b) FBG_INLINE_LAMBDA { return hn::Min(a, b); };
-  const auto max = [](auto a, auto b) FBG_INLINE_LAMBDA { return hn::Max(a, b); };
-  const auto add = [](auto a, auto b) FBG_INLINE_LAMBDA { return hn::Add(a, b); };
-  *lo = hn::GetLane(hn::MinOfLanes(d, fold(min, least)));
-  *hi = hn::GetLane(hn::MaxOfLanes(d, fold(max, most)));
-  return hn::GetLane(hn::SumOfLanes(d, fold(add, poison))) == 0.0f;
+  *lo = hn::GetLane(hn::MinOfLanes(d, least));
+  *hi = hn::GetLane(hn::MaxOfLanes(d, most));
+  return hn::GetLane(hn::SumOfLanes(d, poison)) == 0.0f;
 }
 
 void quantize_from(const float* x, float bias, float inverse, float top, std::size_t n,
@@ -105,7 +98,7 @@ void quantize_from(const float* x, float bias, float inverse, float top, std::si
   const hn::Rebind<std::uint8_t, FloatTag> dq;
   const auto from = hn::Set(d, bias), factor = hn::Set(d, inverse), limit = hn::Set(d, top);
   const auto magic = hn::Set(d, 12582912.0f);
-  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto steps = hn::Mul(hn::Sub(access.load(d, x + i), from), factor);
     const auto within = hn::Max(hn::Min(steps, limit), hn::Zero(d));
     const auto rounded = hn::ConvertTo(di, hn::Sub(hn::Add(within, magic), magic));
