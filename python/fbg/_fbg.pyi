@@ -199,7 +199,8 @@ class Checksum:
 # bind_pipeline.cc
 MAX_STAGES: int
 MAX_SLOTS: int
-OPERATIONS: tuple[str, ...]
+OPERATIONS: frozenset[str]
+FUNCTIONS: frozenset[str]
 
 class StageRow:
     @property

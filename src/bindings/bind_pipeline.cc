@@ -99,12 +99,13 @@ std::string form_of(const Stage& stage) {
          std::to_string(binary.slot) + (binary.reversed ? "_reversed" : "");
 }
 
-// The names of all operations of Binary.
-py::tuple operations() {
-  py::list names;
-  for (int i = 1; i <= static_cast<int>(Operation::replace); ++i)
-    names.append(operation_name(static_cast<Operation>(i)));
-  return py::tuple(names);
+// The names of the operations that have an operand, or have none.
+py::frozenset operations(bool binary) {
+  py::set names;
+  for (int i = 1; i < kOperations; ++i)
+    if (const auto operation = static_cast<Operation>(i); is_binary(operation) == binary)
+      names.add(operation_name(operation));
+  return py::frozenset(names);
 }
 
 void bind_rows(py::module_& m) {
@@ -132,7 +133,8 @@ void bind_rows(py::module_& m) {
   });
   m.attr("MAX_STAGES") = kMaxStages;
   m.attr("MAX_SLOTS") = kMaxSlots;
-  m.attr("OPERATIONS") = operations();
+  m.attr("OPERATIONS") = operations(true);
+  m.attr("FUNCTIONS") = operations(false);
 }
 
 }  // namespace

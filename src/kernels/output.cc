@@ -1,7 +1,7 @@
 // Names of value types, and the typing of output pipelines.
 #include "fbg/kernels/output.h"
 
-#include <algorithm>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,32 +16,26 @@ const char* value_type_name(ValueType type) noexcept {
 
 namespace {
 
-constexpr const char* kOperations[] = {"none",   "add",     "subtract", "multiply",
-                                       "divide", "minimum", "maximum",  "prelu",
-                                       "less",   "greater", "equal",    "replace"};
 constexpr const char* kOperands[] = {"none", "constant",    "columns", "matrix",
                                      "slot", "row_extents", "given"};
 
+// The value of an enum whose name is called so.
 template <class E>
-E named(std::span<const char* const> names, const char* what, std::string_view name) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    throw std::invalid_argument(std::string("pipeline: there is no ") + what + " '" +
-                                std::string(name) + "'");
-  return static_cast<E>(found - names.begin());
+E named(int count, const char* (*name_of)(E) noexcept, const char* what, std::string_view name) {
+  for (int i = 0; i < count; ++i)
+    if (name == name_of(static_cast<E>(i))) return static_cast<E>(i);
+  throw std::invalid_argument(std::string("pipeline: there is no ") + what + " '" +
+                              std::string(name) + "'");
 }
 
 }  // namespace
 
-const char* operation_name(Operation operation) noexcept {
-  return kOperations[static_cast<int>(operation)];
-}
 const char* operand_name(OperandKind kind) noexcept { return kOperands[static_cast<int>(kind)]; }
-Operation operation_named(std::string_view name) {
-  return named<Operation>(kOperations, "operation", name);
-}
 OperandKind operand_named(std::string_view name) {
-  return named<OperandKind>(kOperands, "kind of operand", name);
+  return named(static_cast<int>(std::size(kOperands)), operand_name, "kind of operand", name);
+}
+Operation operation_named(std::string_view name) {
+  return named(kOperations, operation_name, "operation", name);
 }
 
 namespace {

@@ -106,7 +106,9 @@ std::string stage_text(const StageCode& stage) {
   if (stage.kind == StageKind::save) return "Save" + std::to_string(binary.slot);
   if (stage.kind != StageKind::binary) return stage_name(stage.kind);
   std::string text = binary.reversed ? "reversed_" : "";
-  text.append(operation_name(binary.operation)).append("_").append(operand_name(binary.operand));
+  text.append(operation_name(binary.operation));
+  if (binary.operand == OperandKind::none) return text;
+  text.append("_").append(operand_name(binary.operand));
   return binary.operand == OperandKind::slot ? text + std::to_string(binary.slot) : text;
 }
 

@@ -271,10 +271,8 @@ float erf_of(float x, float, float) { return std::erf(x); }
 float log_of(float x, float, float) { return std::log(x); }
 float sign_of(float x, float, float) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 float softplus_of(float x, float, float) { return x > 20 ? x : std::log1p(std::exp(x)); }
-float mish_of(float x, float, float) { return x * std::tanh(softplus_of(x, 0, 0)); }
+float expm1_below_zero_of(float x, float, float) { return std::expm1(x > 0 ? 0.0f : x); }
 float elu_of(float x, float c0, float) { return x < 0 ? c0 * std::expm1(x) : x; }
-float selu_of(float x, float c0, float c1) { return c1 * (x > 0 ? x : c0 * std::expm1(x)); }
-float celu_of(float x, float c0, float) { return x < 0 ? c0 * std::expm1(x / c0) : x; }
 float softsign_of(float x, float, float) { return x / (1 + std::abs(x)); }
 float threshold_of(float x, float c0, float) { return x > c0 ? x : 0.0f; }
 float not_of(float x, float, float) { return x == 0 ? 1.0f : 0.0f; }
@@ -290,7 +288,6 @@ float cosh_of(float x, float, float) { return std::cosh(x); }
 float asinh_of(float x, float, float) { return std::asinh(x); }
 float acosh_of(float x, float, float) { return std::acosh(x); }
 float atanh_of(float x, float, float) { return std::atanh(x); }
-float shrink_of(float x, float c0, float c1) { return x < -c1 ? x + c0 : x > c1 ? x - c0 : 0.0f; }
 
 void power(const float* a, const float* b, float, float, std::size_t n, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = flushed(std::pow(flushed(a[i]), flushed(b[i])));
@@ -302,10 +299,8 @@ constexpr NamedFunction kScalarFunctions[] = {
     {"log", for_each_float<log_of>},
     {"sign", for_each_float<sign_of>},
     {"softplus", for_each_float<softplus_of>},
-    {"mish", for_each_float<mish_of>},
+    {"expm1_below_zero", for_each_float<expm1_below_zero_of>},
     {"elu", for_each_float<elu_of>},
-    {"selu", for_each_float<selu_of>},
-    {"celu", for_each_float<celu_of>},
     {"softsign", for_each_float<softsign_of>},
     {"threshold", for_each_float<threshold_of>},
     {"not", for_each_float<not_of>},
@@ -321,7 +316,6 @@ constexpr NamedFunction kScalarFunctions[] = {
     {"asinh", for_each_float<asinh_of>},
     {"acosh", for_each_float<acosh_of>},
     {"atanh", for_each_float<atanh_of>},
-    {"shrink", for_each_float<shrink_of>},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, f
 //   leaky: a < 0 ? a c0 : a                   hard_sigmoid: min(max(a c0 + c1, 0), 1)
 //   quantize: rint(a / c0) + c1               dequantize: (a - c1) c0
 //   to_int32: a without its fraction, as int32; those that end with int32 take the bits of it
-//   elu, selu, celu, threshold: as in ONNX, alpha is c0 and gamma c1
+//   elu, threshold: as in ONNX, alpha is c0
 ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept;
 
 struct NamedFunction {

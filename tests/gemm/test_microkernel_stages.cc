@@ -80,14 +80,14 @@ std::vector<std::vector<Stage>> expressions(bool integer) {
   std::vector<std::vector<Stage>> all{
       {save(0), binary(add, constant, false, 0, 3), Clip{0, 6}.stage(), binary(multiply, slot),
        binary(divide, constant, false, 0, 6), binary(multiply, columns), binary(add, columns)},
-      {save(0), function(StageKind::absolute), save(1), function(StageKind::square_root),
+      {save(0), function(Operation::absolute), save(1), function(Operation::square_root),
        binary(subtract, slot, true, 1), binary(divide, slot, false, 0), binary(minimum, columns),
        to_int8},
-      {of_bytes(maximum, true), function(StageKind::exp), save(3), function(StageKind::silu),
+      {of_bytes(maximum, true), function(Operation::exp), save(3), function(Operation::silu),
        binary(prelu, columns), binary(add, slot, false, 3)},
-      {save(5), function(StageKind::round), binary(greater, slot, false, 5),
-       binary(replace, slot, false, 5), function(StageKind::floor), of_bytes(subtract, false),
-       function(StageKind::ceil)},
+      {save(5), function(Operation::round), binary(greater, slot, false, 5),
+       binary(replace, slot, false, 5), function(Operation::floor), of_bytes(subtract, false),
+       function(Operation::ceil)},
       {save(2), Gelu{}.stage(), binary(multiply, slot, false, 2), Sigmoid{}.stage(),
        GeluTanh{}.stage(), binary(minimum, matrix)}};
   for (auto& stages : all)
@@ -95,7 +95,7 @@ std::vector<std::vector<Stage>> expressions(bool integer) {
   return all;
 }
 
-// Every operation with every operand in both orders.
+// Every operation with every operand in both orders, and every function.
 std::vector<std::vector<Stage>> operations(bool integer) {
   std::vector<std::vector<Stage>> all;
   for (int i = 1; i <= static_cast<int>(Operation::replace); ++i)
@@ -104,8 +104,11 @@ std::vector<std::vector<Stage>> operations(bool integer) {
       for (const bool reversed : {false, true}) {
         all.push_back(
             {save(0), Scale(-0.9f).stage(), binary(static_cast<Operation>(i), operand, reversed)});
-        if (integer) all.back().insert(all.back().begin(), Dequantize{}.stage());
       }
+  for (int i = static_cast<int>(Operation::absolute); i < kOperations; ++i)
+    all.push_back({Scale(0.3f).stage(), function(static_cast<Operation>(i))});
+  for (auto& stages : all)
+    if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
   return all;
 }
 

@@ -22,6 +22,6 @@ inline Stage binary(Operation operation, OperandKind operand, bool reversed = fa
           {operation, operand, slot, reversed}};
 }
 
-inline Stage function(StageKind kind) { return {kind, ValueType::float32, {}}; }
+inline Stage function(Operation operation) { return binary(operation, OperandKind::none); }
 
 }  // namespace fbg::test

@@ -10,7 +10,10 @@ from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
 PRODUCERS = ("conv", "pointwise", "depthwise", "grouped", "strided", "transposed", "linear")
 OTHERS = ("pool", "average", "norm", "reduction", "softmax", "nothing")
 SAME = ("Relu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "LeakyRelu", "Abs", "Neg", "Erf")
-UNARY = (*SAME, "Clip", "Sqrt", "Exp", "Softplus", "Elu", "Reciprocal")
+MADE = ("Softplus", "Elu", "Mish", "Selu", "Celu", "Softsign")  # of other functions
+UNARY = (*SAME, *MADE, "Clip", "Sqrt", "Exp", "Log", "Reciprocal")
+COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
+ROUNDINGS = ("Floor", "Ceil", "Round", "Sign")
 BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 CHANNELS = 12
 
@@ -69,7 +72,7 @@ class Writer:
     def operand(self, shape):
         """Return an operand that broadcasts to the result of the producer."""
         kind = self.draw(
-            st.sampled_from(["value", "value", "number", "channels", "tensor", "gate"])
+            st.sampled_from(["value", "value", "number", "channels", "tensor", "gate", "rounded"])
         )
         if kind == "value":
             return self.draw(st.sampled_from(self.values))
@@ -77,15 +80,31 @@ class Writer:
             return self.constant(self.draw(st.sampled_from([-1.5, 0.5, 3.0, 6.0])))
         if kind == "channels":
             return self.constant(self.array(shape[1], 1, 1))
+        name = self.feed((*shape[:2], 1, 1) if kind == "gate" else shape)
+        return (
+            self.add(self.draw(st.sampled_from(ROUNDINGS)), [name]) if kind == "rounded" else name
+        )
+
+    def feed(self, shape):
         name = f"in{len(self.feeds)}"
-        self.feeds[name] = self.array(*(shape if kind == "tensor" else (*shape[:2], 1, 1)))
+        self.feeds[name] = self.array(*shape)
         return name
+
+    def choice(self, x, shape):
+        """Append a choice by the numbers of an input, whose comparison is exact."""
+        numbers = [self.feed(shape), self.constant(self.draw(st.sampled_from([-0.5, 0.0, 0.7])))]
+        where = self.add(self.draw(st.sampled_from(COMPARISONS)), numbers)
+        if self.draw(st.booleans()):
+            where = self.add("Not", [where])
+        return self.add("Where", [where, x, self.draw(st.sampled_from(self.values))])
 
     def step(self, shape):
         """Append a node of the expression; values stay small."""
-        op = self.draw(st.sampled_from([*UNARY, *BINARY, *BINARY]))
+        op = self.draw(st.sampled_from([*UNARY, *BINARY, *BINARY, "Where"]))
         x = self.draw(st.sampled_from(self.values))
-        if op in BINARY:
+        if op == "Where":
+            y = self.choice(x, shape)
+        elif op in BINARY:
             other = self.operand(shape)
             if op == "Div":
                 other = self.add("Max", [self.add("Abs", [other]), self.constant(0.5)])
@@ -96,7 +115,7 @@ class Writer:
                 y = self.add("Clip", [y, *bounds])
         elif op == "Clip":
             y = self.add(op, [x, self.constant(-0.7), self.constant(1.1)])
-        elif op in ("Sqrt", "Reciprocal"):
+        elif op in ("Sqrt", "Reciprocal", "Log"):
             low = self.add("Max", [self.add("Abs", [x]), self.constant(0.3)])
             y = self.add(op, [low])
         elif op == "Exp":

@@ -14,9 +14,6 @@ Stage any_stage(Choices& choices) {
   static constexpr std::int32_t kPoints[] = {0, 3, 101, 127};
   static constexpr OperandKind kOperands[] = {OperandKind::constant, OperandKind::columns,
                                               OperandKind::matrix, OperandKind::slot};
-  static constexpr StageKind kFunctions[] = {
-      StageKind::absolute, StageKind::square_root, StageKind::floor, StageKind::ceil,
-      StageKind::round,    StageKind::exp,         StageKind::silu};
   const float scale = choices.one_of(kScales);
   const ValueType bytes = choices.flag() ? ValueType::uint8 : ValueType::int8;
   const std::int32_t positive = choices.one_of(kPoints);
@@ -70,10 +67,12 @@ Stage any_stage(Choices& choices) {
       return save(static_cast<std::uint8_t>(choices.within(0, 2)));
     case 20:
     case 21:
-      return binary(static_cast<Operation>(choices.within(1, 11)), choices.one_of(kOperands),
-                    choices.flag(), static_cast<std::uint8_t>(choices.within(0, 2)), scale);
+      return binary(static_cast<Operation>(choices.within(1, static_cast<int>(Operation::replace))),
+                    choices.one_of(kOperands), choices.flag(),
+                    static_cast<std::uint8_t>(choices.within(0, 2)), scale);
     case 22:
-      return function(choices.one_of(kFunctions));
+      return function(static_cast<Operation>(
+          choices.within(static_cast<int>(Operation::absolute), kOperations - 1)));
     default:
       return RowRange(nullptr).stage();
   }

@@ -44,13 +44,6 @@ enum class StageKind : std::uint8_t {
   row_range,
   binary,
   save,
-  absolute,
-  square_root,
-  floor,
-  ceil,
-  round,
-  exp,
-  silu,
 };
 
 // The table of stages, in the order of their kinds.
@@ -78,9 +71,21 @@ inline constexpr StageRow kRows[] = {
      .foldable = true},
     {.kind = relu, .name = "ReLU", .takes = numbers, .bounds = low, .function = "relu"},
     {.kind = gelu, .name = "GELU", .takes = floats, .function = "gelu"},
-    {.kind = gelu_tanh, .name = "GELUTanh", .takes = floats, .function = "gelu_tanh"},
-    {.kind = tanh, .name = "Tanh", .takes = floats, .function = "tanh"},
-    {.kind = sigmoid, .name = "Sigmoid", .takes = floats, .function = "sigmoid"},
+    {.kind = StageKind::gelu_tanh,
+     .name = "GELUTanh",
+     .takes = floats,
+     .operation = Operation::gelu_tanh,
+     .function = "gelu_tanh"},
+    {.kind = StageKind::tanh,
+     .name = "Tanh",
+     .takes = floats,
+     .operation = Operation::tanh,
+     .function = "tanh"},
+    {.kind = StageKind::sigmoid,
+     .name = "Sigmoid",
+     .takes = floats,
+     .operation = Operation::sigmoid,
+     .function = "sigmoid"},
     {.kind = clip,
      .name = "Clip",
      .takes = floats,
@@ -104,13 +109,6 @@ inline constexpr StageRow kRows[] = {
     {.kind = row_range, .name = "RowRange", .takes = floats, .operand = {row_extents, "out"}},
     {.kind = binary, .name = "Binary", .takes = floats, .operand = {OperandKind::given}},
     {.kind = save, .name = "Save", .takes = floats},
-    {.kind = absolute, .name = "Absolute", .takes = floats, .function = "absolute"},
-    {.kind = square_root, .name = "SquareRoot", .takes = floats, .function = "square_root"},
-    {.kind = floor, .name = "Floor", .takes = floats, .function = "floor"},
-    {.kind = ceil, .name = "Ceil", .takes = floats, .function = "ceil"},
-    {.kind = round, .name = "Round", .takes = floats, .function = "round"},
-    {.kind = exp, .name = "Exp", .takes = floats, .function = "exp"},
-    {.kind = silu, .name = "SiLU", .takes = floats, .function = "silu"},
 };
 
 }  // namespace stage_table
@@ -214,16 +212,6 @@ struct Tanh : PlainStage<StageKind::tanh> {
 
 // 1 / (1 + exp(-x)) = 1/2 + tanh(x / 2) / 2
 struct Sigmoid : PlainStage<StageKind::sigmoid> {
-  static float apply(float x) { return std::fma(0.5f, Tanh::apply(x * 0.5f), 0.5f); }
-};
-
-// e^x; 0 below -87.3, infinite above 88.7. See src/core/exp_coefficients.h.
-struct Exp : PlainStage<StageKind::exp> {
-  static float apply(float x);
-};
-
-// x / (1 + e^-x)
-struct SiLU : PlainStage<StageKind::silu> {
   static float apply(float x);
 };
 

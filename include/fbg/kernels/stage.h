@@ -61,9 +61,11 @@ enum class StageKind : std::uint8_t;
 // of C, a value that an earlier stage saved, the extent of each row. given: the stage says which.
 enum class OperandKind : std::uint8_t { none, constant, columns, matrix, slot, row_extents, given };
 
-// Functions of the value x and the operand y of a stage. Comparisons give 1 or 0. A NaN in x gives
-// x as the minimum and maximum, otherwise a NaN in y gives y; prelu is x < 0 ? x * y : x, and
-// replace is y.
+// Functions of the value x of a stage, and of its operand y: src/kernels/functions.h defines them.
+// Comparisons give 1 or 0. A NaN in x gives x as the minimum and maximum, otherwise a NaN in y
+// gives y; prelu is x < 0 ? x * y : x, and replace is y. keep_where and keep_unless give y or 0 by
+// the truth of x, merge the bits of either. Those that end with int32 take and give the bits of
+// int32.
 enum class Operation : std::uint8_t {
   none,
   add,
@@ -76,8 +78,42 @@ enum class Operation : std::uint8_t {
   less,
   greater,
   equal,
+  less_equal,
+  greater_equal,
+  keep_where,
+  keep_unless,
+  merge,
+  add_int32,
+  subtract_int32,
+  multiply_int32,
+  less_int32,
+  greater_int32,
+  equal_int32,
   replace,
+  absolute,  // functions of x alone, from here on
+  square_root,
+  round,
+  floor,
+  ceil,
+  truncate,
+  to_int32,
+  exp,
+  expm1_below_zero,  // e^min(x, 0) - 1
+  log,
+  softplus,
+  erf,
+  silu,
+  tanh,  // the stages of these names, whose errors are absolute
+  sigmoid,
+  gelu_tanh,
+  tanh_relative,  // the same with relative accuracy
+  sigmoid_relative,
+  gelu_tanh_relative,
 };
+inline constexpr int kOperations = static_cast<int>(Operation::gelu_tanh_relative) + 1;
+constexpr bool is_binary(Operation operation) {
+  return operation > Operation::none && operation < Operation::absolute;
+}
 
 const char* operation_name(Operation operation) noexcept;
 const char* operand_name(OperandKind kind) noexcept;
@@ -85,7 +121,7 @@ const char* operand_name(OperandKind kind) noexcept;
 Operation operation_named(std::string_view name);
 OperandKind operand_named(std::string_view name);
 
-// How a stage combines its value with an operand, or the slot in which it saves the value.
+// What a stage does to its value, and with which operand, or the slot in which it saves the value.
 struct Binary {
   Operation operation = Operation::none;
   OperandKind operand = OperandKind::none;
@@ -168,7 +204,7 @@ struct StageRow {
   ValueTypes takes;
   std::optional<ValueType> gives{};  // nullopt: what it takes
   bool as_wanted = false;            // or rather what it is asked for, after which nothing follows
-  Operation operation = Operation::none;  // of the value and the operand
+  Operation operation = Operation::none;  // what a stage does that does just that
   StageOperand operand{};
   std::array<const char*, 3> constants{};  // what f0, f1 and f2 of StageArgs are
   StageBounds bounds = StageBounds::open;

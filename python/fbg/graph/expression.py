@@ -8,10 +8,11 @@ reads it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from fbg import _fbg
+from fbg.graph.functions import COMPOSED, COMPOSED_OF_TWO, Term
 from fbg.graph.ops.common import MapStep
 from fbg.graph.steps import (
     ACTIVATIONS,
@@ -23,8 +24,8 @@ from fbg.graph.steps import (
     Step,
 )
 
-COMMUTATIVE = {"add", "multiply", "equal"}
-LONG = {"gelu", "gelu_tanh", "tanh", "sigmoid", "silu", "exp"}
+COMMUTATIVE = {"add", "multiply", "equal", "merge"}
+SHORT = {"absolute", "square_root", "round", "floor", "ceil", "truncate", "relu", "clip"}
 MOST_LONG = 4  # functions of many instructions, which kernels repeat for each vector of a tile
 
 
@@ -40,13 +41,15 @@ def pipeline_steps(
     operands: how the pipeline reads registers besides x: operands of the map, and what dequantizes
     these. x: the operand that is its first value. dtype: of the result. count: of all operands.
     """
-    expanded, registers = _expanded(steps, count)
-    known = {registers[register]: read for register, read in operands.items()}
-    last = expanded.pop() if expanded[-1][0] == "quantize" else None
+    last = steps[-1] if steps[-1][0] == "quantize" else None
     if dtype not in ("float32", "bool") and last is None:
         return None
-    result = count + len(expanded) - 1 if last is None else last[1]
-    written = _Writer(count, known, x).write(expanded, result)
+    expansion = _Expansion(count)
+    for register, step in enumerate(steps if last is None else steps[:-1], count):
+        expansion.append(step, operands.get(register))
+    result = expansion.registers[-1 if last is None else last[1]]
+    given = {register: read for register, read in operands.items() if register < count}
+    written = _Writer(count, given | expansion.read, x).write(expansion.steps, result)
     if written is None:
         return None
     if last is not None:
@@ -56,9 +59,31 @@ def pipeline_steps(
     return written
 
 
+def program_steps(
+    steps: Sequence[MapStep], count: int, kept: Set[str]
+) -> tuple[list[MapStep], list[float]]:
+    """Return the steps of a map with those of COMPOSED in place of functions that are not kept, and
+    the numbers that they read, which are further operands.
+    """
+    expansion = _Expansion(count, kept)
+    for step in steps:
+        expansion.append(step, None)
+    numbers = [read.number for read in expansion.read.values()]
+    if expansion.registers[-1] != count + len(expansion.steps) - 1:
+        last = expansion.registers[-1]
+        expansion.steps.append(("affine", last, last, 1.0, 0.0))
+
+    def moved(register: int) -> int:
+        if register < 0:
+            return count - 1 - register
+        return register if register < count else register + len(numbers)
+
+    return [(f, moved(a), moved(b), c0, c1) for f, a, b, c0, c1 in expansion.steps], numbers
+
+
 def fits(steps: Sequence[Step], reserved: int = 0) -> bool:
     """Whether a pipeline may have these steps, besides as many stages as are reserved."""
-    long = sum(isinstance(step, Activation) and step.function in LONG for step in steps)
+    long = sum(isinstance(step, Activation) and step.function not in SHORT for step in steps)
     return len(steps) + reserved <= _fbg.MAX_STAGES and long <= MOST_LONG
 
 
@@ -73,49 +98,57 @@ def integers(steps: Sequence[MapStep], register: int, count: int) -> tuple[int, 
     return count + readers[0], steps[readers[0]]
 
 
-def _expanded(given: Sequence[MapStep], count: int) -> tuple[list[MapStep], list[int]]:
-    """Return the steps with several in place of functions that read a value twice, and what number
-    each register has in them.
+@dataclass
+class _Expansion:
+    """The steps of a map with those of COMPOSED in place of its functions.
+
+    registers: what number each register of the map has. read: registers of constants and of what is
+    read in place of a step, which have negative numbers. kept: functions that are not replaced.
     """
-    registers = list(range(count))
-    steps: list[MapStep] = []
 
-    def add(function: str, a: int, b: int, c0: float = 0.0, c1: float = 0.0) -> int:
-        steps.append((function, a, b, c0, c1))
-        return count + len(steps) - 1
+    count: int
+    kept: Set[str] = frozenset()
+    steps: list[MapStep] = field(default_factory=list)
+    read: dict[int, Binary] = field(default_factory=dict)
+    registers: list[int] = field(default_factory=list)
 
-    for function, a, b, c0, c1 in given:
-        u, v = registers[a], registers[b]
-        if function == "square":
-            registers.append(add("multiply", u, u))
-        elif function == "hard_swish":
-            registers.append(add("multiply", u, add("hard_sigmoid", u, u, 1 / 6, 0.5)))
+    def __post_init__(self) -> None:
+        self.registers = list(range(self.count))
+
+    def append(self, step: MapStep, instead: Binary | None) -> None:
+        """Append what computes a step of the map, or what is read instead."""
+        if instead is not None:
+            self.registers.append(self._reading(instead))
+            return
+        function, a, b, c0, c1 = step
+        u, v = (Term(self.registers[register], self._apply) for register in (a, b))
+        if function in self.kept:
+            made = self._apply(function, u, v, c0, c1)
+        elif function in COMPOSED:
+            made = COMPOSED[function](u, c0, c1)
+        elif function in COMPOSED_OF_TWO:
+            made = COMPOSED_OF_TWO[function](u, v)
         else:
-            registers.append(add(function, u, v, c0, c1))
-    return steps, registers
+            made = self._apply(function, u, v, c0, c1)
+        self.registers.append(made.register)
 
+    def _apply(
+        self, function: str, a: Term | float, b: Term | float | None, c0: float, c1: float
+    ) -> Term:
+        u = self._register(a)
+        v = u if b is None else self._register(b)
+        self.steps.append((function, u, v, c0, c1))
+        return Term(self.count + len(self.steps) - 1, self._apply)
 
-def _function(function: str, c0: float, c1: float) -> list[Step] | None:
-    """Return the steps of a function of one operand, or None if there are no such steps."""
+    def _register(self, value: Term | float) -> int:
+        if isinstance(value, Term):
+            return value.register
+        return self._reading(Binary("add", "constant", number=value))
 
-    def number(operation: str, value: float, swapped: bool = False) -> Binary:
-        return Binary(operation, "constant", number=value, reversed=swapped)
-
-    line: list[Step] = [number("multiply", c0), number("add", c1)]
-    simple: dict[str, list[Step]] = {
-        "affine": line,
-        "hard_sigmoid": [*line, Activation("clip", 0.0, 1.0)],
-        "dequantize": [number("subtract", c1), number("multiply", c0)],
-        "leaky": [number("prelu", c0)],
-        "negate": [number("multiply", -1.0)],
-        "reciprocal": [number("divide", 1.0, swapped=True)],
-        "not": [number("equal", 0.0)],
-    }
-    if function in simple:
-        return simple[function]
-    if function not in ACTIVATIONS or (function == "clip" and not c0 <= c1):
-        return None
-    return [Activation(function, c0, c1)]
+    def _reading(self, read: Binary) -> int:
+        register = -1 - len(self.read)
+        self.read[register] = read
+        return register
 
 
 @dataclass
@@ -136,13 +169,10 @@ class _Writer:
 
     def write(self, steps: Sequence[MapStep], result: int) -> list[Step] | None:
         """Return the steps after which the pipeline has the value of a register; None if none."""
-        for number, (function, a, b, _, _) in enumerate(steps, self.count):
-            if number not in self.others:
-                self.uses.update({a, b} if function in OPERATIONS else {a})
+        for function, a, b, _, _ in steps:
+            self.uses.update({a, b} if function in OPERATIONS else {a})
         self.uses[result] += 1
         for number, (function, a, b, c0, c1) in enumerate(steps, self.count):
-            if number in self.others:
-                continue
             binary = function in OPERATIONS
             done = self._combine(function, a, b) if binary else self._apply(function, a, c0, c1)
             if not done:
@@ -152,13 +182,14 @@ class _Writer:
 
     def _apply(self, function: str, a: int, c0: float, c1: float) -> bool:
         """Write a function of the value in register a."""
-        steps = _function(function, c0, c1)
-        if steps is None or not self._load(a):
+        if function not in ACTIVATIONS or (function == "clip" and not c0 <= c1):
+            return False
+        if not self._load(a):
             return False
         self.uses[a] -= 1
         if self.uses[a] > 0 and not self._save(a):
             return False
-        self.written += steps
+        self.written.append(Activation(function, c0, c1))
         return True
 
     def _combine(self, operation: str, a: int, b: int) -> bool:

@@ -17,8 +17,9 @@ from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.matmul.pipeline import Requantize
 
-ACTIVATIONS = {row.function: row for row in _fbg.stage_rows() if row.function}
-OPERATIONS = frozenset(_fbg.OPERATIONS)
+_STAGES = {row.function: row for row in _fbg.stage_rows() if row.function}
+ACTIVATIONS = _fbg.FUNCTIONS | _STAGES.keys()  # functions of one value
+OPERATIONS = _fbg.OPERATIONS  # functions of two values
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -35,13 +36,20 @@ class Activation:
 
     def text(self, residual: str) -> str:
         """Return it as a graph prints it."""
-        given = (self.c0, self.c1)[: len(ACTIVATIONS[self.function].constants)]
+        given = self.constants
         return f"{self.function}({', '.join(f'{c:g}' for c in given)})" if given else self.function
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The constants that the function has."""
+        row = _STAGES.get(self.function)
+        return () if row is None else (self.c0, self.c1)[: len(row.constants)]
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The least and the greatest result, if the function only bounds its argument."""
-        bounds = ACTIVATIONS[self.function].bounds
+        row = _STAGES.get(self.function)
+        bounds = "open" if row is None else row.bounds
         if bounds == "low":
             return 0.0, np.inf
         return (self.c0, self.c1) if bounds == "both" else None
@@ -60,8 +68,10 @@ class Activation:
 
     def native(self) -> Any:
         """Return the stage."""
-        row = ACTIVATIONS[self.function]
-        return _fbg.stage(row.name, (self.c0, self.c1)[: len(row.constants)])
+        row = _STAGES.get(self.function)
+        if row is None:
+            return _fbg.stage_binary(self.function, "none")
+        return _fbg.stage(row.name, self.constants)
 
 
 @dataclass(frozen=True)

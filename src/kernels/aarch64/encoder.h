@@ -104,15 +104,18 @@ class Encoder {
   // Integers and bits.
   void add(S4 d, S4 n, S4 m) { three(0x4ea08400, d, n, m); }
   void sub(S4 d, S4 n, S4 m) { three(0x6ea08400, d, n, m); }
+  void mul(S4 d, S4 n, S4 m) { three(0x4ea09c00, d, n, m); }
   void mla(S4 d, S4 n, S4 m) { three(0x4ea09400, d, n, m); }
   void mla(S4 d, S4 n, Element<S4> m) { by_word("mla", 0x6f800000, d, n, m); }
   void mls(S4 d, S4 n, Element<S4> m) { by_word("mls", 0x6f804000, d, n, m); }
   void smax(S4 d, S4 n, S4 m) { three(0x4ea06400, d, n, m); }
   void cmgt(S4 d, S4 n, S4 m) { three(0x4ea03400, d, n, m); }
+  void cmeq(S4 d, S4 n, S4 m) { three(0x6ea08c00, d, n, m); }
   void and_(B16 d, B16 n, B16 m) { three(0x4e201c00, d, n, m); }
   void bic(B16 d, B16 n, B16 m) { three(0x4e601c00, d, n, m); }
   void bif(B16 d, B16 n, B16 m) { three(0x6ee01c00, d, n, m); }
   void bit(B16 d, B16 n, B16 m) { three(0x6ea01c00, d, n, m); }
+  void bsl(B16 d, B16 n, B16 m) { three(0x6e601c00, d, n, m); }
   void eor(B16 d, B16 n, B16 m) { three(0x6e201c00, d, n, m); }
   void orr(B16 d, B16 n, B16 m) { three(0x4ea01c00, d, n, m); }
   void shl(S4 d, S4 n, int shift) {
@@ -153,6 +156,7 @@ class Encoder {
   void frintn(S4 d, S4 n) { two(0x4e218800, d, n); }
   void frintm(S4 d, S4 n) { two(0x4e219800, d, n); }
   void frintp(S4 d, S4 n) { two(0x4ea18800, d, n); }
+  void frintz(S4 d, S4 n) { two(0x4ea19800, d, n); }
   void fabs(S4 d, S4 n) { two(0x4ea0f800, d, n); }
   void fmax(S4 d, S4 n, S4 m) { three(0x4e20f400, d, n, m); }
   void fmin(S4 d, S4 n, S4 m) { three(0x4ea0f400, d, n, m); }
@@ -164,10 +168,12 @@ class Encoder {
   void fminv(SReg d, S4 n) { two(0x6eb0f800, d, n); }
   void fcmeq(S4 d, S4 n, S4 m) { three(0x4e20e400, d, n, m); }
   void fcmgt(S4 d, S4 n, S4 m) { three(0x6ea0e400, d, n, m); }
+  void fcmge(S4 d, S4 n, S4 m) { three(0x6e20e400, d, n, m); }
   void fcmlt(S4 d, S4 n, int bound) {
     two(0x4ea0e800 | field("fcmlt", "bound", bound, 0, 0), d, n);
   }
   void scvtf(S4 d, S4 n) { two(0x4e21d800, d, n); }
+  void fcvtzs(S4 d, S4 n) { two(0x4ea1b800, d, n); }
   void fcvtns(S4 d, S4 n) { two(0x4e21a800, d, n); }
 
   // Sums of several products: sdot and sudot of four bytes, bfdot of two bfloat16, usmmla and

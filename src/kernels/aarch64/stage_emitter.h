@@ -2,6 +2,7 @@
 // temporary registers and the parameters of the stage. The methods are defined in these files:
 //
 //   stage_emitters.cc      an emitter for each stage, and their table
+//   function_emitter.cc    the instructions of functions of elements
 //   element_emitters.cc    operands and results of 8, 16 and 32 bits in memory
 //   row_range_emitter.cc   the least and the greatest value of a row
 #pragma once
@@ -10,6 +11,7 @@
 
 #include "kernels/aarch64/epilogue.h"
 #include "kernels/aarch64/neon_assembler.h"
+#include "kernels/function_code.h"
 #include "kernels/microkernel.h"
 
 namespace fbg::kernels {
@@ -59,6 +61,13 @@ class StageEmitter {
  protected:
   void row_pointer(const XReg& to);
   void load_elements(const Vec& to, int size);
+
+  // x = the function of an operation, of x and of y, which is in t0.
+  void apply(const Binary& binary, const Vec& x);
+  Vec register_of(std::uint32_t number, const Vec& x) const;
+  void select(const Vec& to, const Vec& mask, const Vec& then, const Vec& otherwise);
+  void emit(const FunctionStep& step, const Vec& x);
+  aarch64::At slot(int number) { return at(aarch64::sp, number * NeonAssembler::kVectorBytes); }
 
   // The parameter of the stage in lane 0, or in every lane.
   void load_field(const Vec& to, std::size_t field) {

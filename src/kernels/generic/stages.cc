@@ -5,14 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
-#include "core/exp_coefficients.h"
 #include "core/float16.h"
 #include "core/gelu_coefficients.h"
-#include "core/tanh_coefficients.h"
 #include "fbg/kernels/output.h"
+#include "kernels/functions.h"
 
 namespace fbg {
 
@@ -27,57 +25,9 @@ float Gelu::apply(float x) {
   return (0.0f > x ? 0.0f : x) - g;
 }
 
-float Tanh::apply(float x) {
-  float t = kTanhClamp < x ? kTanhClamp : x;
-  t = -kTanhClamp > t ? -kTanhClamp : t;
-  const float u = t * t;
-  constexpr int n = static_cast<int>(std::size(kTanhP));
-  float p = kTanhP[n - 1], q = kTanhQ[n - 1];
-  for (int i = n - 2; i >= 0; --i) {
-    p = std::fma(p, u, kTanhP[i]);
-    q = std::fma(q, u, kTanhQ[i]);
-  }
-  return Clip::apply(t * p / q, -1.0f, 1.0f);
-}
-
-float GeluTanh::apply(float x) {
-  const float half = x * 0.5f;
-  const float inner = x * std::fma(x * x, kCubic, kLinear);
-  return std::fma(half, Tanh::apply(inner), half);
-}
-
-namespace {
-
-// e^x = power * (1 + expm1_r)
-struct ExpParts {
-  float power, expm1_r;
-};
-
-ExpParts exp_parts(float x) {
-  const float shifted = std::fma(x, kLog2E, kExpRounder), k = shifted - kExpRounder;
-  const float r = std::fma(k, -kLn2Low, std::fma(k, -kLn2High, x));
-  float p = kExpP[std::size(kExpP) - 1];
-  for (std::size_t i = std::size(kExpP) - 1; i-- > 0;) p = std::fma(p, r, kExpP[i]);
-  return {std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23), p * r};
-}
-
-float product(const ExpParts& e) { return std::fma(e.power, e.expm1_r, e.power); }
-
-}  // namespace
-
-float Exp::apply(float x) {
-  float y = product(exp_parts(Clip::apply(x, kLeastExp, kMostPower)));
-  const float factor = product(exp_parts(Clip::apply(x - kMostPower, 0.0f, 1.0f)));
-  if (x > kMostPower) y *= factor;
-  if (x > kMostExp) y = std::numeric_limits<float>::infinity();
-  return x < kLeastExp ? 0.0f : y;
-}
-
-float SiLU::apply(float x) {
-  const float t = -std::fabs(x);
-  const float e = product(exp_parts(-kMostPower > t ? -kMostPower : t));
-  return (x < 0 ? x * e : x) / (1.0f + e);
-}
+float Tanh::apply(float x) { return apply_function(Operation::tanh, x, 0); }
+float Sigmoid::apply(float x) { return apply_function(Operation::sigmoid, x, 0); }
+float GeluTanh::apply(float x) { return apply_function(Operation::gelu_tanh, x, 0); }
 
 void RowRange::reset(std::int64_t count) const noexcept {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -96,36 +46,6 @@ void RowRange::widen(RowExtent& row, float lo, float hi) noexcept {
 }
 
 namespace {
-
-float combine(Operation operation, float u, float v) {
-  switch (operation) {
-    case Operation::add:
-      return u + v;
-    case Operation::subtract:
-      return u - v;
-    case Operation::multiply:
-      return u * v;
-    case Operation::divide:
-      return u / v;
-    case Operation::minimum:
-      return std::isnan(u) || u < v ? u : v;
-    case Operation::maximum:
-      return std::isnan(u) || u > v ? u : v;
-    case Operation::prelu:
-      return u < 0 ? u * v : u;
-    case Operation::less:
-      return u < v ? 1.0f : 0.0f;
-    case Operation::greater:
-      return u > v ? 1.0f : 0.0f;
-    case Operation::equal:
-      return u == v ? 1.0f : 0.0f;
-    case Operation::replace:
-      return v;
-    case Operation::none:
-      break;
-  }
-  return u;
-}
 
 // The number that an element of a matrix stands for.
 float element(ValueType type, const StageArgs& args, const Element& e) {
@@ -148,7 +68,7 @@ float element(ValueType type, const StageArgs& args, const Element& e) {
 }
 
 // The scalar forms. Each gets the value, the parameters and the place of an element of C.
-struct Scalar {
+struct Stages {
   const StageCode& code;
   const StageArgs& args;
   const Element& e;
@@ -180,8 +100,8 @@ struct Scalar {
       return {.i = static_cast<std::int32_t>(static_cast<std::uint32_t>(x.i) + values[e.col])};
     }
     const float y = operand();
-    return {.f = code.binary.reversed ? combine(code.binary.operation, y, x.f)
-                                      : combine(code.binary.operation, x.f, y)};
+    return {.f = code.binary.reversed ? apply_function(code.binary.operation, y, x.f)
+                                      : apply_function(code.binary.operation, x.f, y)};
   }
   Value save(Value x) const { return e.slots[code.binary.slot] = x; }
   Value relu(Value x) const {
@@ -208,11 +128,11 @@ struct Scalar {
 // The same for elements of C that follow each other, of which e is the first.
 using ApplyStage = void (*)(const StageCode& code, const StageArgs& args, Value* x,
                             std::int64_t count, Element e) noexcept;
-template <Value (Scalar::*form)(Value) const>
+template <Value (Stages::*form)(Value) const>
 void apply(const StageCode& code, const StageArgs& args, Value* x, std::int64_t count,
            Element e) noexcept {
   for (const std::int64_t end = e.col + count; e.col < end; ++e.col, ++x)
-    *x = (Scalar{code, args, e}.*form)(*x);
+    *x = (Stages{code, args, e}.*form)(*x);
 }
 
 struct ScalarRow {
@@ -220,29 +140,22 @@ struct ScalarRow {
   ApplyStage run;
 };
 constexpr ScalarRow kScalars[] = {
-    {StageKind::correct_zero_points, apply<&Scalar::correct>},
-    {StageKind::dequantize, apply<&Scalar::dequantize>},
-    {StageKind::bias, apply<&Scalar::binary>},
-    {StageKind::relu, apply<&Scalar::relu>},
-    {StageKind::gelu, apply<&Scalar::of_float<Gelu::apply>>},
-    {StageKind::gelu_tanh, apply<&Scalar::of_float<GeluTanh::apply>>},
-    {StageKind::tanh, apply<&Scalar::of_float<Tanh::apply>>},
-    {StageKind::sigmoid, apply<&Scalar::of_float<Sigmoid::apply>>},
-    {StageKind::clip, apply<&Scalar::clip>},
-    {StageKind::scale, apply<&Scalar::binary>},
-    {StageKind::add, apply<&Scalar::binary>},
-    {StageKind::cast, apply<&Scalar::cast>},
-    {StageKind::requantize, apply<&Scalar::requantize>},
-    {StageKind::row_range, apply<&Scalar::row_range>},
-    {StageKind::binary, apply<&Scalar::binary>},
-    {StageKind::save, apply<&Scalar::save>},
-    {StageKind::absolute, apply<&Scalar::of_float<std::fabs>>},
-    {StageKind::square_root, apply<&Scalar::of_float<std::sqrt>>},
-    {StageKind::floor, apply<&Scalar::of_float<std::floor>>},
-    {StageKind::ceil, apply<&Scalar::of_float<std::ceil>>},
-    {StageKind::round, apply<&Scalar::of_float<std::nearbyint>>},
-    {StageKind::exp, apply<&Scalar::of_float<Exp::apply>>},
-    {StageKind::silu, apply<&Scalar::of_float<SiLU::apply>>},
+    {StageKind::correct_zero_points, apply<&Stages::correct>},
+    {StageKind::dequantize, apply<&Stages::dequantize>},
+    {StageKind::bias, apply<&Stages::binary>},
+    {StageKind::relu, apply<&Stages::relu>},
+    {StageKind::gelu, apply<&Stages::of_float<Gelu::apply>>},
+    {StageKind::gelu_tanh, apply<&Stages::binary>},
+    {StageKind::tanh, apply<&Stages::binary>},
+    {StageKind::sigmoid, apply<&Stages::binary>},
+    {StageKind::clip, apply<&Stages::clip>},
+    {StageKind::scale, apply<&Stages::binary>},
+    {StageKind::add, apply<&Stages::binary>},
+    {StageKind::cast, apply<&Stages::cast>},
+    {StageKind::requantize, apply<&Stages::requantize>},
+    {StageKind::row_range, apply<&Stages::row_range>},
+    {StageKind::binary, apply<&Stages::binary>},
+    {StageKind::save, apply<&Stages::save>},
 };
 static_assert(lists_stages(kScalars));
 

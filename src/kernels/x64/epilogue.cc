@@ -113,13 +113,18 @@ bool keeps_row_pointer(const KernelKey& key) {
   return matrices == 1 && !key.masked;
 }
 
-// Aligns the stack pointer, whatever the caller's is: a vector that lies across the border of two
-// cache lines is not forwarded from its store to its load, so that GELU took three times as long on
-// a Zen 4. Makes room for the slots of saved values.
-void align_stack(SimdAssembler& as, const KernelKey& key) {
+// Slots of values that stages save.
+int saved_vectors(const KernelKey& key) {
   int slots = 0;
   for (const StageCode& code : key.pipeline())
     if (code.kind == StageKind::save) slots = std::max(slots, code.binary.slot + 1);
+  return slots;
+}
+
+// Aligns the stack pointer, whatever the caller's is: a vector that lies across the border of two
+// cache lines is not forwarded from its store to its load, so that GELU took three times as long on
+// a Zen 4. Makes room for the slots of values.
+void align_stack(SimdAssembler& as, int slots) {
   as.mov(as.rax, as.rsp);
   as.and_(as.rsp, -64);
   as.sub(as.rsp, 64 * (1 + slots));
@@ -166,7 +171,10 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
     }
   }
   const bool aligns_stack = std::ranges::any_of(key.pipeline(), uses_stack);
-  if (aligns_stack) align_stack(as, key);
+  ctx.first_spill = saved_vectors(key);
+  int spilled = 0;
+  for (const StageCode& code : key.pipeline()) spilled = std::max(spilled, spilled_vectors(code));
+  if (aligns_stack) align_stack(as, ctx.first_spill + spilled);
   const bool keeps_row = keeps_row_pointer(key);
   // Vectors that are packed together: of several rows, or a part of one.
   const int vectors = key.vectors;

@@ -1,10 +1,20 @@
-// What stages combine a value with: an operand in memory or in a register, and the instructions of
-// each operation. Both follow src/kernels/generic/stages.cc.
+// What stages combine a value with: an operand in memory or in a register; and the instructions of
+// functions (kernels/functions.h).
 #include <cstddef>
 
 #include "kernels/x64/stage_emitter.h"
 
 namespace fbg::kernels {
+namespace {
+
+// Of comparisons: equal, less, less or equal, and the last two from right to left.
+int predicate_of(const FunctionStep& step) {
+  if (step.op == FunctionOp::equal) return 0;
+  if (step.op == FunctionOp::less) return step.bits ? 14 : 1;
+  return step.bits ? 13 : 2;
+}
+
+}  // namespace
 
 // The operand as the last one of an instruction; t0 and t1 may be overwritten.
 const Xbyak::Operand& StageEmitter::operand(const StageCode& code) {
@@ -22,10 +32,7 @@ const Xbyak::Operand& StageEmitter::operand(const StageCode& code) {
     case OperandKind::matrix:
       break;
     default:
-      if (!code.binary.reversed && code.binary.operation != Operation::replace)
-        return stage_operand(t0_, offsetof(StageArgs, f0));
-      broadcast_stage(t0_, offsetof(StageArgs, f0));
-      return t0_;
+      return stage_operand(t0_, offsetof(StageArgs, f0));
   }
   const ValueType type = code.operand;
   if (!ctx_.row_is_loaded) load_row_pointer();
@@ -40,38 +47,108 @@ const Xbyak::Operand& StageEmitter::operand(const StageCode& code) {
   return t0_;
 }
 
-// to = u op v; `to` is u or v, and t1 and t2 are overwritten.
-void StageEmitter::combine(Operation operation, const Vec& to, const Vec& u,
-                           const Xbyak::Operand& v) {
-  constexpr int kEqual = 0, kLess = 1, kGreater = 14;
-  switch (operation) {
-    case Operation::add:
-      return as_.vaddps(to, u, v);
-    case Operation::subtract:
-      return as_.vsubps(to, u, v);
-    case Operation::multiply:
-      return as_.vmulps(to, u, v);
-    case Operation::divide:
-      return as_.vdivps(to, u, v);
-    case Operation::minimum:
-    case Operation::maximum:  // the second source where one is a NaN, or both are zeros
-      operation == Operation::minimum ? as_.vminps(t1_, u, v) : as_.vmaxps(t1_, u, v);
-      as_.blend_nan(t1_, u, u, t2_);
-      return as_.vmovaps(to, t1_);
-    case Operation::prelu:
-      as_.vmulps(t1_, u, v);
-      as_.zero(t2_);
-      return as_.select(to, u, t2_, kLess, t1_, u, t2_);
-    case Operation::less:
-      return as_.compare(to, u, v, kLess, t1_);
-    case Operation::greater:
-      return as_.compare(to, u, v, kGreater, t1_);
-    case Operation::equal:
-      return as_.compare(to, u, v, kEqual, t1_);
-    case Operation::replace:
-      if (v.isMEM()) return as_.vmovups(to, static_cast<const Xbyak::Address&>(v));
-      return as_.vmovaps(to, v);
-    case Operation::none:
+// x = the function of an operation, of x and y. The temporary registers are overwritten.
+void StageEmitter::apply(const Binary& binary, const Vec& x, const Xbyak::Operand& y) {
+  const FunctionCode code = x64_function(binary, y.isMEM());
+  for (const FunctionStep& step : code.steps) emit(step, x, y);
+}
+
+FunctionCode x64_function(const Binary& binary, bool y_in_memory) {
+  return function_code(binary.operation, binary.reversed, y_in_memory, {4, true});
+}
+
+SimdAssembler::Vec StageEmitter::register_of(std::uint32_t number, const Vec& x) const {
+  return number == 0 ? x : number == 1 ? t0_ : number == 2 ? t1_ : t2_;
+}
+
+void StageEmitter::load(const Vec& to, const FunctionOperand& from, const Vec& x,
+                        const Xbyak::Operand& y) {
+  switch (from.place) {
+    case FunctionOperand::constant:
+      return from.number ? as_.load_constant(to, from.number) : as_.zero(to);
+    case FunctionOperand::in_slot:
+      return as_.vmovups(to, slot(ctx_.first_spill + static_cast<int>(from.number)));
+    case FunctionOperand::operand: {
+      const auto& address = static_cast<const Xbyak::Address&>(y);
+      return address.isBroadcast() ? broadcast_stage(to, offsetof(StageArgs, f0))
+                                   : as_.vmovups(to, address);
+    }
+    default:
+      return as_.vmovaps(to, register_of(from.number, x));
+  }
+}
+
+void StageEmitter::emit(const FunctionStep& step, const Vec& x, const Xbyak::Operand& y) {
+  using Op = FunctionOp;
+  const Vec to = register_of(static_cast<std::uint32_t>(step.to), x);
+  const Vec a = register_of(step.a.number, x);
+  if (step.op == Op::load) return load(to, step.a, x, y);
+  Vec place[2];
+  Xbyak::Address memory[2]{Xbyak::Address(0), Xbyak::Address(0)};
+  const Xbyak::Operand* operands[2];
+  for (const int i : {0, 1}) {
+    const FunctionOperand& from = i ? step.c : step.b;
+    operands[i] = &memory[i];
+    if (from.place == FunctionOperand::constant)
+      memory[i] = as_.constant(from.number);
+    else if (from.place == FunctionOperand::in_slot)
+      memory[i] = slot(ctx_.first_spill + static_cast<int>(from.number));
+    else if (from.place == FunctionOperand::operand)
+      operands[i] = &y;
+    else
+      operands[i] = &(place[i] = register_of(from.number, x));
+  }
+  const Xbyak::Operand &b = *operands[0], &c = *operands[1];
+  const auto shift = static_cast<std::uint8_t>(step.bits);
+  switch (step.op) {
+    case Op::spill:
+      return as_.vmovups(static_cast<const Xbyak::Address&>(b), a);
+    case Op::add:
+      return as_.vaddps(to, a, b);
+    case Op::subtract:
+      return as_.vsubps(to, a, b);
+    case Op::multiply:
+      return as_.vmulps(to, a, b);
+    case Op::divide:
+      return as_.vdivps(to, a, b);
+    case Op::fma:
+      return as_.multiply_add(to, a, b, c);
+    case Op::least:
+      return as_.vminps(to, a, b);
+    case Op::greatest:
+      return as_.vmaxps(to, a, b);
+    case Op::square_root:
+      return as_.vsqrtps(to, a);
+    case Op::round:
+      return as_.round(to, a, shift);
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+      return as_.compare(to, a, b, predicate_of(step));
+    case Op::greater_int:
+    case Op::equal_int:
+      return as_.compare_integers(to, a, b, step.op == Op::equal_int);
+    case Op::select:
+      return as_.select(to, a, b, static_cast<const Vec&>(c));
+    case Op::bit_and:
+      return as_.bit_and(to, a, b);
+    case Op::bit_or:
+      return as_.bit_or(to, a, b);
+    case Op::shift_left:
+      return as_.vpslld(to, a, shift);
+    case Op::shift_right:
+      return as_.vpsrld(to, a, shift);
+    case Op::add_int:
+      return as_.vpaddd(to, a, b);
+    case Op::subtract_int:
+      return as_.vpsubd(to, a, b);
+    case Op::multiply_int:
+      return as_.vpmulld(to, a, b);
+    case Op::to_float:
+      return as_.vcvtdq2ps(to, a);
+    case Op::to_int:
+      return as_.vcvttps2dq(to, a);
+    default:
       return;
   }
 }

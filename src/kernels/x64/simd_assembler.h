@@ -70,30 +70,42 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     }
   }
 
-  // to = a <predicate> b ? then : otherwise; to may be any of them, and so may scratch be b.
-  void select(const Vec& to, const Vec& a, const Xbyak::Operand& b, int predicate, const Vec& then,
-              const Vec& otherwise, const Vec& scratch) {
-    if (zmm_) {
-      vcmpps(k2, a, b, predicate);
-      vblendmps(to | k2, otherwise, then);
-    } else {
-      vcmpps(scratch, a, b, predicate);
-      vblendvps(to, otherwise, then, scratch);
-    }
+  // To an integer: 0 to the nearest, half to even; 1 down; 2 up; 3 toward zero.
+  void round(const Vec& to, const Vec& from, std::uint8_t mode) {
+    zmm_ ? vrndscaleps(to, from, mode) : vroundps(to, from, mode);
   }
-  // To an integer: 0 to the nearest, half to even; 1 down; 2 up.
-  void round(const Vec& x, int mode) { zmm_ ? vrndscaleps(x, x, mode) : vroundps(x, x, mode); }
-  // to = a <predicate> b ? 1 : 0
-  void compare(const Vec& to, const Vec& a, const Xbyak::Operand& b, int predicate,
-               const Vec& scratch) {
-    if (zmm_) {
-      vcmpps(k2, a, b, predicate);
-      load_constant(scratch, 1.0f);
-      vmovaps(to | k2 | T_z, scratch);
-    } else {
-      vcmpps(to, a, b, predicate);
-      vandps(to, to, constant(1.0f));
+  // to = a <predicate> b, as lanes of ones or zeros
+  void compare(const Vec& to, const Vec& a, const Xbyak::Operand& b, int predicate) {
+    if (!zmm_) return vcmpps(to, a, b, static_cast<std::uint8_t>(predicate));
+    vcmpps(k2, a, b, static_cast<std::uint8_t>(predicate));
+    vpmovm2d(to, k2);
+  }
+  // to = a > b or a == b, of integers
+  void compare_integers(const Vec& to, const Vec& a, const Xbyak::Operand& b, bool equal) {
+    if (!zmm_) return equal ? vpcmpeqd(to, a, b) : vpcmpgtd(to, a, b);
+    equal ? vpcmpeqd(k2, a, b) : vpcmpgtd(k2, a, b);
+    vpmovm2d(to, k2);
+  }
+  // to = mask ? then : otherwise; to may be any of them.
+  void select(const Vec& to, const Vec& mask, const Xbyak::Operand& then, const Vec& otherwise) {
+    if (!zmm_) return vblendvps(to, otherwise, then, mask);
+    // The table of truth has the bits of `to`, of the second and of the third operand as a number.
+    constexpr int kToIsMask = 0xac, kToIsThen = 0xe2, kToIsOther = 0xb8;
+    if (to == otherwise) return vpternlogd(to, mask, then, kToIsOther);
+    if (to == then) return vpternlogd(to, mask, otherwise, kToIsThen);
+    if (to != mask) vmovaps(to, mask);
+    vpternlogd(to, otherwise, then, kToIsMask);
+  }
+  // to = a b + c. If b is in memory, c is in a register, and `to` is not that of a, unless it is c.
+  void multiply_add(const Vec& to, const Vec& a, const Xbyak::Operand& b, const Xbyak::Operand& c) {
+    if (to == c) return vfmadd231ps(to, a, b);
+    if (b.isMEM()) {
+      vmovaps(to, static_cast<const Vec&>(c));
+      return vfmadd231ps(to, a, b);
     }
+    if (to == b) return vfmadd213ps(to, a, c);
+    if (to != a) vmovaps(to, a);
+    vfmadd213ps(to, static_cast<const Vec&>(b), c);
   }
 
   // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.

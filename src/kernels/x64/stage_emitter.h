@@ -9,9 +9,13 @@
 
 #include <cstddef>
 
+#include "kernels/function_code.h"
 #include "kernels/x64/stage_emitters.h"
 
 namespace fbg::kernels {
+
+// Register 0 is that of the value, the others are the three temporary ones.
+FunctionCode x64_function(const Binary& binary, bool y_in_memory);
 
 class StageEmitter {
  public:
@@ -32,7 +36,10 @@ class StageEmitter {
   void load_row_pointer();
   Xbyak::Address element(int size);
   const Xbyak::Operand& operand(const StageCode& code);
-  void combine(Operation operation, const Vec& to, const Vec& u, const Xbyak::Operand& v);
+  void apply(const Binary& binary, const Vec& x, const Xbyak::Operand& y);
+  Vec register_of(std::uint32_t number, const Vec& x) const;
+  void load(const Vec& to, const FunctionOperand& from, const Vec& x, const Xbyak::Operand& y);
+  void emit(const FunctionStep& step, const Vec& x, const Xbyak::Operand& y);
   void load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type);
   void widen(const Vec& to, const Xbyak::Operand& from, ValueType type);
 

@@ -1,15 +1,13 @@
 // One emitter per stage; each follows the formula of its scalar implementation in
-// src/kernels/generic/stages.cc, operation by operation, so that both give the same bits.
-// Activation functions are the approximations of src/core.
+// src/kernels/generic/stages.cc, operation by operation, so that both give the same bits. Functions
+// of elements are those of src/kernels/functions.h.
 #include "kernels/x64/stage_emitters.h"
 
+#include <algorithm>
 #include <iterator>
-#include <limits>
 #include <span>
 
-#include "core/exp_coefficients.h"
 #include "core/gelu_coefficients.h"
-#include "core/tanh_coefficients.h"
 #include "kernels/x64/stage_emitter.h"
 
 namespace fbg::kernels {
@@ -50,13 +48,12 @@ struct Stages : StageEmitter {
     multiply_by_scales(x, false);
   }
 
-  // x op y, or y op x
+  // f(x), f(x, y) or f(y, x)
   void binary(const Vec& x, const StageCode& code) {
+    if (!is_binary(code.binary.operation)) return apply(code.binary, x, t0_);
     const Xbyak::Operand& y = operand(code);
     if (code.in != ValueType::float32) return as_.vpaddd(x, x, y);
-    if (!code.binary.reversed) return combine(code.binary.operation, x, x, y);
-    if (y.isMEM()) as_.vmovups(t0_, static_cast<const Xbyak::Address&>(y));
-    combine(code.binary.operation, x, t0_, x);
+    apply(code.binary, x, y);
   }
 
   void save(const Vec& x, const StageCode& code) { as_.vmovups(slot(code.binary.slot), x); }
@@ -167,124 +164,6 @@ struct Stages : StageEmitter {
     as_.vsubps(x, x, g);
   }
 
-  // min(max(x, lo), hi); a NaN in x, the second source, stays.
-  void clamp(const Vec& x, float lo, float hi) {
-    as_.load_constant(t0_, hi);
-    as_.vminps(x, t0_, x);
-    as_.load_constant(t0_, lo);
-    as_.vmaxps(x, t0_, x);
-  }
-
-  // The same in the order of Clip.
-  void clamp_low_first(const Vec& x, float lo, float hi) {
-    as_.load_constant(t0_, lo);
-    as_.vmaxps(x, t0_, x);
-    as_.load_constant(t0_, hi);
-    as_.vminps(x, t0_, x);
-  }
-
-  // tanh(x): see core/tanh_coefficients.h
-  void tanh(const Vec& x, const StageCode&) {
-    const Vec &u = t0_, &p = t1_, &q = t2_;
-    constexpr int n = static_cast<int>(std::size(kTanhP));
-    clamp(x, -kTanhClamp, kTanhClamp);
-    as_.vmulps(u, x, x);
-    as_.load_constant(p, kTanhP[n - 1]);
-    as_.load_constant(q, kTanhQ[n - 1]);
-    for (int i = n - 2; i >= 0; --i) {
-      as_.vfmadd213ps(p, u, as_.constant(kTanhP[i]));
-      as_.vfmadd213ps(q, u, as_.constant(kTanhQ[i]));
-    }
-    as_.vmulps(x, x, p);
-    as_.vdivps(x, x, q);
-    clamp(x, -1.0f, 1.0f);
-  }
-
-  void sigmoid(const Vec& x, const StageCode& code) {
-    as_.vmulps(x, x, as_.constant(0.5f));
-    tanh(x, code);
-    as_.load_constant(t0_, 0.5f);
-    as_.vfmadd213ps(x, t0_, as_.constant(0.5f));
-  }
-
-  // x becomes e^x = t0 (1 + x): see core/exp_coefficients.h
-  void exp_parts(const Vec& x) {
-    const Vec &power = t0_, &k = t1_, &p = t1_;
-    as_.load_constant(power, kExpRounder);
-    as_.load_constant(k, kLog2E);
-    as_.vfmadd231ps(power, x, k);
-    as_.vsubps(k, power, as_.constant(kExpRounder));
-    as_.vfnmadd231ps(x, k, as_.constant(kLn2High));
-    as_.vfnmadd231ps(x, k, as_.constant(kLn2Low));
-    std::size_t i = std::size(kExpP) - 1;
-    as_.load_constant(p, kExpP[i]);
-    while (i-- > 0) as_.vfmadd213ps(p, x, as_.constant(kExpP[i]));
-    as_.vmulps(x, p, x);
-    as_.vpslld(power, power, 23);
-  }
-
-  void exp(const Vec& x, const StageCode&) {
-    // x and the power wait in the red zone below the stack pointer.
-    const auto saved = as_.ptr[as_.rsp - 64], result = as_.ptr[as_.rsp - 128];
-    constexpr int kLess = 1, kGreater = 14;
-    as_.vmovups(saved, x);
-    clamp_low_first(x, kLeastExp, kMostPower);
-    exp_parts(x);
-    as_.vfmadd213ps(x, t0_, t0_);
-    as_.vmovups(result, x);
-    as_.vmovups(x, saved);
-    as_.vsubps(x, x, as_.constant(kMostPower));
-    clamp_low_first(x, 0.0f, 1.0f);
-    exp_parts(x);
-    as_.vfmadd213ps(x, t0_, t0_);
-    as_.vmulps(t0_, x, result);
-    as_.vmovups(x, result);
-    as_.vmovups(t1_, saved);
-    as_.select(x, t1_, as_.constant(kMostPower), kGreater, t0_, x, t2_);
-    as_.load_constant(t0_, std::numeric_limits<float>::infinity());
-    as_.select(x, t1_, as_.constant(kMostExp), kGreater, t0_, x, t2_);
-    as_.zero(t0_);
-    as_.select(x, t1_, as_.constant(kLeastExp), kLess, t0_, x, t2_);
-  }
-
-  // x / (1 + e^-x), by e^-|x|, which cannot overflow
-  void silu(const Vec& x, const StageCode&) {
-    const auto saved = as_.ptr[as_.rsp - 64];
-    constexpr int kLess = 1;
-    as_.vmovups(saved, x);
-    as_.bit_or(x, x, as_.constant(0x80000000u));
-    as_.load_constant(t0_, -kMostPower);
-    as_.vmaxps(x, t0_, x);
-    exp_parts(x);
-    as_.vfmadd213ps(x, t0_, t0_);
-    as_.vmovups(t0_, saved);
-    as_.vmulps(t1_, t0_, x);
-    as_.zero(t2_);
-    as_.select(t0_, t0_, t2_, kLess, t1_, t0_, t2_);
-    as_.vaddps(x, x, as_.constant(1.0f));
-    as_.vdivps(x, t0_, x);
-  }
-
-  void absolute(const Vec& x, const StageCode&) { as_.bit_and(x, x, as_.constant(0x7fffffffu)); }
-  void square_root(const Vec& x, const StageCode&) { as_.vsqrtps(x, x); }
-  void round(const Vec& x, const StageCode&) { as_.round(x, 0); }
-  void floor(const Vec& x, const StageCode&) { as_.round(x, 1); }
-  void ceil(const Vec& x, const StageCode&) { as_.round(x, 2); }
-
-  void gelu_tanh(const Vec& x, const StageCode& code) {
-    // Half of x waits in the red zone below the stack pointer: registers are short on AVX2.
-    const auto half = as_.ptr[as_.rsp - 64];
-    as_.vmulps(t0_, x, as_.constant(0.5f));
-    as_.vmovups(half, t0_);
-    as_.vmulps(t0_, x, x);
-    as_.load_constant(t1_, GeluTanh::kCubic);
-    as_.vfmadd213ps(t0_, t1_, as_.constant(GeluTanh::kLinear));
-    as_.vmulps(x, x, t0_);
-    tanh(x, code);
-    as_.vmovups(t0_, half);
-    as_.vfmadd213ps(x, t0_, t0_);
-  }
-
   void pass(const Vec&, const StageCode&) {}
 };
 
@@ -300,9 +179,9 @@ constexpr EmitterRow kEmitters[] = {
     {StageKind::bias, &Stages::binary},
     {StageKind::relu, &Stages::relu},
     {StageKind::gelu, &Stages::gelu, true, kGeluTable},
-    {StageKind::gelu_tanh, &Stages::gelu_tanh, true},
-    {StageKind::tanh, &Stages::tanh},
-    {StageKind::sigmoid, &Stages::sigmoid},
+    {StageKind::gelu_tanh, &Stages::binary},
+    {StageKind::tanh, &Stages::binary},
+    {StageKind::sigmoid, &Stages::binary},
     {StageKind::clip, &Stages::clip},
     {StageKind::scale, &Stages::binary},
     {StageKind::add, &Stages::binary},
@@ -311,13 +190,6 @@ constexpr EmitterRow kEmitters[] = {
     {StageKind::row_range, &Stages::pass},  // see emit_row_range
     {StageKind::binary, &Stages::binary},
     {StageKind::save, &Stages::save, true},
-    {StageKind::absolute, &Stages::absolute},
-    {StageKind::square_root, &Stages::square_root},
-    {StageKind::floor, &Stages::floor},
-    {StageKind::ceil, &Stages::ceil},
-    {StageKind::round, &Stages::round},
-    {StageKind::exp, &Stages::exp, true},
-    {StageKind::silu, &Stages::silu, true},
 };
 static_assert(lists_stages(kEmitters));
 
@@ -332,7 +204,14 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const SimdA
   (Stages(as, ctx, stage).*row_of(code).emit)(x, code);
 }
 
-bool uses_stack(const StageCode& code) { return row_of(code).uses_stack; }
+bool uses_stack(const StageCode& code) {
+  return row_of(code).uses_stack || spilled_vectors(code) > 0;
+}
+
+int spilled_vectors(const StageCode& code) {
+  if (code.binary.operation == Operation::none || code.in != ValueType::float32) return 0;
+  return std::max(x64_function(code.binary, false).slots, x64_function(code.binary, true).slots);
+}
 
 int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end) {
   if (!as.is_zmm()) return first;

@@ -36,6 +36,7 @@ struct StageContext {
   // then scales. -1: they are in memory.
   int kept_columns = -1;
   int row_vectors = 0;
+  int first_spill = 0;  // slots of the stack from here on are free for functions
   // The vector register of requantize's upper bound, if packing does the rest after rounding: the
   // zero point and the lower bound. -1: the stage does all of it.
   int upper = -1;
@@ -46,8 +47,9 @@ struct StageContext {
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
                 const SimdAssembler::Vec& x, const StageContext& ctx);
 
-// Whether an emitter keeps a vector in the red zone below the stack pointer.
+// Whether an emitter keeps vectors on the stack, and in how many slots besides those of Save.
 bool uses_stack(const StageCode& code);
+int spilled_vectors(const StageCode& code);
 
 // Loads what a stage looks up for every vector into registers from `first` on, which nobody else
 // uses while the pipeline runs, as far as they reach; returns the first that is left.

@@ -18,7 +18,7 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kBlock = policy::tensors::kExpression;
-constexpr std::size_t kMostRegisters = 32;
+constexpr std::size_t kMostRegisters = 96;
 constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
 
 class Program {
@@ -375,7 +375,7 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
           "elementwise: a program must have operands, steps and extents");
   const std::size_t registers = program.operands.size() + program.steps.size();
   require(registers <= kMostRegisters,
-          "elementwise: a program may have 32 registers, got " + std::to_string(registers));
+          "elementwise: a program may have 96 registers, got " + std::to_string(registers));
   for (const ElementwiseOperand& operand : program.operands) check_operand(graph, operand, program);
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const ElementwiseStep& step = program.steps[s];

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.graph.expression import fits, integers, pipeline_steps
+from fbg.graph.expression import fits, integers, pipeline_steps, program_steps
+from fbg.graph.functions import COMPOSED
 from fbg.graph.lower.layout import Order, merged_axes, natural, stretched
 from fbg.graph.lower.tensors import Stored, TensorLowering, append
 from fbg.graph.ops import tensors as ops
@@ -19,9 +21,15 @@ from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.passes.maps import as_map
 from fbg.graph.steps import Binary, Step, residual
 
-# Functions of pipelines that are other approximations than those of programs.
-APPROXIMATED = {"tanh", "sigmoid", "gelu_tanh"}
-LEAST_STEPS = 4  # of which a pipeline takes less time than a program
+# Functions whose errors are relative, unlike those of the stages that are called so.
+RELATIVE = {name: f"{name}_relative" for name in ("tanh", "sigmoid", "gelu_tanh")}
+# Functions that programs leave to the C library, element by element.
+BY_ELEMENT = {"erf", "log", "softplus", "elu", "sign", "softsign", "threshold", "truncate"}
+# Functions of COMPOSED that programs have as well.
+OF_PROGRAMS = {"affine", "and", "dequantize", "elu", "hard_sigmoid", "hard_swish", "leaky", "not"}
+OF_PROGRAMS |= {"negate", "or", "quantize_by", "reciprocal", "sign", "softsign", "square", "xor"}
+OF_PROGRAMS |= {"threshold"}
+LEAST_STEPS = 4  # of others, of which a pipeline takes less time than a program
 WIDTHS = (64, 32, 16)  # columns of a tensor without any, so that tiles are tall
 
 
@@ -63,7 +71,7 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
             [step.native() for step in steps],
         )
     else:
-        buffer = lowering.native.append("elementwise", extents, native, own.steps, output)
+        buffer = _append_program(lowering.native, extents, native, own.steps, output)
     return lowering.written(value, order, buffer)
 
 
@@ -71,6 +79,22 @@ def _register(op: Map, operand: int, dtype: str) -> str:
     """Return the type as which an operand is read: functions of int32 take its bits as they are."""
     reads = (step for step in op.steps if operand in step[1:3])
     return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
+
+
+def _append_program(
+    graph: Any,
+    extents: Sequence[int],
+    operands: Sequence[tuple[int, str, list[int]]],
+    steps: Sequence[MapStep],
+    output: str,
+) -> int:
+    """Append the program of a map, and the numbers that it reads. Return the buffer it writes."""
+    steps, numbers = program_steps(steps, len(operands), OF_PROGRAMS)
+    for number in numbers:
+        constant = graph.append("constant", np.array([number], np.float32))
+        operands = [*operands, (constant, "float32", [0] * len(extents))]
+    buffer: int = graph.append("elementwise", extents, operands, steps, output)
+    return buffer
 
 
 def aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:
@@ -91,7 +115,7 @@ def _table(
             values = x.array.reshape(1)
         stride = int(values.size > 1)
         operands.append((graph.append("constant", values), x.native_type, [stride]))
-    graph.output(graph.append("elementwise", [256], operands, steps, output))
+    graph.output(_append_program(graph, [256], operands, steps, output))
     table = np.empty(256, np.uint8)
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     _fbg.run_tensors(plan, [], [table], 1)
@@ -125,9 +149,12 @@ def _pipeline(
 
     None where there is none, or where a program takes less time.
     """
-    functions = {step[0] for step in own.steps}
+    by_element = any(
+        step[0] in BY_ELEMENT or (step[0] in COMPOSED and step[0] not in OF_PROGRAMS)
+        for step in own.steps
+    )
     few = len(own.steps) < LEAST_STEPS or _fbg.best_isa(lowering.features) == "generic"
-    if matrix is None or few or functions & APPROXIMATED:
+    if matrix is None or (few and not by_element):
         return None
     operands: dict[int, Binary] = {}
     for register, (x, strides) in enumerate(zip(given, matrix.strides, strict=True)):
@@ -141,7 +168,8 @@ def _pipeline(
             operands[number] = replace(read, scale=scale, zero_point=int(zero_point))
         operands[register] = read
     dtype = own.dtype
-    steps = pipeline_steps(own.steps, operands, None, dtype, len(given))
+    relative = [(RELATIVE.get(step[0], step[0]), *step[1:]) for step in own.steps]
+    steps = pipeline_steps(relative, operands, None, dtype, len(given))
     if steps is None or not fits(steps):
         return None
     reading = [

@@ -19,7 +19,9 @@ from fbg.graph.ops.tensors import Constant
 from fbg.graph.rewrite import Rewriting, rewrite
 from fbg.graph.steps import Binary, residual, with_joined_factors
 
-JUMPS = {"floor", "ceil", "round", "less", "greater", "equal"}  # functions that are not continuous
+ROUNDING = {"floor", "ceil", "round", "truncate", "quantize_by"}
+COMPARING = {"less", "less_equal", "greater", "greater_equal", "equal", "not", "sign", "threshold"}
+JUMPS = ROUNDING | COMPARING | {"shrink", "keep_where", "keep_unless"}  # not continuous
 RESERVED = 4  # stages besides `post`: conversion from integers, bias, factor, quantization
 
 
@@ -61,6 +63,9 @@ def _joined(op: Map, x: int, product: Product) -> Product | None:
         other = value
         if value.dtype == "float32":
             operands[register] = residual()
+            continue
+        if value.dtype == "bool":
+            operands[register] = residual("uint8")
             continue
         read = integers(op.steps, register, len(op.operands))
         if read is None or value.dtype not in ("uint8", "int8"):
