@@ -245,9 +245,12 @@ Stage stage(Fields& f, std::vector<Array>* owner, std::int64_t columns) {
 
 Buffer expression(Graph& graph, Fields& f) {
   Expression e;
-  e.rows = integer(f, "rows");
-  e.columns = integer(f, "columns");
-  e.operands = f.get<std::vector<Buffer>>("operands");
+  e.extents = f.get<Extents>("extents");
+  f.for_each("operands", [&](Fields& operand) {
+    ExpressionOperand& made = e.operands.emplace_back();
+    made.buffer = operand.get<Buffer>("buffer");
+    made.strides = operand.get<Extents>("strides");
+  });
   f.for_each("stages", [&](Fields& s) { e.stages.push_back(stage(s, nullptr, 0)); });
   return fbg::expression(graph, std::move(e));
 }

@@ -134,3 +134,36 @@ def test_conditions_and_choices_run_behind_a_convolution():
     assert {step.algorithm.split()[0] for step in net.plan().steps}.isdisjoint(
         {"elementwise", "expression"}
     )
+
+
+SHAPES = {
+    "one number for each channel of each image": (3, 1, 1, 10),
+    "numbers for each pixel": (1, 4, 5, 10),
+    "rows and images": (1, 4, 1, 10),
+    "columns": (10,),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_operands_are_broadcast_in_registers(kind):
+    """Axes that cannot be merged into a matrix: pipelines run on one after the other."""
+    rng = np.random.default_rng(2)
+    feeds = {
+        "x": rng.standard_normal((3, 4, 5, 10), np.float32),
+        "gate": rng.standard_normal(SHAPES[kind], np.float32),
+    }
+    nodes = [
+        node("Add", ["x", "gate"], "a"),
+        node("Softplus", ["a"], "b"),
+        node("Mul", ["b", "gate"], "c"),
+        node("Sub", ["c", "x"], "y"),
+    ]
+    x, gate = (feed.astype(np.float64) for feed in feeds.values())
+    wanted = softplus(x + gate) * gate - x
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            for threads in (1, 2):
+                net = make_net(nodes, feeds, ["y"], backends=("fbg",), num_threads=threads)
+                np.testing.assert_allclose(net.run(feeds)["y"], wanted, 1e-5, 1e-5)
+            (step,) = net.plan().steps
+            assert step.algorithm.startswith("expression")

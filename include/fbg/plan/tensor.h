@@ -81,11 +81,18 @@ struct ElementwiseProgram {
 };
 Buffer elementwise(Graph& graph, ElementwiseProgram program);
 
-// An output pipeline without a product, over a dense matrix. Each stage that reads a matrix of that
-// shape or a vector over columns reads the next one of the operands. Values start as 0.
+// What a stage of an expression reads: elements that follow each other along the columns. strides:
+// of the other extents, 0 where the operand is broadcast.
+struct ExpressionOperand {
+  Buffer buffer = 0;
+  std::vector<std::int64_t> strides = {};
+};
+
+// An output pipeline without a product, over a dense tensor: matrices of the two innermost extents.
+// Each stage that reads a matrix reads the next one of the operands. Values start as 0.
 struct Expression {
-  std::int64_t rows = 1, columns = 1;
-  std::vector<Buffer> operands = {};
+  std::vector<std::int64_t> extents = {};
+  std::vector<ExpressionOperand> operands = {};
   std::vector<Stage> stages = {};
 };
 Buffer expression(Graph& graph, Expression expression);

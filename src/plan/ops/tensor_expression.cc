@@ -1,5 +1,6 @@
 // expression: an output pipeline without a product. Microkernels that multiply nothing run its
-// stages tile by tile: all steps of an element happen in registers, and operands are read once.
+// stages tile by tile: all steps of an element happen in registers, and operands are read once. A
+// matrix whose rows are at the same place is a vector over columns.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,28 +11,40 @@
 namespace fbg {
 namespace {
 
-bool reads_tensor(const Stage& stage) {
-  return reads_matrix(stage) || operand_of(stage) == OperandKind::columns;
+std::vector<Buffer> buffers_of(const Expression& expression) {
+  std::vector<Buffer> buffers;
+  for (const ExpressionOperand& operand : expression.operands) buffers.push_back(operand.buffer);
+  return buffers;
 }
 
 class ExpressionOp final : public Op {
  public:
   ExpressionOp(Expression expression, ValueType type)
-      : Op(describe(expression), expression.operands), e_(std::move(expression)), output_(type) {
+      : Op(describe(expression), buffers_of(expression)),
+        e_(std::move(expression)),
+        output_(type),
+        rows_(e_.extents.size() > 1 ? e_.extents[e_.extents.size() - 2] : 1),
+        columns_(e_.extents.back()) {
     // A tile is written after all of its elements have been read.
-    const auto first = std::ranges::find_if(e_.stages, reads_tensor);
-    in_place = reads_matrix(*first) && value_size(first->wanted) == value_size(output_);
+    const auto first =
+        std::ranges::find_if(e_.stages, [](const Stage& s) { return reads_matrix(s); });
+    in_place = value_size(first->wanted) == value_size(output_);
+    std::int64_t dense = columns_;
+    for (std::size_t a = e_.extents.size() - 1; a-- > 0; dense *= e_.extents[a])
+      for (const ExpressionOperand& operand : e_.operands)
+        if (operand.buffer == inputs[0]) in_place = in_place && operand.strides[a] == dense;
+    matrices_ = dense / (rows_ * columns_);
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const Geometry tile = choose_geometry(GemmType::float32, context.features);
     const KernelKey key = make_kernel_key(tile, GemmType::float32, e_.stages, false, false, false);
-    const BalancedSplit tiles = BalancedSplit::split(e_.rows, tile.max_rows);
-    const KernelTable kernels(tile, key, e_.columns, std::max<std::int64_t>(tiles.largest - 1, 1),
+    const BalancedSplit tiles = BalancedSplit::split(rows_, tile.max_rows);
+    const KernelTable kernels(tile, key, columns_, std::max<std::int64_t>(tiles.largest - 1, 1),
                               tiles.largest);
     const std::int64_t width = tile_columns(tile, tiles.largest);
-    const std::int64_t groups = ceil_div(e_.columns, width);
-    return make_unit_step(tiles.count * groups, 0,
+    const std::int64_t groups = ceil_div(columns_, width);
+    return make_unit_step(matrices_ * tiles.count * groups, 0,
                           [this, tile, tiles, kernels, width, groups](
                               const Frame& frame, std::byte*, int, Range units) {
                             run(frame, {tile, tiles, kernels, width, groups}, units);
@@ -46,35 +59,45 @@ class ExpressionOp final : public Op {
     std::int64_t width, groups;  // columns of a group, and groups of a row
   };
 
-  void run(const Frame& frame, const Tiles& tiles, Range units) const {
-    std::array<StageArgs, kMaxStages> stages;
+  // The first elements of a matrix of the tensor, as the arguments of the stages.
+  void place(const Frame& frame, std::int64_t matrix, std::span<StageArgs> stages) const {
     std::size_t operand = 0;
     for (std::size_t s = 0; s < e_.stages.size(); ++s) {
-      stages[s] = e_.stages[s].args;
-      if (reads_tensor(e_.stages[s])) stages[s].data = frame[inputs[operand++]].data;
+      if (!reads_matrix(e_.stages[s])) continue;
+      const std::vector<std::int64_t>& strides = e_.operands[operand].strides;
+      std::int64_t at = 0, rest = matrix;
+      for (std::size_t a = std::max<std::size_t>(e_.extents.size(), 2) - 2; a-- > 0;) {
+        at += rest % e_.extents[a] * strides[a];
+        rest /= e_.extents[a];
+      }
+      stages[s].data = frame[inputs[operand++]].data + at * value_size(e_.stages[s].wanted);
     }
+  }
+
+  void run(const Frame& frame, const Tiles& tiles, Range units) const {
+    std::array<StageArgs, kMaxStages> stages;
+    for (std::size_t s = 0; s < e_.stages.size(); ++s) stages[s] = e_.stages[s].args;
     const BlockPair nothing{};
     TileArgs args;
     args.set_blocks({&nothing, 1});
     args.stages = stages.data();
     args.prefetch = stages.data();  // a valid address
-    const std::int64_t size = value_size(output_), ld = e_.columns * size;
+    const std::int64_t size = value_size(output_), ld = columns_ * size;
     args.ldc = ld;
-    std::int64_t row_tile = units.begin / tiles.groups, group = units.begin % tiles.groups;
+    const std::int64_t of_matrix = tiles.rows.count * tiles.groups;
     for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-      const Range rows = tiles.rows[row_tile];
-      const std::int64_t col = group * tiles.width;
-      const std::int64_t columns = std::min(tiles.width, e_.columns - col);
-      const ColumnGroup place{col, columns, ceil_div(columns, tiles.tile.lanes),
+      const std::int64_t matrix = unit / of_matrix, tile = unit % of_matrix;
+      if (tile == 0 || unit == units.begin) place(frame, matrix, stages);
+      const Range rows = tiles.rows[tile / tiles.groups];
+      const std::int64_t col = tile % tiles.groups * tiles.width;
+      const std::int64_t columns = std::min(tiles.width, columns_ - col);
+      const ColumnGroup group{col, columns, ceil_div(columns, tiles.tile.lanes),
                               columns % tiles.tile.lanes != 0};
       args.row = rows.begin;
       args.col = col;
       args.columns = columns;
-      args.c = frame[output].data + rows.begin * ld + col * size;
-      run_tile(tiles.kernels, place, rows.size(), args);
-      if (++group < tiles.groups) continue;
-      group = 0;
-      ++row_tile;
+      args.c = frame[output].data + (matrix * rows_ + rows.begin) * ld + col * size;
+      run_tile(tiles.kernels, group, rows.size(), args);
     }
   }
 
@@ -89,27 +112,38 @@ class ExpressionOp final : public Op {
 
   const Expression e_;
   const ValueType output_;
+  const std::int64_t rows_, columns_;
+  std::int64_t matrices_ = 1;
 };
 
 }  // namespace
 
 Buffer expression(Graph& graph, Expression e) {
-  const std::int64_t extents[] = {e.rows, e.columns, 4};
-  checked_product(extents, "expression");
+  const std::int64_t elements = checked_product(e.extents, "expression");
+  require(!e.extents.empty(), "expression: a tensor must have extents");
   const TypedPipeline typed = type_pipeline(e.stages, ValueType::float32);
   std::size_t operand = 0;
   for (Stage& stage : e.stages) {
-    if (!reads_tensor(stage)) continue;
+    require(operand_of(stage) != OperandKind::columns, "expression: a stage reads columns");
+    if (!reads_matrix(stage)) continue;
     require(operand < e.operands.size(), "expression: a stage has no operand");
-    const std::int64_t row = e.columns * value_size(stage.wanted);
-    const bool matrix = reads_matrix(stage);
-    require_bytes(graph, e.operands[operand++], matrix ? e.rows * row : row,
-                  "expression: an operand");
-    if (matrix) stage.args.ld = row;
+    const ExpressionOperand& read = e.operands[operand++];
+    require(read.strides.size() + 1 == e.extents.size(),
+            "expression: an operand must have a stride for each extent but the last");
+    std::int64_t last = e.extents.back();
+    for (std::size_t a = 0; a + 1 < e.extents.size(); ++a) {
+      require(read.strides[a] >= 0, "expression: strides must not be negative");
+      last += (e.extents[a] - 1) * read.strides[a];
+    }
+    const std::int64_t size = value_size(stage.wanted);
+    require(last * size <= tensor_bytes(graph, read.buffer),
+            "expression: strides reach beyond their operand");
+    stage.args.ld = read.strides.empty() ? 0 : read.strides.back() * size;
   }
   require(operand > 0 && operand == e.operands.size(),
           "expression: each operand must have a stage that reads it");
-  const BufferShape shape = tensor_shape(e.rows * e.columns * value_size(typed.output));
+  const std::int64_t sizes[] = {elements, value_size(typed.output)};
+  const BufferShape shape = tensor_shape(checked_product(sizes, "expression"));
   return append_op(graph, std::make_shared<ExpressionOp>(std::move(e), typed.output), shape);
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,19 +59,18 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
         (lowering.buffer(x), _register(own, i, x.native_type), [int(s) for s in own_strides])
         for i, (x, own_strides) in enumerate(zip(operands, strides, strict=True))
     ]
-    matrix = _Matrix.of(extents, strides)
-    pipeline = _pipeline(own, operands, matrix, lowering)
-    if matrix is not None and pipeline is not None:
-        steps, reading = pipeline
-        buffer = lowering.native.append(
-            "expression",
-            matrix.rows,
-            matrix.columns,
-            [native[operand][0] for operand in reading],
-            [step.native() for step in steps],
-        )
-    else:
+    pipeline = _pipeline(own, operands, strides, lowering)
+    if pipeline is None:
         buffer = _append_program(lowering.native, extents, native, own.steps, output)
+        return lowering.written(value, order, buffer)
+    steps, reading = pipeline
+    rows = [(native[operand][0], [int(s) for s in strides[operand][:-1]]) for operand in reading]
+    if len(extents) == 1:
+        width = next((width for width in WIDTHS if extents[0] % width == 0), extents[0])
+        extents = [extents[0] // width, width]
+        rows = [(buffer, [width]) for buffer, _ in rows]
+    native_steps = [step.native() for step in steps]
+    buffer = lowering.native.append("expression", extents, rows, native_steps)
     return lowering.written(value, order, buffer)
 
 
@@ -122,28 +121,11 @@ def _table(
     return table
 
 
-@dataclass(frozen=True)
-class _Matrix:
-    """What a map computes as a matrix. strides: of its operands."""
-
-    rows: int
-    columns: int
-    strides: Sequence[tuple[int, int]]
-
-    @classmethod
-    def of(cls, extents: Sequence[int], strides: Sequence[Sequence[int]]) -> _Matrix | None:
-        """Return it, or None where axes do not form two."""
-        if len(extents) > 2:
-            return None
-        if len(extents) == 2:
-            return cls(extents[0], extents[1], [(s[0], s[1]) for s in strides])
-        (size,) = extents
-        width = next((width for width in WIDTHS if size % width == 0), size)
-        return cls(size // width, width, [(s[0] * width, s[0]) for s in strides])
-
-
 def _pipeline(
-    own: Map, given: Sequence[Stored], matrix: _Matrix | None, lowering: TensorLowering
+    own: Map,
+    given: Sequence[Stored],
+    strides: Sequence[Sequence[int]],
+    lowering: TensorLowering,
 ) -> tuple[list[Step], list[int]] | None:
     """Return the steps of a pipeline that computes a map, and the operand that each one reads.
 
@@ -154,11 +136,11 @@ def _pipeline(
         for step in own.steps
     )
     few = len(own.steps) < LEAST_STEPS or _fbg.best_isa(lowering.features) == "generic"
-    if matrix is None or (few and not by_element):
+    if few and not by_element:
         return None
     operands: dict[int, Binary] = {}
-    for register, (x, strides) in enumerate(zip(given, matrix.strides, strict=True)):
-        read = _operand(x, strides, matrix)
+    for register, (x, own_strides) in enumerate(zip(given, strides, strict=True)):
+        read = _operand(x, own_strides[-1])
         if read is None:
             return None
         read = replace(read, tensor=register)
@@ -172,20 +154,15 @@ def _pipeline(
     steps = pipeline_steps(relative, operands, None, dtype, len(given))
     if steps is None or not fits(steps):
         return None
-    reading = [
-        s.tensor for s in steps if isinstance(s, Binary) and s.operand in ("matrix", "columns")
-    ]
+    reading = [s.tensor for s in steps if isinstance(s, Binary) and s.operand == "matrix"]
     return (steps, reading) if reading else None
 
 
-def _operand(x: Stored, strides: tuple[int, int], matrix: _Matrix) -> Binary | None:
-    """Return how a pipeline reads an operand; None if it cannot."""
+def _operand(x: Stored, stride: int) -> Binary | None:
+    """Return how a pipeline reads an operand of that stride of columns; None if it cannot."""
     if x.array is not None and x.size == 1:
         if x.dtype != "float32":
             return None
         return Binary("add", "constant", number=float(x.array.reshape(-1)[0]))
-    if strides == (matrix.columns, 1) and x.native_type in ("float32", "uint8", "int8"):
-        return residual(x.native_type)
-    if strides == (0, 1) and x.dtype == "float32":
-        return Binary("add", "columns")
-    return None
+    readable = x.native_type in ("float32", "uint8", "int8")
+    return residual(x.native_type) if readable and stride == 1 else None
