@@ -79,11 +79,12 @@ class Machine {
       EXPECT_TRUE(b || step.b.place == FunctionOperand::none);
       EXPECT_TRUE(c || step.c.place == FunctionOperand::none);
     }
-    if (step.op == FunctionOp::select) EXPECT_TRUE(c);
+    EXPECT_TRUE(c || step.op != FunctionOp::select);
     if (step.op != FunctionOp::fma || is_register(step.c, step.to)) return;
     EXPECT_TRUE(b || c);
-    if (!b || !target_.memory_operands) EXPECT_FALSE(is_register(step.a, step.to));
-    if (!target_.memory_operands) EXPECT_FALSE(is_register(step.b, step.to));
+    const bool loads = target_.memory_operands;
+    EXPECT_TRUE((b && loads) || !is_register(step.a, step.to));
+    EXPECT_TRUE(loads || !is_register(step.b, step.to));
   }
 
   std::uint32_t computed(const FunctionStep& step) const {
