@@ -1,8 +1,8 @@
 # fbg_small_code(TARGET SOURCE...): sources of a target that run seldom: once for a kernel, or to take what Python
 # passes. Optimized for size, they take half the room and half the time to compile. They make an object library
 # TARGET_small, which has options of its own and thereby can have precompiled headers.
-# fbg_small_wheel(TARGET SOURCE...): those that run once for a call, a plan or a set of weights, in builds by Clang,
-# which makes the wheels.
+# fbg_small_wheel(TARGET SOURCE...): those whose loops over data are all in kernels, generated or written vector by
+# vector, in builds by Clang, which makes the wheels.
 function(fbg_small_code target)
   add_library(${target}_small OBJECT ${ARGN})
   target_compile_options(${target}_small PRIVATE $<$<CONFIG:Release>:-Os>)
