@@ -109,7 +109,7 @@ def test_only_what_quantization_needs_is_computed():
     constants = {"a": W.T.copy(), "b": np.ones(16, np.float32)}
     network = make_net(nodes, runs(1)[0], ["y"], constants).network
     folded = fold_weights(network)
-    assert [each.name for each in folded.nodes] == ["c", "p", "y"]
+    assert [each.name for each in folded.nodes] == ["p", "c", "y"]
     assert set(folded.constants) == {"w", "b"}
     assert fold_weights(network, {"w"}) is network
     plain = make_net(PRODUCTS["MatMul"], runs(1)[0], ["y"], {"w": W}).network

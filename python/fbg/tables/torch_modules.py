@@ -30,13 +30,11 @@ def read_module(module: Any, name: str) -> tuple[Array | RowwiseMatrix, dict[str
 
 def _floats(weight: Any) -> Array:
     tensor = weight.detach().cpu()
-    if str(tensor.dtype) != "torch.bfloat16":  # which NumPy does not have
-        floats: Array = tensor.numpy()
-        return floats
-    import torch
-
-    bits: Array = tensor.contiguous().view(torch.int16).numpy()
-    return bits.view(bfloat16())
+    if str(tensor.dtype) == "torch.bfloat16":  # which NumPy does not have; float32 has its values
+        rows: Array = tensor.float().numpy()
+        return rows.astype(bfloat16())
+    rows = tensor.numpy()
+    return rows
 
 
 def _quantized(weight: Any, columns: int) -> RowwiseMatrix:
