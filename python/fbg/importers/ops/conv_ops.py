@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fbg.graph.ops.moves import AxisMap, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import Conv
-from fbg.graph.ops.tensors import Constant, shape_of
+from fbg.graph.ops.tensors import Constant, Sizes, shape_of
 from fbg.graph.ops.windows import Geometry
 from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
@@ -44,6 +45,35 @@ def _packed_options(node: TypedNode, g: Geometry, after: tuple[int, ...]) -> dic
     }
 
 
+def _with_borders(x: Value, options: dict[str, Any], kernel: Sizes) -> Value:
+    """Return the image that zeros were put around, which the padding in `options` then includes.
+
+    Exporters of TensorFlow write the padding of its mode "same" as a Pad. Borders as wide as the
+    windows stay where they are.
+    """
+    move = x.op
+    if not isinstance(move, Move) or move.fill != 0:
+        return x
+    borders = []
+    for i, (extent, axis) in enumerate(zip(shape_of(move.x), move.axes, strict=True)):
+        before = next((n for n, at in enumerate(axis.table) if at >= 0), 0)
+        after = len(axis.table) - before - extent if axis.table else 0
+        table = (*[-1] * before, *range(extent), *[-1] * after) if axis.table else ()
+        if axis != AxisMap(len(table) or extent, i, table=table):
+            return x
+        borders.append((before, after))
+    widths = [
+        (before + more[0], after + more[1])
+        for (before, after), more in zip(options["padding"], borders[2:], strict=True)
+    ]
+    reaches = [(k - 1) * d for k, d in zip(kernel, options["dilation"], strict=True)]
+    fits = all(max(width) <= reach for width, reach in zip(widths, reaches, strict=True))
+    if borders[:2] != [(0, 0), (0, 0)] or not fits:
+        return x
+    options["padding"] = tuple(widths)
+    return move.x
+
+
 @op("Conv", constants=(1, 2))
 def build_conv(builder: Builder, node: TypedNode) -> None:
     """float32; integers replace the weights for which they stand if x is quantized."""
@@ -52,6 +82,7 @@ def build_conv(builder: Builder, node: TypedNode) -> None:
     if weights is None:
         raise Unsupported(node.node.name, "weights that vary")
     options = _options(node, shape_of(x), weights.shape)
+    x = _with_borders(x, options, weights.shape[2:])
     bias = builder.constant_input(node, 2)
     if bias is not None:
         bias = np.ascontiguousarray(bias, np.float32)
