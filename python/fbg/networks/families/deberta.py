@@ -83,6 +83,8 @@ def _read_relative(settings: Settings, positions: int, eps: float) -> Relative |
     chosen = {kind.strip() for kind in kinds}
     if not chosen <= TERMS:
         raise settings.error("pos_att_type", "a list of c2p and p2c")
+    for name in ("max_relative_positions", "position_buckets", "norm_rel_ebd", "share_att_key"):
+        settings.get(name)  # without relative attention, they change nothing
     if not settings.flag("relative_attention"):
         if chosen:
             raise settings.error("pos_att_type", "null, as relative_attention is false")
