@@ -63,7 +63,7 @@ def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
 
 # Operators whose outputs after the first are optional. Exporters name them even if nobody reads
 # them; the types of some are then unknown, as those of the masks of old Dropouts.
-ONE_OUTPUT = {"BatchNormalization", "Dropout", "LayerNormalization", "MaxPool"}
+OPTIONAL_OUTPUTS = {"BatchNormalization", "Dropout", "LayerNormalization", "MaxPool"}
 
 
 def drop_unread_outputs(network: Network, kept: Collection[str] = ()) -> Network:
@@ -71,9 +71,9 @@ def drop_unread_outputs(network: Network, kept: Collection[str] = ()) -> Network
     readers = readers_of(network)
     nodes = []
     for node in network.nodes:
-        optional = node.domain == "" and node.op in ONE_OUTPUT and node.name not in kept
+        optional = node.domain == "" and node.op in OPTIONAL_OUTPUTS and node.name not in kept
         if optional and not any(readers[name] for name in node.outputs[1:]):
-            node = replace(node, outputs=node.outputs[:1])
+            node = with_inputs(node, node.inputs, node.outputs[:1])
         nodes.append(node)
     return replace(network, nodes=nodes)
 
