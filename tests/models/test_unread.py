@@ -134,6 +134,18 @@ def test_what_checkpoints_have_beside_the_encoder_may_stay(tmp_path: Path, name:
     np.testing.assert_array_equal(states(tmp_path, tiny_model(name)), base)
 
 
+def test_a_norm_of_distances_may_stay_where_attention_is_not_relative(tmp_path: Path) -> None:
+    write_tiny(tmp_path, "deberta-v2", relative_attention=False, pos_att_type=None)
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    del tensors[next(name for name in tensors if "rel_embeddings" in name)]
+    assert any(name.endswith("encoder.LayerNorm.weight") for name in tensors)
+    save_file({name: own for name, own in tensors.items() if "encoder.LayerNorm" not in name}, file)
+    base = states(tmp_path, tiny_model("deberta-v2"))
+    save_file(tensors, file)
+    np.testing.assert_array_equal(states(tmp_path, tiny_model("deberta-v2")), base)
+
+
 @pytest.mark.parametrize("kind", ["gliner", "static"])
 def test_models_that_are_no_transformer_ignore_nothing_either(tmp_path: Path, kind: str) -> None:
     gliner = kind == "gliner"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
 from fbg.checkpoints.files import Settings
 from fbg.errors import ModelError
+from fbg.networks.config import EncoderConfig
 from fbg.networks.heads import HeadNames
 
 # Patterns of keys by the reason for which they change nothing.
@@ -109,6 +110,11 @@ FAMILY_TENSORS = {
     **dict.fromkeys(("deberta", "deberta-v2"), "embeddings.position_embeddings.weight"),
 }
 
+# The same for tensors that nothing reads under some settings.
+SETTINGS_TENSORS: dict[str, tuple[str, Callable[[EncoderConfig], bool]]] = {
+    "deberta-v2": ("encoder.LayerNorm.*", lambda config: config.relative is None),
+}
+
 _STEMS, _WORDS = tuple(STEMS.split()), frozenset(WORDS.split())
 
 
@@ -138,12 +144,12 @@ def require_known_settings(settings: Settings, family: str) -> None:
 
 
 def may_be_left(
-    name: str, family: str, heads: Iterable[HeadNames], read: HeadNames | None, tied: bool
+    name: str, config: EncoderConfig, heads: Iterable[HeadNames], read: HeadNames | None, tied: bool
 ) -> bool:
     """Whether a tensor that was not read is one that no result depends on.
 
-    heads: those that the model could have. read: the one that it has. tied: its decoder is the
-    table of embeddings.
+    config: that of the model. heads: those that the model could have. read: the one that it has.
+    tied: its decoder is the table of embeddings.
     """
     if read is not None:
         # A tied decoder and the second name of its bias are copies.
@@ -152,8 +158,12 @@ def may_be_left(
         if name.startswith(tuple(f"{part.rpartition('.')[0] or part}." for part in read.parts)):
             return False
     roots = {part.partition(".")[0] for head in heads for part in head.parts}
+    patterns = _patterns(TENSORS, FAMILY_TENSORS, config.model_type)
+    spare, is_spare = SETTINGS_TENSORS.get(config.model_type, ("", lambda config: False))
+    if is_spare(config):
+        patterns += (spare,)
     return name.partition(".")[0] in roots or any(
-        fnmatchcase(name, pattern) for pattern in _patterns(TENSORS, FAMILY_TENSORS, family)
+        fnmatchcase(name, pattern) for pattern in patterns
     )
 
 
