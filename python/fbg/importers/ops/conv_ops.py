@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fbg.graph.ops.moves import AxisMap, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import Conv
 from fbg.graph.ops.tensors import Constant, Sizes, shape_of
@@ -16,6 +15,7 @@ from fbg.graph.quantized_weights import QuantizedWeights
 from fbg.graph.refusal import Unsupported
 from fbg.graph.steps import Quantization
 from fbg.importers.backends.base import TypedNode
+from fbg.importers.ops.borders import widened, without_borders
 from fbg.importers.ops.builder import Builder, weights_of
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter, zero_point_of_x
 from fbg.importers.ops.registry import BYTES, op
@@ -45,33 +45,17 @@ def _packed_options(node: TypedNode, g: Geometry, after: tuple[int, ...]) -> dic
     }
 
 
-def _with_borders(x: Value, options: dict[str, Any], kernel: Sizes) -> Value:
-    """Return the image that zeros were put around, which the padding in `options` then includes.
+def _with_borders(x: Value, options: dict[str, Any], kernel: Sizes, fill: float = 0) -> Value:
+    """Return the image without the border that `options` then has as padding, if it has one.
 
-    Exporters of TensorFlow write the padding of its mode "same" as a Pad. Borders as wide as the
-    windows stay where they are.
+    fill: the value that convolutions pad with.
     """
-    move = x.op
-    if not isinstance(move, Move) or move.fill != 0:
+    image, borders = without_borders(x, fill)
+    widths = widened(options["padding"], borders, kernel, options["dilation"])
+    if widths is None:
         return x
-    borders = []
-    for i, (extent, axis) in enumerate(zip(shape_of(move.x), move.axes, strict=True)):
-        before = next((n for n, at in enumerate(axis.table) if at >= 0), 0)
-        after = len(axis.table) - before - extent if axis.table else 0
-        table = (*[-1] * before, *range(extent), *[-1] * after) if axis.table else ()
-        if axis != AxisMap(len(table) or extent, i, table=table):
-            return x
-        borders.append((before, after))
-    widths = [
-        (before + more[0], after + more[1])
-        for (before, after), more in zip(options["padding"], borders[2:], strict=True)
-    ]
-    reaches = [(k - 1) * d for k, d in zip(kernel, options["dilation"], strict=True)]
-    fits = all(max(width) <= reach for width, reach in zip(widths, reaches, strict=True))
-    if borders[:2] != [(0, 0), (0, 0)] or not fits:
-        return x
-    options["padding"] = tuple(widths)
-    return move.x
+    options["padding"] = widths
+    return image
 
 
 @op("Conv", constants=(1, 2))
@@ -121,14 +105,18 @@ def _integer_conv(
     assert w is not None
     weights = integer_weights(builder, w, scale, zero_point)
     x = builder.input(node, 0)
+    options = _options(node, shape_of(x), w.shape)
+    of_x = zero_point_of_x(builder, node, 2)
+    if "x_zero_point" in of_x:
+        x = _with_borders(x, options, w.shape[2:], of_x["x_zero_point"])
     conv = Conv(
         x,
         weights.integers,
         node.output_shape(),
-        _options(node, shape_of(x), w.shape),
+        options,
         w_scale=weights.scale,
         w_zero_point=weights.zero_point,
-        **zero_point_of_x(builder, node, 2),
+        **of_x,
         **more,
     )
     return builder.add(conv)

@@ -15,6 +15,7 @@ from fbg.graph.ops.tensors import Sizes, shape_of
 from fbg.graph.ops.windows import Geometry, Reduce, Window
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
+from fbg.importers.ops.borders import widened, without_borders
 from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.windows import pool_windows
@@ -133,4 +134,10 @@ def build_average_pool(builder: Builder, node: TypedNode) -> None:
         reach = zip(g.kernel, g.dilation, g.before, shape_of(x)[2:], g.after, strict=True)
         after = tuple(max((k - 1) * d + 1 - b - n, a) for k, d, b, n, a in reach)
         g = replace(g, after=after)
+    if counts or max((*g.before, *g.after)) == 0:
+        image, borders = without_borders(x, 0)
+        widths = widened(tuple(zip(g.before, g.after, strict=True)), borders, g.kernel, g.dilation)
+        if widths is not None:
+            before, after = zip(*widths, strict=True)
+            x, counts, g = image, True, replace(g, before=before, after=after)
     builder.set_output(node, pooled(builder, x, "mean", shape, g, padding=counts))
