@@ -15,10 +15,11 @@ from fbg.importers import session
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.backends.native import Native, PreparedPlan
 from fbg.importers.backends.reference import Reference
+from fbg.importers.onnx.read import read_model
 from fbg.importers.placement.assignment import SESSION, Border, Fused, assign
 from fbg.tuning import trials
 from fbg.tuning.store import MOVES, Moved, store
-from helpers.onnx_models import make_net, node
+from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
 
 RNG = np.random.default_rng(11)
 X = RNG.standard_normal((256, 1024), np.float32)  # takes 0.2 ms to pass and 0.2 ms to compute
@@ -340,3 +341,28 @@ def test_damaged_entries_are_ignored(make_timed, tuning_cache, nodes):
     store.forget()
     with pytest.warns(RuntimeWarning, match="not a measurement"):
         assert key not in store.known()
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        node("Identity", ["a"], "r"),
+        node("Reshape", ["a", "shape"], "r"),
+        node("Dropout", ["a"], "r"),
+    ],
+    ids=lambda between: between.op_type,
+)
+def test_tensors_that_fbg_passes_on_unchanged_join_ops_of_another_back_end(between):
+    nodes = [
+        node("Relu", ["x"], "a"),
+        between,
+        node("Sigmoid", ["r"], "y"),
+        node("Neg", ["r"], "z"),
+    ]
+    model = make_model(nodes, {"x": SMALL}, ["y", "z"], {"shape": np.array(SMALL.shape)})
+    network = read_model(model, "test.onnx", None)
+    net = nets.Net(network, placement=dict.fromkeys("ayz", "onnxruntime"))
+    wanted = plain_onnxruntime(model, {"x": SMALL})
+    for got, expected in zip(net.run({"x": SMALL}).values(), wanted, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert {step.backend for step in net.plan().steps} == {"onnxruntime"}

@@ -41,6 +41,7 @@ from fbg.importers.backends.native import Native
 from fbg.importers.describe import describe
 from fbg.importers.description import Network, TensorType
 from fbg.importers.feeds import random_array
+from fbg.importers.onnx.branches import with_names
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
 from fbg.importers.placement.choice import Placement
@@ -212,12 +213,17 @@ class Session:
 
     def _foreign(self, part: Part) -> tuple[ForeignPart, list[Value]]:
         """Return a part of another back end, whose tensors have names, and its inputs."""
-        ops = tuple(self.ops[name] for name in _nodes(part))
-        inside = {value.op.output for value in part.values if isinstance(value.op, Foreign)}
-        inputs: dict[str, Value] = {}
-        for value in part.values:
-            read = zip(self.ops[value.nodes[0]].node.reads, value.op.inputs, strict=True)
-            inputs.update((name, x) for name, x in read if name not in inside)
+        inside = {v: v.op.output for v in part.values if isinstance(v.op, Foreign)}
+        read = {
+            name: x
+            for v in part.values
+            for name, x in zip(self.ops[v.nodes[0]].node.reads, v.op.inputs, strict=True)
+        }
+        # What fbg passes on unchanged has the name of an op between two ops of the part.
+        own = {name: inside[x] for name, x in read.items() if x in inside}
+        nodes = (self.ops[name].node for name in _nodes(part))
+        ops = tuple(replace(self.ops[n.name], node=with_names(n, own)) for n in nodes)
+        inputs = {name: x for name, x in read.items() if name not in own}
         names = [name for name in inputs if name not in ops[0].constants]
         outputs = tuple(v.op.output for v in part.outputs if isinstance(v.op, Foreign))
         return self.foreign_part(ops, tuple(names), outputs), [inputs[name] for name in names]

@@ -67,7 +67,10 @@ class Inlining:
         names = {name: _unused(name, node.name, self._tensors) for name in own}
         for inner in branch.nodes:
             self._tensors.update(names.get(name, name) for name in _written_inside(inner))
-        nodes = [_renamed(n, names, _unused(n.name, node.name, self._nodes)) for n in branch.nodes]
+        nodes = [
+            replace(with_names(n, names), name=_unused(n.name, node.name, self._nodes))
+            for n in branch.nodes
+        ]
         for result, outer in zip(branch.outputs, node.outputs, strict=True):
             if outer:
                 name = _unused(f"{node.name}/{outer}", node.name, self._nodes)
@@ -109,17 +112,15 @@ def _identity(read: str, written: str, name: str, branch: Network) -> Node:
     return Node("Identity", "", name, (read,), (written,), {}, branch.versions[""], source=source)
 
 
-def _renamed(node: Node, names: Names, name: str) -> Node:
-    """Return the node with another name; its subgraphs, too, read and write renamed tensors."""
-    read = {*node.reads, *node.outputs}
-    if name == node.name and all(names.get(each, each) == each for each in read):
+def with_names(node: Node, names: Names) -> Node:
+    """Return the node with renamed tensors; its subgraphs, too, read and write these."""
+    if all(names.get(name, name) == name for name in (*node.reads, *node.outputs)):
         return node
     source = onnx.NodeProto()
     source.CopyFrom(node.source)
     _rename_inside([source], names)
     return replace(
         node,
-        name=name,
         inputs=_all(node.inputs, names),
         outputs=_all(node.outputs, names),
         captures=_all(node.captures, names),
@@ -134,7 +135,7 @@ def _renamed_branch(branch: Network, names: Names) -> Network:
         outputs=_with_names(branch.outputs, names),
         constants=_with_names(branch.constants, names),
         declared=_with_names(branch.declared, names),
-        nodes=[_renamed(node, names, node.name) for node in branch.nodes],
+        nodes=[with_names(node, names) for node in branch.nodes],
     )
 
 
