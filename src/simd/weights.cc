@@ -94,15 +94,14 @@ bool find_extent(const float* x, std::size_t n, float* lo, float* hi) {
 void quantize_from(const float* x, float bias, float inverse, float top, std::size_t n,
                    std::uint8_t* q) {
   const FloatTag d;
-  const hn::RebindToSigned<FloatTag> di;
+  const hn::RebindToUnsigned<FloatTag> du;
   const hn::Rebind<std::uint8_t, FloatTag> dq;
   const auto from = hn::Set(d, bias), factor = hn::Set(d, inverse), limit = hn::Set(d, top);
-  const auto magic = hn::Set(d, 12582912.0f);
+  const auto magic = hn::Set(d, 12582912.0f);  // the sum has the rounded number in its low bits
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto steps = hn::Mul(hn::Sub(access.load(d, x + i), from), factor);
     const auto within = hn::Max(hn::Min(steps, limit), hn::Zero(d));
-    const auto rounded = hn::ConvertTo(di, hn::Sub(hn::Add(within, magic), magic));
-    access.store(hn::DemoteTo(dq, rounded), dq, q + i);
+    access.store(hn::TruncateTo(dq, hn::BitCast(du, hn::Add(within, magic))), dq, q + i);
   });
 }
 
