@@ -75,6 +75,25 @@ def test_what_is_no_number_or_infinite(op):
     np.testing.assert_allclose(applied(op, x)[0], wanted, 1e-6)
 
 
+@pytest.mark.parametrize("row", [lambda x, _a, _b: x @ 2.0, lambda _x, a, _b: a])
+def test_a_mistake_in_a_row_is_not_computed_elsewhere(monkeypatch, row):
+    monkeypatch.setitem(functions.COMPOSED, "mish", row)
+    x, w = np.ones((1, 8, 4, 16), np.float32), np.ones((8, 8, 1, 1), np.float32)
+    nodes = [node("Conv", ["x", "w"], "t"), node("Mish", ["t"], "y")]
+    with pytest.raises(AssertionError, match=r"functions\.py: the row of 'mish'"):
+        make_net(nodes, {"x": x}, ["y"], {"w": w}).run({"x": x})
+
+
+def test_numbers_may_stand_on_either_side(monkeypatch):
+    monkeypatch.setitem(
+        functions.COMPOSED, "mish", lambda x, _a, _b: 2.0 - (-x + 3.0 * x) * 0.5 + (1.0 + x) / 2.0
+    )
+    x, w = np.ones((1, 8, 4, 16), np.float32), np.eye(8, dtype=np.float32).reshape(8, 8, 1, 1)
+    nodes = [node("Conv", ["x", "w"], "t"), node("Mish", ["t"], "y")]
+    net = make_net(nodes, {"x": x}, ["y"], {"w": w}, backends=("fbg",))
+    np.testing.assert_array_equal(net.run({"x": x})["y"], 2 - x + (1 + x) / 2)
+
+
 PRODUCERS = ("convolution", "product", "nothing", "rows")
 
 

@@ -145,6 +145,12 @@ def test_declared_shapes_are_not_believed():
     check(case)
 
 
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [(5,), (4, 3), (2, 3, 2)])
+def test_global_norms(p, sizes):
+    check(one("GlobalLpPool", 21, [numbers(2, 3, *sizes)], p=p), ("fbg",))
+
+
 @pytest.mark.parametrize("op", ["AveragePool", "Conv", "ConvTranspose", "MaxPool"])
 def test_windows_that_do_not_fit_are_named(op):
     x, w = numbers(1, 1, 3, 3), numbers(1, 1, 5, 5)

@@ -8,7 +8,7 @@ reads it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from fbg import _fbg
@@ -98,6 +98,16 @@ def integers(steps: Sequence[MapStep], register: int, count: int) -> tuple[int, 
     return count + readers[0], steps[readers[0]]
 
 
+def _made(function: str, row: Callable[..., Term], *arguments: Term | float) -> Term:
+    """Return what a row of a table of functions makes; a mistake in it is no refusal of an op."""
+    try:
+        made = row(*arguments)
+    except TypeError as error:
+        raise AssertionError(f"functions.py: the row of '{function}': {error}") from error
+    assert isinstance(made, Term), f"functions.py: the row of '{function}' made {made!r}, no Term"
+    return made
+
+
 @dataclass
 class _Expansion:
     """The steps of a map with those of COMPOSED in place of its functions.
@@ -125,9 +135,9 @@ class _Expansion:
         if function in self.kept:
             made = self._apply(function, u, v, c0, c1)
         elif function in COMPOSED:
-            made = COMPOSED[function](u, c0, c1)
+            made = _made(function, COMPOSED[function], u, c0, c1)
         elif function in COMPOSED_OF_TWO:
-            made = COMPOSED_OF_TWO[function](u, v)
+            made = _made(function, COMPOSED_OF_TWO[function], u, v)
         else:
             made = self._apply(function, u, v, c0, c1)
         self.registers.append(made.register)

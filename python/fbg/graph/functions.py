@@ -15,7 +15,10 @@ Apply = Callable[[str, "Term | float", "Term | float | None", float, float], "Te
 
 @dataclass(frozen=True)
 class Term:
-    """A value of an expression. apply: appends a function of one or two values to it."""
+    """A value of an expression. apply: appends a function of one or two values to it.
+
+    Besides the operators there are the functions of ACTIVATIONS and OPERATIONS (graph/steps.py).
+    """
 
     register: int
     apply: Apply
@@ -36,6 +39,18 @@ class Term:
 
     def __mul__(self, other: Term | float) -> Term:
         return self if other == 1.0 else self.to("multiply", other)
+
+    def __radd__(self, other: float) -> Term:
+        return self + other
+
+    def __rsub__(self, other: float) -> Term:
+        return self.apply("subtract", other, self, 0.0, 0.0)
+
+    def __rmul__(self, other: float) -> Term:
+        return self * other
+
+    def __neg__(self) -> Term:
+        return self * -1.0
 
     def __truediv__(self, other: Term | float) -> Term:
         return self.to("divide", other)
@@ -78,7 +93,7 @@ COMPOSED: dict[str, OfConstants] = {
     "hard_swish": lambda x, _a, _b: x * (x * (1 / 6) + 0.5).clip(0, 1),
     "leaky": lambda x, a, _: x.to("prelu", a),
     "mish": lambda x, _a, _b: _mish(x),
-    "negate": lambda x, _a, _b: x * -1.0,
+    "negate": lambda x, _a, _b: -x,
     "not": lambda x, _a, _b: x.to("equal", 0.0),
     "reciprocal": lambda x, _a, _b: 1.0 / x,
     "selu": lambda x, a, b: _exponential(x, a) * b,

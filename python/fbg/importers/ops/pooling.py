@@ -109,17 +109,24 @@ def build_max_unpool(builder: Builder, node: TypedNode) -> None:
 @op("LpPool")
 def build_lp_pool(builder: Builder, node: TypedNode) -> None:
     """The p-th root of the sum of |x|^p of each window."""
-    x, p = builder.input(node, 0), node.attribute("p", 2)
+    x = builder.input(node, 0)
+    norms = norms_of_windows(builder, node, x, node.output_shape(), _geometry(node, x))
+    builder.set_output(node, norms)
+
+
+def norms_of_windows(
+    builder: Builder, node: TypedNode, x: Value, shape: Sizes, g: Geometry
+) -> Value:
+    """Return the p-norms of windows; p is an attribute of the node."""
+    p = node.attribute("p", 2)
     exponents = [builder.constant(np.array(own, np.float32)) for own in (p, 1 / p)]
     terms = builder.apply("square" if p == 2 else "absolute", x)
     if p not in (1, 2):
         terms = builder.apply("power", terms, exponents[0])
-    sums = pooled(builder, terms, "sum", node.output_shape(), _geometry(node, x))
+    sums = pooled(builder, terms, "sum", shape, g)
     if p == 2:
-        sums = builder.apply("square_root", sums)
-    elif p != 1:
-        sums = builder.apply("power", sums, exponents[1])
-    builder.set_output(node, sums)
+        return builder.apply("square_root", sums)
+    return sums if p == 1 else builder.apply("power", sums, exponents[1])
 
 
 @op("AveragePool")

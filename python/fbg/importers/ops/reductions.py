@@ -13,20 +13,24 @@ from fbg.graph.ops.tensors import shape_of
 from fbg.graph.ops.windows import Geometry, Reduce, Softmax
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, require_table
-from fbg.importers.ops.pooling import pooled
+from fbg.importers.ops.pooling import norms_of_windows, pooled
 from fbg.importers.ops.registry import NUMBERS, op
 
 
-@op("GlobalAveragePool", "GlobalMaxPool")
+@op("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def build_global_pool(builder: Builder, node: TypedNode) -> None:
-    """The mean or the maximum of all pixels."""
+    """The mean, the maximum or the p-norm of all pixels."""
     x = builder.input(node, 0)
-    function = "mean" if node.node.op == "GlobalAveragePool" else "max"
     batch, channels, *spatial = shape_of(x)
     size = math.prod(spatial)
     flat = builder.reshaped(x, (batch, channels, size))
     g = Geometry((size,), (1,), (1,), (0,), (0,), (1,))
-    result = pooled(builder, flat, function, (batch, channels, 1), g)
+    shape = (batch, channels, 1)
+    if node.node.op == "GlobalLpPool":
+        result = norms_of_windows(builder, node, flat, shape, g)
+    else:
+        function = "mean" if node.node.op == "GlobalAveragePool" else "max"
+        result = pooled(builder, flat, function, shape, g)
     builder.set_output(node, builder.reshaped(result, node.output_shape()))
 
 

@@ -129,6 +129,8 @@ class Placement:
             return min(able, key=lambda backend: backend.cost(op))
         names = [wanted] if wanted else [backend.name for backend in self._backends]
         reasons = [r for (node, _), r in self._refused.items() if node == name]
+        outputs = (name for name in op.node.outputs if name and name not in op.types)
+        reasons += [f"the type of its output '{output}' is not known" for output in outputs]
         types = ", ".join(str(op.types.get(name, "unknown")) for name in op.node.inputs if name)
         why = f": {'; '.join(reasons)}" if reasons else ""
         raise ModelError(
