@@ -86,6 +86,15 @@ def test_a_model_whose_name_is_too_long_is_refused(name: str) -> None:
         fbg.load(name)
 
 
+def test_a_tensor_of_two_shards_is_named(tmp_path: pathlib.Path) -> None:
+    store_weights(write(tmp_path), shards=2)
+    first, second = sorted(tmp_path.glob("model-*.safetensors"))
+    name, value = next(iter(load_file(first).items()))
+    save_file({**load_file(second), name: value}, second)
+    with pytest.raises(fbg.ModelError, match=rf"{second.name}: tensor {name} is in {first.name}"):
+        fbg.load(tmp_path)
+
+
 @pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
 def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
     tiny_bert.write_json(

@@ -83,7 +83,10 @@ class Checkpoint:
         self.path, shards, form = weight_files(directory)
         self._tensors: dict[str, StoredTensor] = {}
         for path in shards:
-            self._tensors.update(form.read(path))
+            for name, tensor in form.read(path).items():
+                other = self._tensors.setdefault(name, tensor)
+                if other is not tensor:
+                    raise ModelError(f"{path}: tensor {name} is in {other.path.name} as well")
         if change is not None:
             self._tensors = change(self._tensors)
         self._prefix = self._find_prefix(anchor)
