@@ -13,6 +13,8 @@ need other packages, and are made only if they are named:
     tiny_multi             sentence-transformers 6.2 or later
     tiny_pylate            pylate==1.6.0, which asks for older packages than tiny_multi does
     tiny_gliner            gliner==0.2.29
+    tiny_quantized         compressed-tensors==0.20.0, bitsandbytes==0.50.2, torchao==0.18.0, and
+                           without its dependencies autoawq==0.2.9
     sentence_transformers  sentence-transformers
 """
 
@@ -47,6 +49,7 @@ OTHERS: dict[str, Maker] = {
     "tiny_multi": ("golden_multi", "multi_arrays", ()),
     "tiny_pylate": ("golden_multi", "pylate_arrays", ()),
     "tiny_gliner": ("golden_gliner", "gliner_arrays", ()),
+    "tiny_quantized": ("golden_quantized", "quantized_arrays", ()),
     "sentence_transformers": ("golden_sentence_transformers", "drop_in_arrays", ()),
 }
 

@@ -64,6 +64,7 @@ class Adapter:
 class MergedTensor(StoredTensor):
     """A weight to which the product of two small matrices is added whenever it is read."""
 
+    base: StoredTensor = field(kw_only=True)
     up: StoredTensor = field(kw_only=True)
     down: StoredTensor = field(kw_only=True)
     scale: float = field(kw_only=True)
@@ -73,7 +74,7 @@ class MergedTensor(StoredTensor):
 
         Raises ModelError if the adapter makes values that are not finite.
         """
-        merged = super().view().astype(np.float32)
+        merged = self.base.view().astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             up = self.up.view().astype(np.float32) * np.float32(self.scale)
             down = self.down.view().astype(np.float32)
@@ -84,17 +85,16 @@ class MergedTensor(StoredTensor):
                 merged += column[:, None] * row
         finite = merged.size == 0 or np.isfinite([merged.min(), merged.max()]).all()
         # Non-finite values in the weight itself are reported by its reader.
-        if not finite and np.isfinite(super().view()).all():
+        if not finite and np.isfinite(self.base.view()).all():
             raise _not_finite(self.up)
         return merged
 
     def rows(self, first: int, count: int) -> StoredTensor:
-        begin = self.begin + first * super().view().strides[0]
-        up = self.up.rows(first, count)
-        return replace(self, shape=(count, self.shape[1]), begin=begin, up=up)
+        base, up = self.base.rows(first, count), self.up.rows(first, count)
+        return replace(self, shape=base.shape, begin=base.begin, base=base, up=up)
 
     def release(self) -> None:
-        self.file.release(self.begin, self.begin + super().view().nbytes)
+        self.base.release()
 
 
 def find_adapter(directory: Path, encoder: Path, name: str) -> Adapter:
@@ -307,4 +307,4 @@ def _merged(
                 f"rank {rank} for a weight of shape {weight.shape}, got {tensor.shape}"
             )
     own = {f.name: getattr(weight, f.name) for f in fields(StoredTensor)}
-    return MergedTensor(**own, up=up, down=down, scale=scale)
+    return MergedTensor(**own, base=weight, up=up, down=down, scale=scale)

@@ -23,7 +23,12 @@ DTYPES = {
     **{f"I{8 * size}": (f"int{8 * size}", size) for size in (1, 2, 4, 8)},
     **{f"U{8 * size}": (f"uint{8 * size}", size) for size in (1, 2, 4, 8)},
     "BOOL": ("bool", 1),
+    "F8_E4M3": ("float8_e4m3fn", 1),
+    "F8_E5M2": ("float8_e5m2", 1),
+    "F8_E8M0": ("float8_e8m0fnu", 1),
 }
+# Types that NumPy has only with ml_dtypes.
+FOREIGN = ("BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0")
 
 
 class Entry(NamedTuple):

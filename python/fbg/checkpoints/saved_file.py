@@ -28,7 +28,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import Array, Floats
 from fbg.checkpoints.files import require_file
-from fbg.checkpoints.safetensors_header import DTYPES, Entry, entries_of
+from fbg.checkpoints.safetensors_header import DTYPES, FOREIGN, Entry, entries_of
 from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
@@ -40,7 +40,7 @@ VERSIONS = {FORMAT: 3, NET_FORMAT: 2}
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # BERT-base has 30 kB
 PIECE = 1 << 20  # bytes that are checked at a time
-NAMES = {np.dtype(dtype): name for name, (dtype, _) in DTYPES.items() if name != "BF16"}
+NAMES = {np.dtype(dtype): name for name, (dtype, _) in DTYPES.items() if name not in FOREIGN}
 
 
 def write(

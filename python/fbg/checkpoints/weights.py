@@ -13,8 +13,9 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.quantized.tensor import QuantizedTensor, common_dtype, pack_stored
 from fbg.errors import ModelError
-from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight
+from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
 
 
 def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
@@ -68,6 +69,16 @@ class UnpackedWeight:
     def shape(self) -> tuple[int, int]:
         return self.parts[0].shape[1], sum(part.shape[0] for part in self.parts)
 
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the checkpoint has some of it as codes."""
+        return any(isinstance(part, QuantizedTensor) for part in self.parts)
+
+    @property
+    def stored_dtype(self) -> str | None:
+        """The dtype that holds the codes of the checkpoint; None without codes, or if none does."""
+        return common_dtype(self.parts) if self.is_quantized else None
+
     def read(self) -> Floats:
         """Return the matrix as float32; raises ModelError for values that are not finite."""
         matrix: Floats = np.concatenate([read_floats(part) for part in self.parts]).T
@@ -85,12 +96,19 @@ class UnpackedWeight:
         return largest
 
     def pack(self, dtype: str, num_threads: int, stored: bool = True) -> PackedWeight:
-        """Pack the matrix; int8 is symmetric with one scale per column, int4 with one per group.
+        """Pack the matrix; int8 is symmetric with one scale per column, int4 with one per group. A
+        matrix that is not scaled keeps the codes of its checkpoint if they are of this dtype.
 
         stored: whether the packed matrix may be saved; then it needs a checksum.
 
         Raises ModelError for values that are not finite or that the dtype cannot hold.
         """
+        codes = [part for part in self.parts if isinstance(part, QuantizedTensor)]
+        scaled = self.divisor is not None or self.factors is not None
+        if dtype in QUANTIZED and not scaled and self.stored_dtype == dtype:
+            packed = pack_stored(codes, dtype)
+            self._release()
+            return packed
         limit = WEIGHT_LIMITS[dtype]
         parts, scaling = [_floats(part) for part in self.parts], (self.divisor, self.factors)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +34,7 @@ from fbg.model.quantize import (
     sequences_within_budget,
 )
 from fbg.model.settings import ModelSettings, read_model_settings
+from fbg.model.stored import StoredDtypes, choose_stored, stored_dtypes
 from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_saved
@@ -88,7 +89,7 @@ def load(
         with one scale per output column, activations quantized per token; "int4": weights of 4 bits
         in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
         ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,
-        attention multiplies in bfloat16 on AVX512-BF16. None: as in a saved model, or "float32".
+        attention multiplies in bfloat16 on AVX512-BF16. None: as it was quantized, or "float32".
     num_threads: for every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
@@ -246,14 +247,17 @@ def _tokenizer(settings: ModelSettings) -> TextTokenizer:
     )
 
 
-def require_loadable(directory: Path, settings: ModelSettings) -> None:
-    """Raise the ModelError of `load` for a checkpoint without reading its weights.
+def require_loadable(directory: Path, settings: ModelSettings) -> StoredDtypes | None:
+    """Raise the ModelError of `load` for a checkpoint without reading its weights, except scales of
+    quantized ones; return how these are stored.
 
     What only their values show stays unnoticed: numbers that are not finite, and checksums.
     """
     config = _with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
     if not (directory / WEIGHTS).is_file() and settings.static is None:
-        read_checkpoint(settings.folder, config, 1, source=HeaderSource)
+        unpacked = read_checkpoint(settings.folder, config, 1, source=HeaderSource)
+        return stored_dtypes(config, unpacked)
+    return None
 
 
 def _sentence_files(directory: Path) -> dict[str, bytes]:
@@ -325,10 +329,19 @@ def _read_and_quantize(
     progress: Progress,
 ) -> tuple[Transformer, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
-    dtype = options.dtype or "float32"
     threads = options.num_threads or _fbg.num_threads()
     unpacked = read_checkpoint(directory, config, threads, adapter)
     higher = choose_dtypes(list(linears(unpacked)), options.patterns, "linear layer")
+    stored = stored_dtypes(config, unpacked)
+    dtype, kept = choose_stored(directory, options.dtype, stored)
+    if kept is not None:
+        if options.texts is not None or options.synthetic:
+            raise ValueError(
+                f"load: calibrate must be None: the weights of {directory} are quantized already"
+            )
+        method = f"weights: as in the checkpoint, {stored}; {ACTIVATIONS}"
+        method += _changes(adapter, higher)
+        return quantize(unpacked, dtype, kept | higher, threads, None, progress), method
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     moments, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
@@ -350,13 +363,16 @@ def _read_and_quantize(
         method += kind.format(source)
         if not sequential:
             moments = observe(unpacked, sequences, threads, rounds, progress)
-    if adapter is not None:
-        method += f"; adapter: {adapter.name}"
-    if higher:
-        method += f"; higher precision: {higher}"
+    method += _changes(adapter, higher)
     if sequences and moments is None:
         return quantize_in_turn(unpacked, dtype, higher, sequences, threads, progress), method
     return quantize(unpacked, dtype, higher, threads, moments, progress), method
+
+
+def _changes(adapter: Adapter | None, higher: Mapping[str, str]) -> str:
+    """Return what the user has changed, as the description of a method goes on."""
+    merged = "" if adapter is None else f"; adapter: {adapter.name}"
+    return merged + (f"; higher precision: {higher}" if higher else "")
 
 
 def _calibration(

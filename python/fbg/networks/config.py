@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fbg.checkpoints.files import Settings
+from fbg.checkpoints.quantized.formats import Quantization
 from fbg.networks.disentangled import Relative
 from fbg.networks.distances import Buckets
 from fbg.networks.names import Names
@@ -90,6 +91,7 @@ class EncoderConfig:
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
     projected: columns of a projection of the last hidden states; 0: there is none.
+    quantization: how the weights of the checkpoint are quantized; None: they are floats.
     biases: fields of a layer whose linear layers have one, and "norm" where layer norms have one;
         for heads that may lack them, "dense" and "decoder".
     """
@@ -128,6 +130,7 @@ class EncoderConfig:
     gated: bool = False
     embedding_scale: float = 1.0
     projected: int = 0
+    quantization: Quantization | None = None
     biases: frozenset[str] = field(default=BIASES)
 
     @property

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fbg.checkpoints.adapters import Adapter, merge_adapter
 from fbg.checkpoints.checkpoint import Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.quantized.formats import read_quantization
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.networks import families
 from fbg.networks.config import EncoderConfig
@@ -85,7 +86,8 @@ def _read_config(settings: Settings) -> EncoderConfig:
     for decoding in ("is_decoder", "add_cross_attention"):
         if settings.flag(decoding):
             raise settings.error(decoding, "false: only encoders are supported")
-    config = family.read_config(settings)
+    quantization = read_quantization(settings)
+    config = dataclasses.replace(family.read_config(settings), quantization=quantization)
     for key, value in DIRECTIONS.items():
         if settings.get(key) is not None and settings.flag(key) != (value == config.causal):
             raise settings.error(key, f"{str(value == config.causal).lower()} in this family")
@@ -111,8 +113,13 @@ def read_checkpoint(
         return read_static(config)
     # Every checkpoint has this tensor, with or without the prefix of models with a head.
     anchor = f"{config.layouts[0].word}.weight"
-    merge = partial(merge_adapter, directory / "config.json", adapter)
-    checkpoint = Checkpoint(directory, anchor, merge)
+
+    def change(tensors: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
+        if config.quantization is not None:
+            tensors = config.quantization.decoded(tensors)
+        return merge_adapter(directory / "config.json", adapter, tensors)
+
+    checkpoint = Checkpoint(directory, anchor, change)
     # Names of a head are complete: no prefix is put before them.
     of_head = source(checkpoint.without_prefix(), num_threads)
     transformer = _read(source(checkpoint, num_threads), of_head, config)

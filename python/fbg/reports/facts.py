@@ -27,6 +27,7 @@ class ModelFacts(Report):
 
     dtype: the one of a saved model, else None: `fbg.load` chooses. method: how a saved model was
     quantized. tasks: methods of `Model` beside `encode` that need the head. file_bytes: of weights.
+    quantization: how the weights of a checkpoint are quantized, and which layers keep them.
     """
 
     path: str
@@ -42,6 +43,7 @@ class ModelFacts(Report):
     pooling: str
     prompts: tuple[str, ...]
     file_bytes: int
+    quantization: str | None
 
     def __str__(self) -> str:
         saved = self.dtype is not None
@@ -53,6 +55,8 @@ class ModelFacts(Report):
             "texts": f"at most {self.max_length} tokens, {self.vocabulary:,} in the vocabulary",
             "pooling": self.pooling,
         }
+        if self.quantization:
+            rows["quantized"] = self.quantization
         if self.method:
             rows["method"] = self.method
         rows["tasks"] = ", ".join(("encode", *self.tasks))
@@ -137,7 +141,7 @@ def model_facts(path: str) -> ModelFacts:
     try:
         directory = find_directory(path)
         settings = read_model_settings(directory)
-        require_loadable(directory, settings)
+        stored = require_loadable(directory, settings)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"{path}: models need the package {error.name}: {install_line(error.name)}"
@@ -164,6 +168,7 @@ def model_facts(path: str) -> ModelFacts:
         sentence.pooling,
         tuple(sentence.prompts),
         sum(file.stat().st_size for file in files),
+        None if stored is None else str(stored),
     )
 
 

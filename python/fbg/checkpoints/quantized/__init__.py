@@ -1,0 +1,1 @@
+"""Checkpoints whose weights are quantized, read as they are: one reader a format (formats.py)."""

@@ -1,0 +1,179 @@
+"""A weight that a checkpoint stores as codes with scales. Whoever reads it as floats gets
+
+    scale * (code - zero_point)
+
+in float32, computed anew each time; a product of integers takes the codes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import Floats
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.matmul.weights import INT4_DTYPES, PackedWeight, int4_name
+
+Codes = npt.NDArray[Any]
+HALF_LIMIT = float(np.finfo(np.float16).max)  # of scales and offsets of int4 weights
+# Numbers of inputs that may share a scale of int4 weights, the largest first.
+GROUPS = sorted({layout.group for layout in INT4_DTYPES.values()}, reverse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """What the codes of a weight (N, K) are worth.
+
+    scale: (N, G) float32. zero_point: (N, G) int32; None: all of them are 0. size: inputs of a
+    group; the last may have fewer. groups: (K,) the group of each input; None: inputs of a group
+    are neighbours.
+    """
+
+    scale: Floats
+    zero_point: npt.NDArray[np.int32] | None
+    size: int
+    groups: npt.NDArray[np.int32] | None = None
+
+    def of_inputs(self, values: npt.NDArray[Any], inputs: int) -> npt.NDArray[Any]:
+        """Return (N, K): the element of the group of each input."""
+        if values.shape[1] == 1:
+            return values
+        groups = np.arange(inputs) // self.size if self.groups is None else self.groups
+        return values[:, groups]
+
+    def rows(self, span: slice) -> Scales:
+        points = None if self.zero_point is None else self.zero_point[span]
+        return replace(self, scale=self.scale[span], zero_point=points)
+
+
+@dataclass(frozen=True)
+class QuantizedTensor(StoredTensor):
+    """A weight of linear layers, (N, K), made of several tensors of a file.
+
+    parts: the tensors. bits: of a code; 0 for codes that are no integers. codes: returns them,
+    (N, K), as int8 or float32. scales: returns the rest. first: the row of the tensors at which
+    it begins.
+
+    Both functions raise ModelError for values that have no meaning.
+    """
+
+    parts: Sequence[StoredTensor] = field(kw_only=True)
+    bits: int = field(kw_only=True)
+    codes: Callable[[], Codes] = field(kw_only=True)
+    scales: Callable[[], Scales] = field(kw_only=True)
+    first: int = field(kw_only=True, default=0)
+
+    @property
+    def _span(self) -> slice:
+        return slice(self.first, self.first + self.shape[0])
+
+    def view(self) -> npt.NDArray[Any]:
+        """Return the weight as float32."""
+        scales = self.own_scales()
+        values = self.own_codes().astype(np.float32, order="C")
+        if scales.zero_point is not None:
+            values -= scales.of_inputs(scales.zero_point, self.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):  # its reader reports what overflows
+            values *= scales.of_inputs(scales.scale, self.shape[1])
+        return values
+
+    def rows(self, first: int, count: int) -> QuantizedTensor:
+        return replace(self, shape=(count, self.shape[1]), first=self.first + first)
+
+    def release(self) -> None:
+        for part in self.parts:
+            part.release()
+
+    def own_codes(self) -> Codes:
+        """Return the codes of the rows of this weight."""
+        return self.codes()[self._span]
+
+    def own_scales(self) -> Scales:
+        """Return the scales of the rows of this weight."""
+        return self.scales().rows(self._span)
+
+    def kernel_dtype(self) -> str | None:
+        """Return the dtype of the packed weights that can hold the codes; None if none does."""
+        if not self.bits:
+            return None
+        scales = self.own_scales()
+        if scales.groups is not None or not np.isfinite(scales.scale).all():
+            return None
+        if self.bits == 8:
+            return "int8" if scales.scale.shape[1] == 1 and (scales.scale > 0).all() else None
+        size, offset = self._kernel_group(scales), _offset(scales)
+        values = [scales.scale] if offset is None else [scales.scale, offset]
+        if size is None or any(np.abs(value).max() > HALF_LIMIT for value in values):
+            return None
+        return int4_name(size, symmetric=offset is None)
+
+    def _kernel_group(self, scales: Scales) -> int | None:
+        """Return the largest group of int4 kernels of which each group consists."""
+        if scales.scale.shape[1] == 1:
+            return GROUPS[0]
+        return next((group for group in GROUPS if scales.size % group == 0), None)
+
+
+def pack_stored(parts: Sequence[QuantizedTensor], dtype: str) -> PackedWeight:
+    """Return weights side by side, packed with the codes that they have; `dtype` holds all."""
+    codes = np.concatenate([part.own_codes() for part in parts]).T
+    scales = [part.own_scales() for part in parts]
+    if dtype == "int8":
+        scale = np.concatenate([each.scale[:, 0] for each in scales])
+        points = [
+            np.zeros(len(each.scale), np.int32)
+            if each.zero_point is None
+            else each.zero_point[:, 0]
+            for each in scales
+        ]
+        point = np.concatenate(points)
+        return _fbg.pack_b_int8(codes, scale, point if point.any() else None, per_column=True)
+    group, symmetric = INT4_DTYPES[dtype]
+    inputs = codes.shape[0]
+
+    def of_groups(values: Sequence[Floats]) -> npt.NDArray[np.uint16]:
+        """Return (ceil(K / group), N) float16 as bits."""
+        first = np.arange(0, inputs, group)
+        spread = [
+            value[:, np.minimum(first // each.size, value.shape[1] - 1)]
+            for value, each in zip(values, scales, strict=True)
+        ]
+        return np.ascontiguousarray(np.concatenate(spread).T, np.float16).view(np.uint16)
+
+    offsets = None
+    if not symmetric:
+        found = [_offset(each) for each in scales]
+        zeros = [np.zeros_like(each.scale) for each in scales]
+        offsets = of_groups([z if o is None else o for o, z in zip(found, zeros, strict=True)])
+    return _fbg.pack_b_int4(codes, of_groups([each.scale for each in scales]), offsets, group)
+
+
+def common_dtype(parts: Sequence[StoredTensor]) -> str | None:
+    """Return the dtype that holds the codes of weights side by side; None if there is none."""
+    found: set[str] = set()
+    for part in parts:
+        dtype = part.kernel_dtype() if isinstance(part, QuantizedTensor) else None
+        if dtype is None:
+            return None
+        found.add(dtype)
+    if len(found) == 1:
+        return found.pop()
+    if not found <= set(INT4_DTYPES):
+        return None
+    # Smaller groups hold larger ones, and offsets may be 0.
+    layouts = [INT4_DTYPES[name] for name in found]
+    symmetric = all(layout.symmetric for layout in layouts)
+    return int4_name(min(layout.group for layout in layouts), symmetric)
+
+
+def _offset(scales: Scales) -> Floats | None:
+    """Return what is added to scale * code; None if it is nothing."""
+    if scales.zero_point is None:
+        return None
+    offset: Floats = scales.scale * -scales.zero_point.astype(np.float32)
+    return offset
