@@ -50,7 +50,7 @@ def test_what_mixes_data_with_a_fill_does_not_lose_the_data(function, mixing, fi
     ]
     constants = WEIGHTS | {"fill": np.float32(fill)}
     exact = make_net(nodes, FEED, ["y"], constants).run(FEED)["y"]
-    net = make_net(nodes, FEED, ["y"], constants, calibrate=[FEED])
+    net = make_net(nodes, FEED, ["y"], constants, calibrate=[FEED], narrow_weights=False)
     inside = np.s_[:, :, 5:-5, 5:-5]  # which no fill has reached
     wanted, got = exact[inside], net.run(FEED)["y"][inside]
     spread = wanted - wanted.mean(axis=(0, 2, 3), keepdims=True)

@@ -62,6 +62,12 @@ from fbg.reports.measuring import require_unsaved
     help="Keep as many nodes of an ONNX file in float32 as the outputs need to agree with float32 "
     "on the inputs of --calibrate: the least of their cosine and of the share of equal classes.",
 )
+@click.option(
+    "--narrow-weights/--full-weights",
+    default=None,
+    help="Whether weights of an ONNX file are rounded so that CPUs without VNNI multiply them "
+    "faster, with less than one bit less. Default: on such a CPU.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 @shape_option
 def quantize(
@@ -102,10 +108,12 @@ def quantize(
                     "runs"
                 )
             names = ("calibrate", "higher_precision", "equalize", "accuracy")
-            check_quantization(model, dtype, [name for name in names if options[name]])
+            given = [name for name in names if options[name]]
+            given += ["narrow_weights"] * (options["narrow_weights"] is not None)
+            check_quantization(model, dtype, given)
             _quantize_net(model, out, overwrite, parse_shapes(shapes), **options)
         else:
-            refuse_given("encoders", "shapes", "equalize", "accuracy")
+            refuse_given("encoders", "shapes", "equalize", "accuracy", "narrow_weights")
             if dtype not in QUANTIZED:
                 refuse_given(f"--dtype {dtype}", "no_smooth")
             texts = read_input(calibrate, column, "--calibrate")
@@ -123,6 +131,7 @@ def _quantize_net(
     higher_precision: tuple[str, ...],
     equalize: bool,
     accuracy: float | None,
+    narrow_weights: bool | None,
     **_: object,
 ) -> None:
     feeds = None if calibrate is None else read_feeds(calibrate, load(path, shapes=shapes))
@@ -136,6 +145,7 @@ def _quantize_net(
             higher_precision=higher_precision,
             equalize=equalize,
             accuracy=accuracy,
+            narrow_weights=narrow_weights,
         )
     quantized.save(out, overwrite=overwrite)
     told = ["bfloat16, " * (dtype == "bfloat16"), str(quantized.products)]
@@ -143,6 +153,8 @@ def _quantize_net(
         told.append(f", calibrated on {len(feeds)} run{'s' * (len(feeds) > 1)}")
     if quantized.int8_error is not None:
         told.append(f"; the first run differs by {percent(quantized.int8_error)} from float32")
+    if (narrow := quantized.narrow_products) > 0:
+        told.append(f"\n{out}: narrow weights in {narrow} products, for CPUs without VNNI")
     if quantized.kept is not None:
         click.echo(quantized.kept, err=True)
     click.echo(f"{out}: {''.join(told)}", err=True)

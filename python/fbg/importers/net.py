@@ -26,9 +26,10 @@ from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import infer
 from fbg.importers.passes import simplified
 from fbg.importers.placement.tuned import PlacementTrial, placement_trials
-from fbg.importers.products import ProductCount, count_products
+from fbg.importers.products import ProductCount, count_narrow, count_products
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
+from fbg.locks import cached_property
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
@@ -65,6 +66,7 @@ class Net:
         higher_precision: Sequence[str] = (),
         equalize: bool = False,
         accuracy: float | None = None,
+        narrow_weights: bool | None = None,
         kept: Kept | None = None,
     ) -> None:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
@@ -92,6 +94,7 @@ class Net:
                 higher_precision=higher_precision,
                 equalize=equalize,
                 accuracy=accuracy,
+                narrow_weights=narrow_weights,
             )
             self.network, self.int8_error, self.kept = found.network, found.error, found.kept
         self._bound = _inputs_to_bind(network, self._backends)
@@ -131,6 +134,11 @@ class Net:
         already quantized count as the file describes them.
         """
         return count_products(self.network)
+
+    @cached_property
+    def narrow_products(self) -> int:
+        """How many products have narrow int8 weights, which CPUs without VNNI multiply faster."""
+        return count_narrow(self.network)
 
     if not TYPE_CHECKING:  # knows the attributes
 
@@ -246,8 +254,10 @@ class Net:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
         outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items())
-        rounds = ", bfloat16 in the others" if self.dtype == "bfloat16" else ""
-        return f"Net({self.network.origin}, {inputs} -> {outputs}, {self.products}{rounds})"
+        narrow = self.narrow_products
+        told = f"{self.products}{f', narrow weights in {narrow}' * (narrow > 0)}"
+        told += ", bfloat16 in the others" if self.dtype == "bfloat16" else ""
+        return f"Net({self.network.origin}, {inputs} -> {outputs}, {told})"
 
     def _type(self, name: str, array: Array | None) -> TensorType:
         declared = self.network.inputs[name]

@@ -15,6 +15,7 @@ import numpy as np
 from fbg.arrays import Array
 from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
+from fbg.matmul.narrow import is_narrow, outputs_as_rows
 
 PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # axes of output channels of the weights
 MOVES = {  # operators whose results are elements of their first input
@@ -45,6 +46,11 @@ class ProductCount:
 def is_product(node: Node) -> bool:
     """Whether a node is a product that fbg can compute with integers, if its weights fit."""
     return node.op in PRODUCTS and not node.domain and node.attributes.get("alpha", 1.0) == 1.0
+
+
+def is_depthwise(node: Node, w: Array) -> bool:
+    """Whether a product is a convolution whose outputs read one channel of x each."""
+    return node.op == "Conv" and w.shape[1] == 1
 
 
 def output_axis(node: Node) -> int:
@@ -80,6 +86,19 @@ def integer_products(network: Network) -> dict[str, bool]:
     return found
 
 
+def count_narrow(network: Network) -> int:
+    """Return how many products that multiply integers have narrow weights; fbg/matmul/narrow.py."""
+    operands, products = Operands(network), integer_products(network)
+    nodes = (node for node in network.nodes if products.get(node.name))
+    found = ((node, operands.integer_weights(node)) for node in nodes)
+    return sum(
+        q is not None
+        and not is_depthwise(node, q)
+        and is_narrow(outputs_as_rows(q, output_axis(node)))
+        for node, q in found
+    )
+
+
 class Operands:
     """Tells which operands of the products of a network stand for integers."""
 
@@ -109,6 +128,12 @@ class Operands:
         rank = 2 if q is None else q.ndim
         axis = w.attributes.get("axis", 1) % max(rank, 1)
         return (node.op == "Conv" or rank == 2) and (scale.size == 1 or axis == output_axis(node))
+
+    def integer_weights(self, node: Node) -> Array | None:
+        """Return the bytes of the weights of a product that fbg computes, where they are int8."""
+        w = self._writers.get(node.inputs[1]) if self.weights_are_integers(node) else None
+        q = None if w is None else self._constants.get(w.inputs[0])
+        return None if q is None or q.dtype != np.int8 else q
 
     def _is_linear(self, node: Node) -> bool:
         """Whether a node dequantizes bytes by known scales."""

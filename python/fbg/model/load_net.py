@@ -56,6 +56,7 @@ def load_net(
     higher_precision: Sequence[str] = (),
     equalize: bool = False,
     accuracy: float | None = None,
+    narrow_weights: bool | None = None,
 ) -> Net:
     """Return the network of a file or of a saved network.
 
@@ -70,6 +71,7 @@ def load_net(
         "higher_precision": bool(higher_precision),
         "equalize": require_flag(equalize, "load: equalize"),
         "accuracy": wanted is not None,
+        "narrow_weights": _is_chosen(narrow_weights),
     }
     check_quantization(path, dtype, [name for name in given if given[name]])
     try:
@@ -82,11 +84,8 @@ def load_net(
             f"{path}: ONNX files need the package {error.name}: {install_line(error.name)}"
         ) from error
     network, stored, kept = read_saved(Path(path)) if saved else (read_network(path), None, None)
-    if saved and dtype not in (None, stored):
-        raise ValueError(
-            f"load: dtype must be {stored!r}, the dtype of the saved network {path}, or None, got "
-            f"{dtype!r}"
-        )
+    if saved:
+        _require_stored(path, dtype, stored)
     net = Net(
         network,
         shapes=shapes,
@@ -98,11 +97,28 @@ def load_net(
         higher_precision=higher_precision,
         equalize=equalize,
         accuracy=wanted,
+        narrow_weights=narrow_weights,
         kept=kept,
     )
     if calibrate is not None:
         _warn(path, None if higher_precision else count_products(network), net)
     return net
+
+
+def _require_stored(path: str, dtype: str | None, stored: str | None) -> None:
+    """Raise ValueError for another dtype than that of a saved network."""
+    if dtype not in (None, stored):
+        raise ValueError(
+            f"load: dtype must be {stored!r}, the dtype of the saved network {path}, or None, got "
+            f"{dtype!r}"
+        )
+
+
+def _is_chosen(narrow_weights: object) -> bool:
+    """Whether the option is given; raises TypeError if it is neither a bool nor None."""
+    if narrow_weights is not None:
+        require_flag(narrow_weights, "load: narrow_weights")
+    return narrow_weights is not None
 
 
 def _require_accuracy(value: object) -> float:

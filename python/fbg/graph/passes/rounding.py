@@ -15,26 +15,32 @@ from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.graph.passes.gptq import DAMPING, damped_gram, descend, round_to_gram
 from fbg.graph.passes.int4_rounding import of_rows, round_int4
+from fbg.matmul.narrow import narrow_scales, outputs_as_rows
 from fbg.matmul.weights import INT4_DTYPES, PackedWeight
 
 Bytes = npt.NDArray[np.int8]
 
 
-def round_to_nearest(weight: Floats, axis: int) -> tuple[Bytes, Floats]:
+def round_to_nearest(weight: Floats, axis: int, narrow: bool = False) -> tuple[Bytes, Floats]:
     """Return int8 values in [-127, 127] and the scale of each index along `axis`.
+
+    narrow: whether scales are so large that the integers are narrow (fbg/matmul/narrow.py).
 
     >>> round_to_nearest(np.array([[127, 2], [-63.4, 1]], np.float32), 1)[0].tolist()
     [[127, 127], [-63, 64]]
     """
     axis %= weight.ndim
-    scale = _scales(weight, axis)
+    scale = _scales(weight, axis, narrow)
     shape = [-1 if i == axis else 1 for i in range(weight.ndim)]
     return np.clip(np.rint(weight / scale.reshape(shape)), -127, 127).astype(np.int8), scale
 
 
-def _scales(weight: Floats, axis: int) -> Floats:
+def _scales(weight: Floats, axis: int, narrow: bool = False) -> Floats:
     others = tuple(i for i in range(weight.ndim) if i != axis)
-    scale: Floats = np.abs(weight).max(axis=others) / np.float32(127)
+    if narrow:
+        scale: Floats = narrow_scales(outputs_as_rows(weight, axis))
+    else:
+        scale = np.abs(weight).max(axis=others) / np.float32(127)
     scale[~(scale >= np.finfo(np.float32).tiny)] = 1
     return scale
 

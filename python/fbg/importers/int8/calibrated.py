@@ -39,6 +39,7 @@ def quantize_by_feeds(
     higher_precision: Sequence[str],
     equalize: bool,
     accuracy: float | None,
+    narrow_weights: bool | None,
 ) -> Calibrated:
     """Quantize a network by what its tensors hold for these feeds.
 
@@ -53,7 +54,7 @@ def quantize_by_feeds(
         if equalized:
             feeds = list(feeds)
             changed = equalize_channels(network, channel_ranges(network, feeds, prepare))
-        found = calibrate_network(changed, feeds, prepare)
+        found = calibrate_network(changed, feeds, prepare, narrow_weights)
         found = for_products(changed, found, kept_names(quantizable(changed)))
         return Candidate(changed, found, equalized)
 

@@ -10,7 +10,7 @@ need on the feeds of the calibration.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from fbg.arrays import Array
@@ -114,8 +114,9 @@ def reach(
     """Return the candidate with the least error, with as many nodes in float32 as the wanted
     agreement needs. Those behind one that has it wholly in int8 are not tried.
 
-    feeds: of the calibration. Raises ValueError if no output shows the agreement, or if no product
-    could stay in int8.
+    Narrow weights stay if products in int8 are left at all: on CPUs that gain from them, other
+    products of integers take as long as those in float32. feeds: of the calibration. Raises
+    ValueError if no output shows the agreement, and Unreached if no product could stay in int8.
     """
     tried = []
     for candidate in candidates:
@@ -127,7 +128,17 @@ def reach(
     _, chosen, trial, all_int8 = min(tried, key=lambda each: each[0])
     if all_int8 >= accuracy:
         return chosen, Kept(accuracy, all_int8, all_int8, 0.0, (), chosen.equalized)
-    return _with_kept(chosen, trial, accuracy, all_int8)
+    try:
+        return _with_kept(chosen, trial, accuracy, all_int8)
+    except Unreached:
+        if not chosen.found.narrow:
+            raise
+    full = chosen._replace(found=replace(chosen.found, narrow=False))
+    return reach([full], accuracy, feeds, prepare)
+
+
+class Unreached(ValueError):
+    """No network with products in int8 has the wanted agreement."""
 
 
 def _with_kept(
@@ -149,7 +160,7 @@ def _with_kept(
     kept, reached = proposal.kept, 1 - proposal.kept_loss
     left = set(readers_of_integers(network, in_float(network, found, kept)))
     if reached < accuracy or left.isdisjoint(trial.products):
-        raise ValueError(
+        raise Unreached(
             f"load: accuracy={accuracy:g} cannot be reached in int8: the agreement is "
             f"{all_int8:.4f} if all is in int8, and {reached:.4f} with all products in float32"
         )

@@ -21,6 +21,7 @@ from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import watching
 from fbg.importers.products import MOVES
+from fbg.matmul.narrow import gains_from_narrow
 from fbg.quantization import HistogramObserver
 
 Parameters = tuple[Any, Any]  # scale, zero point
@@ -44,7 +45,8 @@ class Calibration:
     parameters: scale and zero point of tensors. coarseness: their step, as a multiple of the
     median magnitude. means: of the channels of tensors that are convolved. readers: the products
     that read the integers of a tensor, None for everyone. feed, outputs: the first feed, and the
-    outputs of the network in float32 for it. inferred: types for that feed.
+    outputs of the network in float32 for it. inferred: types for that feed. narrow: whether weights
+    become narrow integers (fbg/matmul/narrow.py).
     """
 
     parameters: Mapping[str, Parameters]
@@ -54,6 +56,7 @@ class Calibration:
     feed: Mapping[str, Array]
     outputs: Mapping[str, Array]
     inferred: Inferred
+    narrow: bool = False
 
 
 @dataclass
@@ -82,12 +85,16 @@ class _Seen:
 
 
 def calibrate_network(
-    network: Network, feeds: Iterable[Mapping[str, Array]], prepare: Prepare
+    network: Network,
+    feeds: Iterable[Mapping[str, Array]],
+    prepare: Prepare,
+    narrow: bool | None = None,
 ) -> Calibration:
     """Return the ranges of the tensors of a network.
 
-    feeds: inputs of runs, at least one. prepare: makes the networks that run. Raises ValueError
-    where there is no feed, or a value is NaN.
+    feeds: inputs of runs, at least one. prepare: makes the networks that run. narrow: whether
+    weights become narrow; None: where this CPU gains from it. Raises ValueError where there is no
+    feed, or a value is NaN.
     """
     feeds = iter(feeds)
     first = next(feeds, None)
@@ -119,7 +126,8 @@ def calibrate_network(
     parameters = _shared(network, parameters)
     coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
     means = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
-    return Calibration(parameters, coarseness, means, chosen, first, outputs, inferred)
+    narrow = gains_from_narrow() if narrow is None else narrow
+    return Calibration(parameters, coarseness, means, chosen, first, outputs, inferred, narrow)
 
 
 def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:

@@ -1,7 +1,7 @@
 """Static int8 quantization of a float32 network: from the statistics of feeds to a network with
 QuantizeLinear and DequantizeLinear around tensors that are multiplied, added, pooled or joined.
 
-    weights       int8, symmetric, one scale for each output channel
+    weights       int8, symmetric, one scale for each output channel, at choice narrow
     biases        in convolutions, corrected by the mean error of rounding the weights
     activations   uint8, one scale and zero point for a tensor, chosen by an observer
 
@@ -23,7 +23,7 @@ from fbg.graph.passes.rounding import round_to_nearest
 from fbg.importers.description import Network, Node
 from fbg.importers.int8.observe import Calibration
 from fbg.importers.passes import conv_bias, with_inputs
-from fbg.importers.products import by_group, has_float_weights, output_axis
+from fbg.importers.products import by_group, has_float_weights, is_depthwise, output_axis
 
 
 def quantize_network(network: Network, calibration: Calibration) -> Network:
@@ -48,7 +48,8 @@ def quantize_network(network: Network, calibration: Calibration) -> Network:
     for node in network.nodes:
         inputs = [reads(node, name) for name in node.inputs]
         if has_float_weights(node, constants) and inputs[0] != node.inputs[0]:
-            inputs[1] = _quantized_weights(node, constants, nodes, version)
+            narrow = calibration.narrow and not is_depthwise(node, constants[node.inputs[1]])
+            inputs[1] = _quantized_weights(node, constants, nodes, version, narrow)
             mean = calibration.means.get(node.inputs[0])
             if node.op == "Conv" and mean is not None:
                 inputs[2:] = [_corrected_bias(node, constants, mean)]
@@ -60,14 +61,14 @@ def quantize_network(network: Network, calibration: Calibration) -> Network:
 
 
 def _quantized_weights(
-    node: Node, constants: dict[str, Array], nodes: list[Node], version: int
+    node: Node, constants: dict[str, Array], nodes: list[Node], version: int, narrow: bool
 ) -> str:
     """Add the integers of the weights of a node, and return the name of the dequantized weights."""
     name, axis = node.inputs[1], output_axis(node)
     q, scale = f"{name}.quantized_{axis}", f"{name}.scale_{axis}"
     result = f"{name}.dequantized_{axis}"
     if q not in constants:
-        constants[q], constants[scale] = round_to_nearest(constants[name], axis)
+        constants[q], constants[scale] = round_to_nearest(constants[name], axis, narrow)
         nodes.append(_linear("DequantizeLinear", result, (q, scale), result, version, axis=axis))
     return result
 

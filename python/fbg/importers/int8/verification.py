@@ -1,7 +1,8 @@
 """Whether a network that was quantized by calibration still computes what it did in float32.
 
 It runs on the first feed. If its outputs differ too much, the tensors whose values have the
-fewest steps stay in float32, as few of them as suffice.
+fewest steps stay in float32, as few of them as suffice; narrow weights are given up before that if
+the error is then small enough.
 """
 
 from __future__ import annotations
@@ -29,12 +30,16 @@ def verified(
     names = smooth_outputs(network, found.inferred)
     coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
 
-    def quantized(left: int) -> tuple[Network, float | None]:
+    def quantized(left: int, narrow: bool = found.narrow) -> tuple[Network, float | None]:
         parameters = {name: found.parameters[name] for name in coarsest[left:]}
-        result = quantize_network(network, replace(found, parameters=parameters))
+        result = quantize_network(network, replace(found, parameters=parameters, narrow=narrow))
         return result, largest_error(prepare(result).run(found.feed), found.outputs, names)
 
     whole, error = quantized(0)
+    if found.narrow and is_poor(error):
+        full, left = quantized(0, narrow=False)
+        if not is_poor(left):
+            return full, left
     count, most = 1, max(4, len(found.parameters) // MOST_TENSORS)
     while is_poor(error) and count <= most:
         part, left = quantized(count)
