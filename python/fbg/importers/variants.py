@@ -11,6 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg.errors import ModelError
+from fbg.importers.int8.costs import without_losses
 from fbg.importers.int8.float_nodes import for_products
 from fbg.importers.int8.observe import calibrate_network
 from fbg.importers.int8.quantize import quantize_network
@@ -44,4 +45,5 @@ def quantizer(
     """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
     network = fold_weights(net.network)
     found = calibrate_network(network, feeds, partial(Net, num_threads=net.num_threads))
+    found = without_losses(network, found)
     return lambda kept: net.variant(quantize_network(network, for_products(network, found, kept)))

@@ -182,7 +182,8 @@ def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
         return
     reason = unchanged(path, before)
     if quantizable(net.network):  # products that could multiply integers
-        reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
+        why = "the values that the others read do not fit 8 bits, or they are faster in float32"
+        reason = f"{path}: {net.products}: {why}"
     warnings.warn(reason, UserWarning, stacklevel=5)
 
 

@@ -10,6 +10,7 @@ from fbg.arrays import Array
 from fbg.graph.passes.precision import choose_dtypes
 from fbg.importers.description import Network
 from fbg.importers.int8.agreement import largest_error, smooth_outputs
+from fbg.importers.int8.costs import without_losses
 from fbg.importers.int8.equalization import channel_ranges, equalize_channels
 from fbg.importers.int8.float_nodes import for_products
 from fbg.importers.int8.kept import Candidate, Kept, reach
@@ -55,6 +56,7 @@ def quantize_by_feeds(
             feeds = list(feeds)
             changed = equalize_channels(network, channel_ranges(network, feeds, prepare))
         found = calibrate_network(changed, feeds, prepare, narrow_weights)
+        found = without_losses(changed, found)
         found = for_products(changed, found, kept_names(quantizable(changed)))
         return Candidate(changed, found, equalized)
 

@@ -48,8 +48,7 @@ def quantize_network(network: Network, calibration: Calibration) -> Network:
     for node in network.nodes:
         inputs = [reads(node, name) for name in node.inputs]
         if has_float_weights(node, constants) and inputs[0] != node.inputs[0]:
-            narrow = calibration.narrow and not is_depthwise(node, constants[node.inputs[1]])
-            inputs[1] = _quantized_weights(node, constants, nodes, version, narrow)
+            inputs[1] = _quantized_weights(node, constants, nodes, version, calibration.narrow)
             mean = calibration.means.get(node.inputs[0])
             if node.op == "Conv" and mean is not None:
                 inputs[2:] = [_corrected_bias(node, constants, mean)]
@@ -60,6 +59,11 @@ def quantize_network(network: Network, calibration: Calibration) -> Network:
     return replace(network, constants=constants, nodes=nodes)
 
 
+def integer_weights(node: Node, w: Array, narrow: bool) -> tuple[Array, Array]:
+    """Return the integers of the weights of a product, and the scales of its outputs."""
+    return round_to_nearest(w, output_axis(node), narrow and not is_depthwise(node, w))
+
+
 def _quantized_weights(
     node: Node, constants: dict[str, Array], nodes: list[Node], version: int, narrow: bool
 ) -> str:
@@ -68,7 +72,7 @@ def _quantized_weights(
     q, scale = f"{name}.quantized_{axis}", f"{name}.scale_{axis}"
     result = f"{name}.dequantized_{axis}"
     if q not in constants:
-        constants[q], constants[scale] = round_to_nearest(constants[name], axis, narrow)
+        constants[q], constants[scale] = integer_weights(node, constants[name], narrow)
         nodes.append(_linear("DequantizeLinear", result, (q, scale), result, version, axis=axis))
     return result
 

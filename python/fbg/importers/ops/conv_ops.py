@@ -26,7 +26,9 @@ from fbg.importers.ops.windows import conv_windows, transposed_windows
 MOST_STEPS = 4096
 
 
-def _options(node: TypedNode, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
+def conv_options(
+    node: TypedNode, x_shape: tuple[int, ...], w_shape: tuple[int, ...]
+) -> dict[str, Any]:
     """Return the arguments of `PackedConv` besides the weights."""
     g = conv_windows(node.node, x_shape[2:], w_shape[2:])
     return _packed_options(node, g, g.after)
@@ -65,7 +67,7 @@ def build_conv(builder: Builder, node: TypedNode) -> None:
     weights = weights_of(w)
     if weights is None:
         raise Unsupported(node.node.name, "weights that vary")
-    options = _options(node, shape_of(x), weights.shape)
+    options = conv_options(node, shape_of(x), weights.shape)
     x = _with_borders(x, options, weights.shape[2:])
     bias = builder.constant_input(node, 2)
     if bias is not None:
@@ -105,7 +107,7 @@ def _integer_conv(
     assert w is not None
     weights = integer_weights(builder, w, scale, zero_point)
     x = builder.input(node, 0)
-    options = _options(node, shape_of(x), w.shape)
+    options = conv_options(node, shape_of(x), w.shape)
     of_x = zero_point_of_x(builder, node, 2)
     if "x_zero_point" in of_x:
         x = _with_borders(x, options, w.shape[2:], of_x["x_zero_point"])
