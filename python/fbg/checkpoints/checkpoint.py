@@ -124,6 +124,11 @@ class Checkpoint:
         shape = self._tensors[self._stored_name(name)].shape
         return shape[0] if shape else None
 
+    def is_zero(self, name: str) -> bool:
+        """Whether there is a tensor of floats that holds zeros only."""
+        tensor = self._tensors.get(self._stored_name(name))
+        return tensor is not None and tensor.dtype in DTYPES and not tensor.view().any()
+
     def require_all_read(self, may_be_left: Callable[[str], bool] = lambda name: False) -> None:
         """Raise ModelError for a tensor that was not read. may_be_left: says of its name, without
         the prefix, whether that is right.

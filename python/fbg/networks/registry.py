@@ -127,7 +127,13 @@ def read_checkpoint(
     heads = {**family.heads, **({"HF_ColBERT": COLBERT} if kind == "HF_ColBERT" else {})}
     read = heads.get(kind) if transformer.head is not None else None
     tied = kind == "ForMaskedLM" and config.tasks.tied
-    checkpoint.require_all_read(lambda name: may_be_left(name, config, heads.values(), read, tied))
+    quantized = config.quantization is not None  # some packages write biases that layers lack
+    checkpoint.require_all_read(
+        lambda name: (
+            may_be_left(name, config, heads.values(), read, tied)
+            or (quantized and name.endswith(".bias") and checkpoint.is_zero(name))
+        )
+    )
     if read is not None and tied:
         checkpoint.require_copy(anchor, f"{read.output}.weight")
     checkpoint.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5

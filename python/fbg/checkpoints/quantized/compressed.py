@@ -45,7 +45,7 @@ FORMATS = (
     *("nvfp4-pack-quantized", "mxfp4-pack-quantized"),
 )
 IRRELEVANT = "global_compression_ratio version ignore quantization_status"
-OF_WEIGHTS = "dynamic actorder observer observer_kwargs scale_dtype zp_dtype"
+OF_WEIGHTS = "dynamic observer observer_kwargs scale_dtype zp_dtype"
 CLASSES = frozenset(("Linear", "Embedding"))
 STRATEGIES = ("tensor", "channel", "group", "tensor_group", "block")
 # What turns a description of sparsity or of transforms off.
@@ -55,7 +55,8 @@ OFF: tuple[object, ...] = (None, {}, [], "dense")
 @dataclass(frozen=True)
 class Scheme:
     """How some layers are stored. targets: their names, or the name of their class. size: inputs of
-    a group, for groups; block: rows and columns, for blocks.
+    a group, for groups; block: rows and columns, for blocks. ordered: whether the inputs of a group
+    need not be neighbours.
     """
 
     targets: Patterns
@@ -65,6 +66,7 @@ class Scheme:
     strategy: str
     size: int
     block: tuple[int, int] | None
+    ordered: bool
 
 
 def read(settings: Settings) -> Callable[[Module], QuantizedTensor]:
@@ -111,7 +113,8 @@ def _read_scheme(settings: Settings) -> Scheme:
     symmetric = weights.flag("symmetric", default=True)
     if floats and not symmetric:
         raise weights.error("symmetric", "true, as for all floats")
-    return Scheme(targets, bits, floats, symmetric, default, size, block)
+    ordered = weights.get("actorder") in ("group", "dynamic", True)
+    return Scheme(targets, bits, floats, symmetric, default, size, block, ordered)
 
 
 def _scheme_of(module: Module, schemes: Sequence[Scheme]) -> Scheme:
@@ -173,7 +176,7 @@ def _integers(module: Module, scheme: Scheme) -> QuantizedTensor:
         scheme.size or inputs,
     )
     order = None
-    if "weight_g_idx" in module:
+    if scheme.ordered or "weight_g_idx" in module:
         order = module.get("weight_g_idx", ("int32", "int64"), (inputs,))
 
     def spread(values: Floats) -> Floats:

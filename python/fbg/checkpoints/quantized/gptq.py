@@ -47,7 +47,8 @@ def read(settings: Settings) -> Callable[[Module], QuantizedTensor]:
     for name in ("dynamic", "is_marlin_format", "adapter"):
         if settings.get(name):
             raise settings.error(name, "left out")
-    return lambda module: _weight(module, bits, size, missing)
+    ordered = settings.flag("desc_act")
+    return lambda module: _weight(module, bits, size, missing, ordered)
 
 
 def read_bits(settings: Settings, key: str) -> int:
@@ -63,7 +64,9 @@ def read_group_size(settings: Settings, key: str) -> int | None:
     return None if settings.get(key) in (-1, None) else settings.size(key)
 
 
-def _weight(module: Module, bits: int, given: int | None, missing: int) -> QuantizedTensor:
+def _weight(
+    module: Module, bits: int, given: int | None, missing: int, ordered: bool
+) -> QuantizedTensor:
     packed = module.matrix("qweight", ("int32",))
     inputs, outputs = packed.shape[0] * 32 // bits, packed.shape[1]
     if outputs * bits % 32:
@@ -72,7 +75,9 @@ def _weight(module: Module, bits: int, given: int | None, missing: int) -> Quant
     count = math.ceil(inputs / size)
     points = module.get("qzeros", ("int32",), (count, outputs * bits // 32))
     scale = module.get("scales", FLOATS, (count, outputs))
-    order = module.get("g_idx", ("int32",), (inputs,)) if "g_idx" in module else None
+    order = None
+    if ordered or "g_idx" in module:
+        order = module.get("g_idx", ("int32",), (inputs,))
 
     def codes() -> Codes:
         return codes_of.centred(codes_of.unpack(packed.view().T, bits, inputs), bits)

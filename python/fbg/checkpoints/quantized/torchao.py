@@ -7,79 +7,125 @@ _weight_zero_point  of the same shape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fbg.checkpoints.files import Settings
-from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.bits import FP8, read_fp8
-from fbg.checkpoints.quantized.module import FLOATS, Module, points_or_none, read_scale, refusal
+from fbg.checkpoints.quantized.module import (
+    FLOATS,
+    Module,
+    group_count,
+    points_or_none,
+    read_scale,
+    refusal,
+)
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
 
 PARTS = ("weight", "_weight_qdata", "_weight_scale", "_weight_zero_point")
 IRRELEVANT = """
     modules_to_not_convert include_input_output_embeddings untie_embedding_weights
     quant_type_kwargs"""
-# Ways to quantize whose tensors are as above.
+# Ways to quantize whose tensors are as above, granularities that have a factor for each row, and
+# keys that say nothing of the tensors.
 KINDS = (
     *("Int8WeightOnlyConfig", "Int8DynamicActivationInt8WeightConfig", "IntxWeightOnlyConfig"),
     *("Int8DynamicActivationIntxWeightConfig", "Float8WeightOnlyConfig"),
-    *("Float8DynamicActivationFloat8WeightConfig", "FqnToConfig", "ModuleFqnToConfig"),
+    "Float8DynamicActivationFloat8WeightConfig",
 )
+ROWS = (("PerRow", -1), ("PerRow", 1), ("PerAxis", 0))
+OF_ACTIVATIONS = """
+    set_inductor_config reduce_range act_mapping_type weight_only_decode scale_dtype mm_config
+    weight_scale_dtype intx_choose_qparams_algorithm activation_dtype activation_value_lb
+    activation_value_ub kernel_preference layout packing_format version"""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """floats: codes are floats of 8 bits. symmetric: zero points may be missing. per: "row",
+    "tensor", or how many inputs of a row share a factor.
+    """
+
+    floats: bool
+    bits: int
+    symmetric: bool
+    per: str | int
 
 
 def read(settings: Settings) -> Callable[[Module], QuantizedTensor]:
     """Return the reader of a layer; raises ModelError for the settings."""
-    kinds = set(_values(settings.get("quant_type"), "_type"))
-    used = {kind for kind in kinds if isinstance(kind, str) and kind.endswith("Config")}
-    if not used or not used <= set(KINDS):
-        raise settings.error("quant_type", f"an object whose _type is one of {', '.join(KINDS)}")
-    # Only if all weights have 4 bits, it is certain that the codes of a layer fit.
-    widths = list(_values(settings.get("quant_type"), "weight_dtype"))
-    four = [isinstance(width, dict) and width.get("_data") == "int4" for width in widths]
-    bits = 4 if four and all(four) else 8
-    return lambda module: _weight(module, bits)
+    section = settings.section("quant_type").section("default")
+    kind = section.choice("_type", KINDS)
+    section.get("_version")
+    data = section.section("_data")
+    for key in OF_ACTIVATIONS.split():
+        data.get(key)
+    packing = _name(data.get("intx_packing_format"))
+    if packing not in (None, "UNPACKED_TO_INT8"):
+        raise data.error("intx_packing_format", "UNPACKED_TO_INT8")
+    mappings = [_name(data.get(key)) for key in ("mapping_type", "weight_mapping_type")]
+    symmetric = all(mapping in (None, "SYMMETRIC") for mapping in mappings)
+    bits = 4 if _name(data.get("weight_dtype")) == "int4" else 8
+    scheme = Scheme(kind.startswith("Float8"), bits, symmetric, _read_granularity(data))
+    return lambda module: _weight(module, scheme)
 
 
-def _values(value: Any, key: str) -> Iterator[Any]:
-    """Return what stands under a key anywhere in an object."""
-    for name, inner in value.items() if isinstance(value, dict) else ():
-        if name == key:
-            yield inner
-        yield from _values(inner, key)
+def _name(value: Any) -> Any:
+    """Return the name of a type or of a choice, which is beside the name of its class."""
+    return value.get("_data") if isinstance(value, dict) else value
 
 
-def _weight(module: Module, bits: int) -> QuantizedTensor:
-    main = module.matrix("_weight_qdata", ("int8", *FP8))
+def _read_granularity(data: Settings) -> str | int:
+    """Return which codes share a factor; raises ModelError."""
+    key = "weight_granularity" if data.get("weight_granularity") is not None else "granularity"
+    value = data.get(key)
+    if isinstance(value, list):  # of activations and weights
+        value = value[-1] if value else None
+    if value is None:
+        return data.size("group_size") if data.get("group_size") is not None else "row"
+    kind = value.get("_type") if isinstance(value, dict) else None
+    inner = value.get("_data") if isinstance(value, dict) else None
+    inner = inner if isinstance(inner, dict) else {}
+    if kind == "PerTensor":
+        return "tensor"
+    if (kind, inner.get("dim", inner.get("axis"))) in ROWS:
+        return "row"
+    size = inner.get("group_size")
+    if kind != "PerGroup" or type(size) is not int or size < 1:
+        raise data.error(key, "PerRow, PerAxis of axis 0, PerGroup or PerTensor")
+    return size
+
+
+def _weight(module: Module, scheme: Scheme) -> QuantizedTensor:
+    main = module.matrix("_weight_qdata", FP8 if scheme.floats else ("int8",))
     outputs, inputs = main.shape
-    scale = module.matrix("_weight_scale", FLOATS)
-    rows, columns = _block(scale, main)
+    columns = scheme.per if isinstance(scheme.per, int) else inputs
+    rows = outputs if scheme.per == "tensor" else 1
+    shape = outputs // rows, group_count(main, inputs, columns)
+    flat = ((), (1,)) if scheme.per == "tensor" else ()
+    scale = module.get("_weight_scale", FLOATS, shape, *flat)
     points = None
-    if "_weight_zero_point" in module:
+    if "_weight_zero_point" in module or not scheme.symmetric:
         types = ("int8", "int32", "int64", "float32")
         points = module.get("_weight_zero_point", types, scale.shape)
-    integers = main.dtype == "int8"
 
     def codes() -> Codes:
-        if not integers:
+        if scheme.floats:
             return read_fp8(main)
         values = main.view()
-        if bits == 4 and not (values.min() >= -8 and values.max() <= 7):
+        if scheme.bits == 4 and not (values.min() >= -8 and values.max() <= 7):
             raise refusal(main, "must be within -8 and 7, because weights are int4")
         return values
 
     def scales() -> Scales:
         row = np.arange(outputs) // rows
-        zero = None if points is None else points_or_none(points.view()[row].astype(np.int32))
-        return Scales(read_scale(scale)[row], zero, columns)
+        zero = None
+        if points is not None:
+            zero = points_or_none(points.view().reshape(shape)[row].astype(np.int32))
+        return Scales(read_scale(scale).reshape(shape)[row], zero, columns)
 
-    return module.weight(main, (outputs, inputs), bits if integers else 0, codes, scales)
-
-
-def _block(scale: StoredTensor, main: StoredTensor) -> tuple[int, int]:
-    """Return the rows and columns that share a factor; raises ModelError."""
-    if any(size % count for size, count in zip(main.shape, scale.shape, strict=True)):
-        raise refusal(scale, f"must divide a weight of shape {main.shape}, got {scale.shape}")
-    return main.shape[0] // scale.shape[0], main.shape[1] // scale.shape[1]
+    bits = 0 if scheme.floats else scheme.bits
+    return module.weight(main, (outputs, inputs), bits, codes, scales)
