@@ -26,7 +26,7 @@ struct PreparedKey {
   GemmType family;
   Features features;
   std::int64_t max_m, k, n;
-  bool scale, zero_point;
+  bool scale, zero_point, narrow;
   Blocking blocking;
   std::vector<std::tuple<StageKind, ValueType, Specialization>> stages;
   auto operator<=>(const PreparedKey&) const = default;
@@ -58,6 +58,7 @@ std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
                   b.cols(),
                   b.scale() != nullptr,
                   b.header().has_zero_point != 0,
+                  b.is_narrow(),
                   blocking,
                   {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.specialization);

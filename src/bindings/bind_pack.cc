@@ -108,6 +108,7 @@ void bind_matrix(py::module_& m) {
       .def_property_readonly(
           "dtype", [](const B& b) { return weights_name(b.family(), b.has_group_offsets()); })
       .def_property_readonly("accum", &accumulator_name)
+      .def_property_readonly("is_narrow", &B::is_narrow)
       .def_property_readonly("group",
                              [](const B& b) -> std::optional<int> {
                                if (!is_int4(b.family())) return std::nullopt;

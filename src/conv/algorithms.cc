@@ -38,11 +38,34 @@ std::span<const ConvMethod> conv_methods(GemmType family) {
   return methods[static_cast<std::size_t>(family)];
 }
 
+namespace {
+
+// Whether the weights of a convolution are narrow for every algorithm: as one run of k, in runs of
+// a row of the kernel and of a tap, which differ where the channels of a tap are not whole
+// k-groups. Groups of few outputs leave most of a panel empty.
+bool is_narrow(const PackedConv& weights, Features features) {
+  const ConvGeometry& g = weights.geometry();
+  if (weights.family() != GemmType::int32 ||
+      (g.groups > 1 && g.group_outputs() < kPanelColumns / 2) ||
+      !choose_geometry(GemmType::int32, features | feature::narrow_weights).narrow)
+    return false;
+  const std::int64_t tap = g.group_inputs();
+  for (const std::int64_t run : {g.depth(), g.kernel[2] * tap, tap})
+    for (std::int64_t group = 0; group < g.groups; ++group)
+      if (!weights.panels(group, run).is_narrow()) return false;
+  return true;
+}
+
+}  // namespace
+
 std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
                                        std::span<const Stage> stages, const ConvOptions& options,
                                        Features features) {
   const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
   std::vector<ConvProblem> problems;
+  const bool narrow = std::ranges::all_of(
+      phases, [&](const SubConvolution& phase) { return is_narrow(phase.weights, features); });
+  if (narrow) features |= feature::narrow_weights;
   for (const SubConvolution& phase : phases)
     problems.push_back(
         {phase.weights, phase.geometry, phase.shape, stages, has_scale, features, options.threads});

@@ -40,7 +40,8 @@ inline double overlapped(double compute, double read) { return std::hypot(comput
 inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t groups,
                         std::int64_t runs = 1) {
   const double height = static_cast<double>(rows), count = static_cast<double>(runs);
-  const double by_vectors = std::max(height, height / 2 + 2) * (tile.format.wide_a ? 2 : 1);
+  const double instructions = tile.format.wide_a ? 2 : tile.narrow ? 1.25 : 1;
+  const double by_vectors = std::max(height, height / 2 + 2) * instructions;
   if (tile.block_groups == 1 || rows <= tile.vector_rows) {
     constexpr std::int64_t kLaneBytes = 4;  // of a k-group
     const std::int64_t depth = runs * groups * kLaneBytes;

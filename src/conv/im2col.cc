@@ -167,14 +167,17 @@ class Im2ColStep final : public ConvStep {
     const std::int64_t rows = std::max<std::int64_t>(p.shape.out_pixels(), 1);
     for (std::int64_t i = 0; i < p.geometry.groups; ++i)
       weights_.push_back(&p.weights.panels(i, p.geometry.depth()));
-    // All groups have the same shape, so that one product serves all of them.
+    // All groups have the same shape, so that one product serves all of them; if it is that of
+    // narrow weights, all are narrow.
     const std::int64_t groups = weights_.front()->groups();
     const Geometry plain = choose_geometry(p.family(), p.features, {}, groups);
     const Geometry tile = conv_tile(p, plain, groups, rows);
     Blocking blocking;
     if (tile.max_rows < plain.max_rows) blocking.rows = tile.max_rows;
     const ProductTypes types{p.family(), p.is_integer() && p.has_scale, 0};
-    product_.emplace(types, *weights_.front(), pipeline_view(p.stages), rows, p.features, blocking);
+    const PackedMatrix& any = **std::ranges::min_element(weights_, {}, &PackedMatrix::is_narrow);
+    product_.emplace(types, any, pipeline_view(p.stages), rows, any.with_weights(p.features),
+                     blocking);
   }
   std::string kernel() const override { return product_->kernel_name(); }
   std::size_t workspace_bytes() const noexcept override {

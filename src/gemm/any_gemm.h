@@ -50,7 +50,7 @@ class AnyGemm : public GemmDriver {
   // gives.
   AnyGemm(PackerKind packer, GemmType family, const PackedMatrix& b, const PipelineView& pipeline,
           std::int64_t max_m, Features features = active_features(), const Blocking& blocking = {})
-      : GemmDriver(types(packer, family), b, pipeline, max_m, features, blocking),
+      : GemmDriver(types(packer, family), b, pipeline, max_m, b.with_weights(features), blocking),
         packer_(packer) {}
 
   PackerKind packer() const { return packer_; }

@@ -74,7 +74,7 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
                        const Blocking& blocking)
     : gemm_type_(types.gemm_type),
       format_(packed_format(gemm_type_)),
-      features_(features),
+      features_(features & ~feature::narrow_weights),
       blocking_(blocking),
       n_(b.cols()),
       k_(b.rows()),

@@ -17,6 +17,7 @@ namespace fbg {
 
 class GemmDriver {
  public:
+  // With feature::narrow_weights, it serves narrow weights alone.
   GemmDriver(const ProductTypes& types, const PackedMatrix& b, const PipelineView& pipeline,
              std::int64_t max_m, Features features, const Blocking& blocking);
 
@@ -29,7 +30,8 @@ class GemmDriver {
   }
   bool serves(const PackedMatrix& b) const noexcept {
     return b.rows() == k_ && b.cols() == n_ && (b.scale() != nullptr) == has_scale_ &&
-           (b.header().has_zero_point != 0) == has_zero_point_;
+           (b.header().has_zero_point != 0) == has_zero_point_ &&
+           (b.is_narrow() || !geometry_.narrow);
   }
   void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
            std::byte* workspace, int thread_id, int num_threads) const noexcept;

@@ -15,6 +15,7 @@ KernelKey make_kernel_key(const Geometry& geometry, GemmType gemm_type,
   KernelKey key{};
   key.gemm_type = gemm_type;
   key.isa = geometry.isa;
+  key.narrow = geometry.narrow;
   key.rows = key.vectors = 1;
   const TypedPipeline typed = type_pipeline(stages, integer ? ValueType::acc : ValueType::float32);
   for (int s = 0; s < typed.count; ++s) {

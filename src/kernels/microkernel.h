@@ -140,6 +140,7 @@ enum class Caching : std::uint8_t {
 struct KernelKey {
   GemmType gemm_type;
   bool group_offsets = false;  // of int4: groups have offsets
+  bool narrow = false;         // of int32: the weights are narrow (feature::narrow_weights)
   Isa isa;
   std::uint8_t rows;     // mr
   std::uint8_t vectors;  // nr in vectors of the ISA
@@ -163,7 +164,7 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_offsets][_masked][_pointers | _interleaved][_picked]
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_offsets][_narrow][_masked][_pointers | _interleaved][_picked]
 // [_first | _inner | _last][_za | _za_zb | _folded][_kept | _stream]
 // [_<stage>[_unit][_centered][_bounded]...]: the one name of a kernel, in the order of its key. The
 // types around a stage follow from the accumulator and the stages before it, so that no two keys
@@ -185,6 +186,7 @@ struct Geometry {
   int block_groups = 1;             // where K is cut, at a multiple of so many k-groups
   int vector_rows = 0;              // tiles of up to this many rows need no KernelScope
   int interleaved_vectors = 0;      // of tiles whose operands are interleaved; 0: no such kernels
+  bool narrow = false;              // kernels are exact for narrow weights only
 
   // The vectors of the widest tile of that height. Where rows are split into tiles, those that are
   // one row shorter than the others keep their width.

@@ -23,16 +23,17 @@ const GemmFamily* first_family(Accepts accepts) noexcept {
 }
 
 const GemmFamily& family_of(const KernelKey& key) {
-  if (const GemmFamily* family = find_family(key.gemm_type, key.isa)) return *family;
+  if (const GemmFamily* family = find_family(key.gemm_type, key.isa, key.narrow)) return *family;
   throw std::invalid_argument(std::string("kernel: no family for ") +
                               weight_format(key.gemm_type).operands + " on " + isa_name(key.isa));
 }
 
 }  // namespace
 
-const GemmFamily* find_family(GemmType gemm_type, Isa isa) noexcept {
-  return first_family(
-      [&](const GemmFamily& f) { return f.gemm_type == gemm_type && f.isa == isa; });
+const GemmFamily* find_family(GemmType gemm_type, Isa isa, bool narrow) noexcept {
+  return first_family([&](const GemmFamily& f) {
+    return f.gemm_type == gemm_type && f.isa == isa && f.narrow() == narrow;
+  });
 }
 
 }  // namespace kernels
@@ -52,7 +53,8 @@ Geometry choose_geometry(GemmType gemm_type, Features features, const TileLimits
              {},
              family.unit.block_groups,
              family.unit.vector_rows,
-             interleaved_vectors};
+             interleaved_vectors,
+             family.narrow()};
   const bool unit = g.block_groups > 1;
   // Tiles of a matrix unit are tall, or those of vector kernels.
   if (limits.rows > 0 && (!unit || limits.rows <= family.unit.vector_rows))
@@ -91,7 +93,8 @@ TileFunction find_kernel(const KernelKey& key) {
 KernelKey part_key(KernelKey whole, Sums sums) {
   whole.sums = sums;
   if (completes(sums)) return whole;
-  KernelKey raw{whole.gemm_type, whole.group_offsets, whole.isa, whole.rows, whole.vectors};
+  KernelKey raw{whole.gemm_type, whole.group_offsets, whole.narrow,
+                whole.isa,       whole.rows,          whole.vectors};
   raw.masked = whole.masked;
   raw.a = whole.a;
   raw.sums = sums;
@@ -124,6 +127,7 @@ std::string kernel_name(const KernelKey& key) {
   static constexpr const char* kCorrections[] = {"", "_za", "_za_zb", "_folded"};
   static constexpr const char* kCaching[] = {"", "_kept", "_stream"};
   if (key.group_offsets) name += "_offsets";
+  if (key.narrow) name += "_narrow";
   if (key.masked) name += "_masked";
   name += kRows[static_cast<int>(key.a)];
   if (key.row_mask) name += "_picked";

@@ -70,6 +70,8 @@ struct GemmFamily {
   GenerateGemm generate = nullptr;
   TileFunction compiled = nullptr;
   MatrixUnit unit{};
+
+  bool narrow() const { return (needs & feature::narrow_weights) != 0; }
 };
 
 // The rows that the assembler of this architecture generates; of one GEMM type, best first.
@@ -77,7 +79,8 @@ std::span<const GemmFamily> generated_families() noexcept;
 // The rows of portable C++, which need no feature.
 std::span<const GemmFamily> generic_families() noexcept;
 
-// The row of a GEMM type on exactly this ISA; null where there is none.
-const GemmFamily* find_family(GemmType gemm_type, Isa isa) noexcept;
+// The row of a GEMM type on exactly this ISA, for narrow weights or for all; null where there is
+// none.
+const GemmFamily* find_family(GemmType gemm_type, Isa isa, bool narrow = false) noexcept;
 
 }  // namespace fbg::kernels

@@ -15,9 +15,9 @@ EVERYWHERE = {
 VECTORS = EVERYWHERE | {"channel_vectorized", "sliding_window", "row_blocked"}
 ALGORITHMS = {
     "generic": EVERYWHERE | {"blocked_im2col"},
-    "avx2": VECTORS,
+    "avx2": VECTORS | {"blocked_im2col"},  # for narrow weights
     "avx2_vnni": VECTORS | {"blocked_im2col"},
-    "avx512": VECTORS,
+    "avx512": VECTORS | {"blocked_im2col"},
     "avx512_vnni": VECTORS | {"blocked_im2col"},
     "avx512_bf16": VECTORS | {"blocked_im2col"},
     "avx512_amx": VECTORS | {"blocked_im2col", "flattened_rows", "block_diagonal"},

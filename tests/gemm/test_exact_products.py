@@ -51,7 +51,7 @@ print(*[kernel.name for kernel in fbg.kernels()], sep=",")
         assert names, result.stderr
         isa = KERNEL_ISA[accumulator][name]
         found = {
-            re.sub("(_masked|_interleaved|_last|_stream)*$", "", kernel).split("_", 5)[-1]
+            re.sub("(_narrow|_masked|_interleaved|_last|_stream)*$", "", kernel).split("_", 5)[-1]
             for kernel in names
         }
         # Kernels with AMX leave short tiles and the end of each tile to those with VNNI.

@@ -186,6 +186,7 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
       }
       KernelKey generic = key;
       generic.isa = Isa::generic;
+      generic.narrow = false;
       args.c = expected.data();
       args.pairs = &reference_pair;
       find_kernel(generic)(&args);
@@ -215,6 +216,7 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
                                        : k % 4 < 2;
     b[i] = low ? -128 : 127;
     if (geometry.spills) b[i] = low ? -64 : 64;  // all that a pair in int16 may be
+    if (geometry.narrow) b[i] = low ? -32 : 32;  // and two pairs
   }
   const std::vector<std::uint16_t> wide(a.begin(), a.end());
   const BlockPair pair{geometry.format.wide_a ? static_cast<const void*>(wide.data()) : a.data(), 0,
@@ -267,7 +269,8 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
   const std::string name = std::string("gemm_") + weight_format(gemm_type).operands + "_2x" +
-                           std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
+                           std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) +
+                           (geometry.narrow ? "_narrow" : "") + "_masked";
   EXPECT_EQ(kernel_name(key), name);
   int found = 0;
   for (const kernels::KernelInfo& info : kernels::generated_kernels())

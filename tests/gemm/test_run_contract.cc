@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/memory.h"
@@ -107,6 +109,39 @@ TEST_P(RunContract, HoldsForBytesReadInPlaceOrShifted) {
     // Columns of a transposed matrix: gathered piece by piece.
     check(PackAWithRowOffset<std::uint8_t>({u8.data(), m, k, 1, m}, 0.02f, 128), b,
           Pipeline(requantize));
+  }
+}
+
+TEST_P(RunContract, HoldsForNarrowWeights) {
+  for (const auto& [m, n, k] : kShapes) {
+    const auto u8 = random_values<std::uint8_t>(m * k, 1);
+    auto w = random_values<std::int8_t>(k * n, 2);
+    for (std::int8_t& x : w) x = static_cast<std::int8_t>(x / 4);
+    const auto b = PackedB<Int32>::pack({w.data(), k, n, n});
+    check(PackA<std::uint8_t>({u8.data(), m, k, k}), b, RuntimePipeline{});
+  }
+}
+
+// A Gemm that was made for narrow weights serves others of their shape, and the other way round.
+TEST_P(RunContract, HoldsForNarrowWeightsAndOthersInTurn) {
+  constexpr std::int64_t m = 23, n = 70, k = 99;
+  const std::vector<std::uint8_t> u8(m * k, 255);
+  const PackA<std::uint8_t> a({u8.data(), m, k, k});
+  const std::vector<std::int8_t> small(k * n, 32), large(k * n, 127);
+  const auto narrow = PackedB<Int32>::pack({small.data(), k, n, n}),
+             wide = PackedB<Int32>::pack({large.data(), k, n, n});
+  EXPECT_FALSE(wide.is_narrow());
+  EXPECT_EQ(narrow.is_narrow(), GetParam() == Isa::avx2 || GetParam() == Isa::avx512);
+  for (const auto* first : {&narrow, &wide}) {
+    const Gemm<PackA<std::uint8_t>, Int32> gemm(*first, RuntimePipeline{}, m);
+    EXPECT_EQ(gemm.kernel_name().find("_narrow") != std::string::npos, first->is_narrow());
+    for (const auto& [b, value] : {std::pair{&narrow, 32}, {&wide, 127}}) {
+      ASSERT_TRUE(gemm.serves(*b));
+      std::vector<std::int32_t> c(m * n);
+      AlignedBuffer workspace(gemm.workspace_bytes(1));
+      gemm.run(a, *b, RuntimePipeline{}, {c.data(), n * 4}, workspace.data(), 0, 1);
+      EXPECT_EQ(c, std::vector<std::int32_t>(m * n, 255 * k * value));
+    }
   }
 }
 

@@ -27,15 +27,25 @@ inline constexpr GemmType kGemmTypes[] = {
 struct Family {
   GemmType gemm_type;
   Isa isa;
+  bool narrow = false;  // for narrow weights
+
+  // What its kernels may use and rely on.
+  Features features() const {
+    return isa_features(isa) | (narrow ? feature::narrow_weights : Features{0});
+  }
+  Geometry geometry() const { return choose_geometry(gemm_type, features(), {}, kMaxDepthRaw); }
 };
 
 inline std::vector<Family> generated_families() {
   std::vector<Family> families;
   for (const GemmType gemm_type : kGemmTypes)
     for (const Isa isa : supported_isas())
-      if (isa != Isa::generic &&
-          choose_geometry(gemm_type, isa_features(isa), {}, kMaxDepthRaw).isa == isa)
-        families.push_back({gemm_type, isa});
+      for (const bool narrow : {false, true}) {
+        const Family family{gemm_type, isa, narrow};
+        const Geometry geometry = family.geometry();
+        if (isa != Isa::generic && geometry.isa == isa && geometry.narrow == narrow)
+          families.push_back(family);
+      }
   return families;
 }
 
@@ -96,11 +106,12 @@ class QuickRandom {
 // Elements as an accumulator family can take them.
 class OperandFiller {
  public:
-  OperandFiller(GemmType of_family, Isa of_isa) : gemm_type(of_family), isa(of_isa) {}
+  explicit OperandFiller(const Family& family)
+      : gemm_type(family.gemm_type), isa(family.isa), geometry(family.geometry()) {}
 
   const GemmType gemm_type;
   const Isa isa;
-  const Geometry geometry = choose_geometry(gemm_type, isa_features(isa), {}, kMaxDepthRaw);
+  const Geometry geometry;
   const bool integer = is_integer(gemm_type);
   const std::int64_t panel_group = geometry.format.b_group();  // bytes of one k-group of a panel
 
@@ -174,6 +185,8 @@ class OperandFiller {
   void fill_b(std::byte* to, std::int64_t bytes, int depth, bool has_offsets = false) {
     if (gemm_type == GemmType::int16)
       fill_small(to, bytes, depth);
+    else if (geometry.narrow)
+      fill_small(to, bytes, 2);
     else if (integer)
       fill_bytes(to, bytes);
     else if (is_int4(gemm_type))

@@ -31,6 +31,7 @@ class TileRunner : public OperandFiller {
     KernelKey key{};
     key.gemm_type = gemm_type;
     key.isa = isa;
+    key.narrow = geometry.narrow;
     key.rows = static_cast<std::uint8_t>(rows);
     key.vectors = static_cast<std::uint8_t>(vectors);
     key.masked = masked;
@@ -132,6 +133,7 @@ class TileRunner : public OperandFiller {
     if (extents_) expected_extents = first_extents_;
 
     generic.isa = Isa::generic;
+    generic.narrow = false;
     reference.c = expected.data();
     reference.ldc = args.ldc;
     reference.key = &generic;

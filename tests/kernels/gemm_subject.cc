@@ -1,6 +1,7 @@
 // Microkernels of products: every member of a key at random, and blocks of K at random.
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "kernels/subject.h"
@@ -9,9 +10,8 @@ namespace fbg::test {
 namespace {
 
 TileRunner& runner_of(const Family& family) {
-  static std::map<std::pair<GemmType, Isa>, TileRunner> runners;
-  return runners.try_emplace({family.gemm_type, family.isa}, family.gemm_type, family.isa)
-      .first->second;
+  static std::map<std::tuple<GemmType, Isa, bool>, TileRunner> runners;
+  return runners.try_emplace({family.gemm_type, family.isa, family.narrow}, family).first->second;
 }
 
 // Mostly shallow, often on both sides of what loops unroll or a matrix unit multiplies at a time.

@@ -139,7 +139,8 @@ std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices) {
   const GemmType gemm_type = choices.flag() ? GemmType::int32 : GemmType::float32;
   const Geometry geometry = choose_geometry(gemm_type, isa_features(isa));
   if (geometry.isa != isa || !kernels::has_lanewise(isa)) return nullptr;
-  LanewiseRunner& runner = runners.try_emplace({gemm_type, isa}, gemm_type, isa).first->second;
+  LanewiseRunner& runner =
+      runners.try_emplace({gemm_type, isa}, Family{gemm_type, isa}).first->second;
   LanewiseKey key;
   key.taps = static_cast<std::uint8_t>(choices.within(1, 7));
   key.step = static_cast<std::uint8_t>(choices.within(1, 4));

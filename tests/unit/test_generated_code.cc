@@ -63,6 +63,7 @@ KernelKey small_key(const kernels::GemmFamily& family) {
   KernelKey key{};
   key.gemm_type = family.gemm_type;
   key.isa = family.isa;
+  key.narrow = family.narrow();
   key.rows = 3;
   key.vectors = 1;
   return key;
@@ -180,9 +181,11 @@ TEST(KernelTable, EveryGemmTypeHasAPortableFamily) {
 
 TEST(KernelTable, RowsOfAFamilyNeedWhatTheirIsaHas) {
   for (const kernels::GemmFamily& family : kernels::generated_families()) {
-    EXPECT_EQ(family.needs & ~isa_features(family.isa), 0u) << isa_name(family.isa);
+    const Features given = isa_features(family.isa) | feature::narrow_weights;
+    EXPECT_EQ(family.needs & ~given, 0u) << isa_name(family.isa);
     EXPECT_NE(family.generate, nullptr);
-    EXPECT_EQ(kernels::find_family(family.gemm_type, family.isa), &family) << "listed twice";
+    EXPECT_EQ(kernels::find_family(family.gemm_type, family.isa, family.narrow()), &family)
+        << "listed twice";
   }
 }
 

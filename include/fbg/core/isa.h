@@ -44,6 +44,9 @@ inline constexpr Features neon = 1u << 6;         // AArch64 with Advanced SIMD,
 inline constexpr Features neon_dot = 1u << 7;     // sdot
 inline constexpr Features neon_i8mm = 1u << 8;    // sudot
 inline constexpr Features neon_bf16 = 1u << 9;    // bfdot
+// Of a product, not of a CPU: its int8 weights are narrow (PackedMatrix::is_narrow). Whoever
+// chooses kernels for weights adds this to the features that they may use.
+inline constexpr Features narrow_weights = 1u << 31;
 }  // namespace feature
 
 // The features that a named ISA stands for (its own and those it builds upon).

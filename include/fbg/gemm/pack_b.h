@@ -23,6 +23,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fbg/core/isa.h"
 #include "fbg/core/types.h"
 
 namespace fbg {
@@ -152,6 +153,17 @@ class PackedMatrix {
   void read(std::int64_t k, std::int64_t n, void* element) const;
   void unpack(void* elements, std::int64_t row_stride, std::int64_t col_stride) const;
 
+  // Whether int8 weights are narrow, so that their products with any bytes of A are exact in int16
+  // over two k-groups: in each column, the positive weights that one int16 lane multiplies in two
+  // k-groups that follow each other add up to at most 128, and so do the magnitudes of the negative
+  // ones. Lane i of a k-group has its weights 2 i and 2 i + 1. False where no kernel that may be
+  // used when a matrix is packed, or its bytes are taken, would gain from it.
+  bool is_narrow() const { return narrow_; }
+  // `features`, and what the weights add to the features by which kernels are chosen.
+  Features with_weights(Features features) const {
+    return features | (narrow_ ? feature::narrow_weights : 0);
+  }
+
   // The same in memory of its own.
   PackedMatrix clone() const;
 
@@ -161,7 +173,7 @@ class PackedMatrix {
   }
 
  protected:
-  explicit PackedMatrix(std::shared_ptr<const std::byte> data) : data_(std::move(data)) {}
+  explicit PackedMatrix(std::shared_ptr<const std::byte> data);
 
  private:
   // The k-group of a panel that holds weight (k, n).
@@ -173,6 +185,7 @@ class PackedMatrix {
     return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
   }
   std::shared_ptr<const std::byte> data_;
+  bool narrow_ = false;
 };
 
 // A packed matrix whose family is known when a program is compiled.

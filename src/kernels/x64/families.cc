@@ -22,12 +22,17 @@ constexpr TileBudget kZmmDotTile{1, 2, 12, 0, kOnePanelRows},
 constexpr TileBudget kZmmFloatTile{1, 2, 14, 0, kOnePanelRows};
 // Vectors of B take two registers where pairs are split into even and odd.
 constexpr TileBudget kZmmSplitTile{2, 2, 12};
+// Operands of B are in memory; registers hold two k-groups of a row, their products, and ones.
+constexpr TileBudget kZmmPairTile{0, 5, 12}, kYmmPairTile{0, 5, 5};
 constexpr TileBudget kAmxTile{1, 2, 32}, kAmxInt8Tile{1, 2, 32, 0, kOnePanelRows};
 
 constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
 constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
 constexpr Features kAvx512Vnni = feature::avx512 | feature::avx512_vnni;
 constexpr Features kAvx512Bf16 = feature::avx512 | feature::avx512_bf16;
+
+constexpr Features kAvx2Narrow = kAvx2 | feature::narrow_weights;
+constexpr Features kAvx512Narrow = kAvx512 | feature::narrow_weights;
 
 constexpr Features kAvx512Amx = kAvx512Vnni | kAvx512Bf16 | feature::amx;
 
@@ -58,7 +63,10 @@ constexpr GemmFamily kFamilies[] = {
     {int32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, kInt8, kTwo,
      generate_gemm<Dot::vnni>},
     {int32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int32, Isa::avx512, kAvx512Narrow, kZmm, kZmmPairTile, kInt8, kOne,
+     generate_gemm<Dot::pair_sums>},
     {int32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
+    {int32, Isa::avx2, kAvx2Narrow, kYmm, kYmmPairTile, kInt8, kOne, generate_gemm<Dot::pair_sums>},
     {int32, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
     // With VNNI int32 sums are no slower: only what was packed elsewhere runs here.
     {int16, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, kInt8, kTwo,

@@ -66,13 +66,15 @@ class GemmCode : public SimdAssembler {
   Vec a(int row) const;
   Vec product() const { return vec(num_vectors() - 1); }
   int a_registers() const;
-  // What the registers of A leave free at the end besides: a mask of 4-bit weights.
-  int reserved() const { return dot_ == Dot::nibbles; }
+  // What the registers of A leave free at the end besides: a mask of 4-bit weights, or ones.
+  int reserved() const { return dot_ == Dot::nibbles || pairs_groups(); }
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
   bool fuses() const {
     return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs && dot_ != Dot::wide_nibbles;
   }
+  // Whether two k-groups are multiplied at a time, by vectors of B in memory.
+  bool pairs_groups() const { return dot_ == Dot::pair_sums; }
   bool nibbles() const { return dot_ == Dot::nibbles || dot_ == Dot::wide_nibbles; }
   // Whether the even k of a k-group are multiplied before the odd k.
   bool in_halves() const { return dot_ == Dot::widen_int8 || (dot_ == Dot::fma_bf16 && !splits_); }
@@ -131,12 +133,15 @@ class GemmCode : public SimdAssembler {
   void load_row_pointers();
   void indirect_piece();
   void spilling_indirect_pieces();
+  void unrolled_k_groups();
   void k_group(int u);
+  void fetch(int u);
+  void multiply_groups(int u, int groups);
   void multiply_rows(int a_offset, int accumulator = 0);
   void advance(int groups);
   void fetch_b(int u);
   void spill();
-  void load_ones() { load_constant(vec(first_b_), 0x00010001u); }
+  void load_ones(const Vec& to) { load_constant(to, 0x00010001u); }
   void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
   void add_accumulators();
   void add_sums();

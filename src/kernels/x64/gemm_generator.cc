@@ -20,7 +20,9 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       panel_columns_(family.format.panel_columns),
       accumulators_(family.summing == Summing::two_accumulators ? choose_accumulators() : 1),
       first_b_(rows_ * vectors_ * accumulators_),
-      first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
+      first_a_(first_b_ + vectors_ * (splits_          ? 2
+                                      : pairs_groups() ? 0
+                                                       : 1)) {}
 
 // Where a tile has few sums, each multiply-add waits for the one before it. Integers may be added
 // in any order, so that even and odd k-groups have accumulators of their own where registers allow.
@@ -43,6 +45,7 @@ void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
   if (nibbles()) start_sums();
+  if (pairs_groups()) load_ones(vec(num_vectors() - 1));
   if (reads_pointers())
     for_each_indirect_pair();
   else

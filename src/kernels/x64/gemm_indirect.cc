@@ -79,7 +79,7 @@ void GemmCode::indirect_piece() {
   cmp(row_index_, -kUnroll * a_group_bytes_);
   jg(single, T_NEAR);
   L(unrolled);
-  for (int u = 0; u < kUnroll; ++u) k_group(u);
+  unrolled_k_groups();
   step(kUnroll);
   cmp(row_index_, -kUnroll * a_group_bytes_);
   jle(unrolled, T_NEAR);

@@ -39,7 +39,7 @@ void GemmCode::for_each_pair() {
 void GemmCode::k_loop() {
   Xbyak::Label next, check, last, rest, done;
   const auto unrolled = [&] {
-    for (int u = 0; u < kUnroll; ++u) k_group(u);
+    unrolled_k_groups();
     advance(kUnroll);
     sub(groups_, kUnroll);
   };
@@ -124,7 +124,19 @@ void GemmCode::spilling_k_loop() {
   L(done);
 }
 
-void GemmCode::k_group(int u) {
+void GemmCode::unrolled_k_groups() {
+  for (int u = 0; u < kUnroll; u += pairs_groups() ? 2 : 1) {
+    if (!pairs_groups()) {
+      k_group(u);
+      continue;
+    }
+    fetch(u);
+    fetch(u + 1);
+    multiply_groups(u, 2);
+  }
+}
+
+void GemmCode::fetch(int u) {
   if (key_.caching != Caching::b_resident) fetch_b(u);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
   if (fetches_rows_ && u == 0 && !streams()) {
@@ -135,6 +147,11 @@ void GemmCode::k_group(int u) {
     fetch_row(operand_, value_size(key_.stages[first_added_stage()].operand), /*writes=*/false);
     add(operand_, operand_ld_);
   }
+}
+
+void GemmCode::k_group(int u) {
+  fetch(u);
+  if (pairs_groups()) return multiply_groups(u, 1);
   if (in_halves()) {  // so that half of the registers of B do
     for (const int odd : {0, 1}) {
       for (int v = 0; v < vectors_; ++v) load_half(b(v), b_address(v, u * b_group_bytes_), odd);
@@ -192,7 +209,7 @@ void GemmCode::fetch_b(int u) {
 
 // sums += accumulators, which start again at zero: pairs of int16 lanes belong to one column.
 void GemmCode::spill() {
-  load_ones();
+  load_ones(vec(first_b_));
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) {
       widen_sum(acc(i, v));
@@ -211,7 +228,7 @@ void GemmCode::add_accumulators() {
 // Widens int16 accumulators to int32 and adds the sums in memory, if there are any.
 void GemmCode::add_sums() {
   if (dot_ == Dot::maddubs) {
-    load_ones();
+    load_ones(vec(first_b_));
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) widen_sum(acc(i, v));
   }

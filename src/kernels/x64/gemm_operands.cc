@@ -21,8 +21,12 @@ constexpr SimdAssembler::Table kLowHalvesUp = {order_of(0), order_of(1), order_o
 }  // namespace
 
 // The fewest registers that A needs: one for a broadcast; two for its halves, or for a broadcast
-// and a product if no instruction multiplies and adds.
-int GemmCode::a_registers() const { return splits_ || !fuses() ? 2 : 1; }
+// and a product if no instruction multiplies and adds; two broadcasts and two products for pairs of
+// k-groups.
+int GemmCode::a_registers() const {
+  if (pairs_groups()) return 4;
+  return splits_ || !fuses() ? 2 : 1;
+}
 
 // The register that holds the broadcast of a row. Rows alternate between two if there is room.
 SimdAssembler::Vec GemmCode::a(int row) const {
@@ -117,6 +121,7 @@ void GemmCode::broadcast_a(int row, int offset) {
       break;
     case Dot::vnni:
     case Dot::widen_int8:
+    case Dot::pair_sums:
     case Dot::maddubs:
     case Dot::nibbles:
     case Dot::wide_nibbles:
@@ -141,10 +146,32 @@ void GemmCode::dot_product(const Vec& sum, int row, int v) {
     case Dot::dot_bf16:
       vdpbf16ps(sum, a(row), b(v));
       break;
+    case Dot::pair_sums:
+      break;  // see multiply_groups()
     case Dot::widen_int8:
     case Dot::wide_nibbles:
     case Dot::maddubs:
       break;  // takes two instructions: multiply() and add_product()
+  }
+}
+
+// Multiplies one k-group or two by vectors of B in memory. Their int16 sums, which fit because B is
+// narrow, become int32 sums.
+void GemmCode::multiply_groups(int u, int groups) {
+  const auto broadcast = [&](int group) { return vec(first_a_ + group); };
+  for (int i = 0; i < rows_; ++i) {
+    for (int g = 0; g < groups; ++g)
+      vpbroadcastd(broadcast(g), a_address(i, (u + g) * a_group_bytes_));
+    for (int v = 0; v < vectors_; ++v) {
+      // The last products of a row take the place of its broadcasts.
+      const int to = v + 1 < vectors_ ? 2 : 0;
+      const Vec sum = broadcast(to);
+      for (int g = 0; g < groups; ++g)
+        vpmaddubsw(broadcast(to + g), broadcast(g), b_address(v, (u + g) * b_group_bytes_));
+      if (groups > 1) vpaddw(sum, sum, broadcast(to + 1));
+      vpmaddwd(sum, sum, vec(num_vectors() - 1));
+      vpaddd(acc(i, v), acc(i, v), sum);
+    }
   }
 }
 

@@ -16,6 +16,8 @@ enum class Dot : std::uint8_t {
   vnni,        // vpdpbusd: four u8 x s8 products into an int32 lane, no saturation in between
   widen_int8,  // vpmaddwd on int16, even and odd k apart, A widened when it was packed: exact, as
                // 2 * 255 * 128 fits easily where vpmaddubsw would saturate
+  pair_sums,   // vpmaddubsw on two k-groups, whose sums fit in int16 because B is narrow, and
+               // vpmaddwd with ones, which adds them to int32 lanes
   maddubs,     // vpmaddubsw into int16 sums, which B was packed to have room for and which are
                // spilled to int32 in time
   fma,         // vfmadd231ps

@@ -23,6 +23,15 @@ void maddubs(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product) {
   as.vpmaddubsw(product, a, b);
   as.vpaddw(sum, sum, product);
 }
+// Two k-groups of bytes.
+void pair_sums(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product) {
+  const Vec other = as.vec(2 * as.num_vectors() - 3 - product.getIdx());
+  as.vpmaddubsw(product, a, b);
+  as.vpmaddubsw(other, a, b);
+  as.vpaddw(product, product, other);
+  as.vpmaddwd(product, product, a);
+  as.vpaddd(sum, sum, product);
+}
 void bf16(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) { as.vdpbf16ps(sum, a, b); }
 
 constexpr int kUnroll = 4;
@@ -96,6 +105,8 @@ constexpr PeakLoop kPeakLoops[] = {
     peak<bf16, 16>("bf16_vdpbf16ps_zmm", Isa::avx512_bf16, 2),
     peak<maddubs, 16>("int16_maddubs_addw_zmm", Isa::avx512, 4),
     peak<maddubs, 8>("int16_maddubs_addw_ymm", Isa::avx2, 4),
+    peak<pair_sums, 16>("int8_maddubs_maddwd_zmm", Isa::avx512, 8),
+    peak<pair_sums, 8>("int8_maddubs_maddwd_ymm", Isa::avx2, 8),
     peak<widen, 16>("int8_maddwd_zmm", Isa::avx512, 2),
     peak<widen, 8>("int8_maddwd_ymm", Isa::avx2, 2),
 };

@@ -60,8 +60,11 @@ class RecurrentOp::RecurrentStep final : public Step {
     for (const PackedConv& w : r_.weights) {
       for (std::int64_t d = 0; d < r_.directions; ++d)
         panels_.push_back(&w.panels(d, w.geometry().depth()));
-      gemms_.emplace_back(packer, w.family(), *panels_.back(), pipeline(), r_.batch,
-                          context.features);
+      // One product serves all directions; if it is that of narrow weights, all are narrow.
+      const PackedMatrix& any = **std::min_element(
+          panels_.end() - r_.directions, panels_.end(),
+          [](const auto* a, const auto* b) { return a->is_narrow() < b->is_narrow(); });
+      gemms_.emplace_back(packer, w.family(), any, pipeline(), r_.batch, context.features);
       workspace = std::max(workspace, static_cast<std::int64_t>(gemms_.back().workspace_bytes(1)));
     }
     const std::int64_t threads = context.capacity.threads, rows = r_.directions * r_.batch;

@@ -104,7 +104,11 @@ class GemmBase {
            std::byte* workspace, int thread_id, int num_threads) const noexcept;
 
  private:
-  std::shared_ptr<const GemmDriver> driver_;  // never changes, so that copies share it
+  const GemmDriver& driver(const PackedMatrix& b) const noexcept;
+
+  // They never change, so that copies share them: kernels for all weights and, if those of the
+  // constructor are narrow (PackedMatrix::is_narrow), kernels for such weights.
+  std::shared_ptr<const GemmDriver> driver_, narrow_;
 };
 
 }  // namespace fbg
