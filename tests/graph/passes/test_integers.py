@@ -10,9 +10,9 @@ from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize
-from fbg.graph.ops.windows import Geometry, Window
+from fbg.graph.ops.windows import Geometry, Reduce, Window
 from fbg.graph.packed_weights import Weights
-from fbg.graph.passes.integers import take_integers
+from fbg.graph.passes.integers import take_integers, take_means
 from helpers.tensor_graphs import Tensors
 
 PAIRS = Geometry((1, 2), (1, 1), (1, 1), (0, 0), (0, 0), (2, 3))
@@ -119,4 +119,20 @@ def test_integers_of_different_scales_are_rounded_before_they_are_joined():
         "quantize(%1, scale=0.5, zero_point=3, dtype=uint8)  # n4",
         "concat([%0, %2], axis=1)  # n3, n4",
         "return %3",
+    ]
+
+
+def test_means_of_all_pixels_read_the_integers():
+    tensors, _, x = started()
+    for axes, function in (((2, 3), "mean"), ((3,), "mean"), ((0, 2, 3), "mean"), ((2, 3), "max")):
+        tensors.graph.output(tensors.add(Reduce(x, function, axes)))
+    assert tensors.lines(take_means(tensors.graph)) == [
+        "dequantize(%0, scale=0.5, zero_point=3)  # n1",
+        "reshape(%0)  # n2",
+        "mean_window(%2, 8)  # n2",
+        "reshape(%3)  # n2",
+        "reduce_mean(%1, axes=[3])  # n3",
+        "reduce_mean(%1, axes=[0, 2, 3])  # n4",
+        "reduce_max(%1, axes=[2, 3])  # n5",
+        "return %4, %5, %6, %7",
     ]

@@ -6,6 +6,7 @@ form for integers; quantizing its result again gives the integers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import singledispatch
 
@@ -14,8 +15,8 @@ from fbg.graph.ops.elements import Gather
 from fbg.graph.ops.moves import Concat, Move, Reshape, Transpose
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import Product
-from fbg.graph.ops.tensors import Dequantize, Quantize
-from fbg.graph.ops.windows import Integers, Window
+from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of
+from fbg.graph.ops.windows import Geometry, Integers, Reduce, Window
 from fbg.graph.rewrite import Rewriting, rewrite
 
 # Bytes of so many pixels can be added in 32 bits.
@@ -25,6 +26,28 @@ MOST_PIXELS = (2**31 - 1) // 255
 def take_integers(graph: Graph) -> Graph:
     """Let ops read integers instead of the numbers for which they stand."""
     return rewrite(graph, lambda made, op: _rule(op, made), Dequantize)
+
+
+def take_means(graph: Graph) -> Graph:
+    """Let means of all pixels read integers: after norms have been found, which have such means."""
+    return rewrite(graph, _mean, Dequantize)
+
+
+def _mean(made: Rewriting, op: Op) -> Value | None:
+    if not isinstance(op, Reduce) or op.function != "mean":
+        return None
+    source, sizes = _dequantized(op.x), shape_of(op.x)
+    if source is None or len(sizes) < 3 or op.axes != tuple(range(2, len(sizes))):
+        return None
+    batch, channels, *spatial = sizes
+    pixels = math.prod(spatial)
+    if pixels > MOST_PIXELS:
+        return None
+    flat = made.add(Reshape(source.q, (batch, channels, pixels)))
+    whole = Geometry((pixels,), (1,), (1,), (0,), (0,), (1,))
+    integers = Integers(source.scale, source.zero_point)
+    means = made.add(Window(flat, "mean", whole, (batch, channels, 1), integers=integers))
+    return made.add(Reshape(means, (batch, channels)))
 
 
 @singledispatch
