@@ -237,3 +237,16 @@ def test_all_results_of_moves_have_the_scale_of_the_source(name):
     net.run(feed)
     quantizing = [step for step in net.plan().steps if step.algorithm == "quantize"]
     assert len(quantizing) == 1  # of x
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
+def test_what_is_pooled_from_numbers_is_not_rounded_by_a_step_of_its_own(op):
+    """A sum reads it: it takes numbers as well. What is pooled from integers is integers."""
+    pool = node(op, ["n"], "p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    tail = [node("Add", ["p", "a"], "s"), node("Relu", ["s"], "t"), node("Conv", ["t", "k"], "y")]
+    norm_of = node("InstanceNormalization", ["a", "ones", "zeros"], "n")
+    start = node("Conv", ["x", "k"], "a")
+    found = chosen([start, norm_of, pool, *tail], IMAGE, ["y"])
+    assert "p" not in found and found["t"] is None
+    found = chosen([start, node("Relu", ["a"], "n"), pool, *tail], IMAGE, ["y"])
+    assert found["p"] is None and found["n"] is None

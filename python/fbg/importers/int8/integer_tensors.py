@@ -29,7 +29,8 @@ ELEMENTWISE = {
 }
 # Functions that keep the steps of integers, apart from those that they cut off.
 _KEEPING = {"Relu", "Clip", "LeakyRelu", "PRelu", "Max", "Min"}
-_JOINING = {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
+_POOLING = {"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}  # they round no numbers
+_JOINING = {"Concat", *_POOLING}
 _ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
 
 
@@ -52,7 +53,8 @@ def integer_tensors(
             continue
         readers = flow.readers.get(name, [])
         products = frozenset(node.name for node in readers if flow.multiplies(node, name))
-        if flow.source(name) in integers or flow.takes_integers(name):
+        rounds = flow.takes_integers(name) and flow.pooled(name) in {None, *integers}
+        if flow.source(name) in integers or rounds:
             integers.add(name)
             if not all(map(_moves, readers)) or flow.source(name) is None:
                 chosen[name] = None
@@ -108,6 +110,11 @@ class _Flow:
         """Return the tensor that has the same elements in other places, if a node moves them."""
         writer = self.writers.get(name)
         return writer.inputs[0] if writer is not None and _moves(writer) else None
+
+    def pooled(self, name: str) -> str | None:
+        """Return the tensor of whose windows a tensor consists, if any."""
+        writer = self.writers.get(name)
+        return writer.inputs[0] if writer is not None and writer.op in _POOLING else None
 
     def takes_integers(self, name: str) -> bool:
         """Whether the step that writes a tensor can round it, and all readers take integers,
