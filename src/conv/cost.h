@@ -33,16 +33,16 @@ inline double read_cost(double bytes, double total) {
 // Computing and reading overlap, but not perfectly.
 inline double overlapped(double compute, double read) { return std::hypot(compute, read); }
 
-// The cost of a tile of `rows` rows and one vector of columns, with `runs` runs of `groups`
+// The cost of a tile of that height and one vector of columns, with `runs` runs of `groups`
 // k-groups each. With vector kernels, it is that of the multiply-adds, or of the loads of B if
 // those take longer. B comes from the L1 if a panel of all runs fits it, and otherwise from the
 // cache that holds the panel.
-inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t groups,
+inline double tile_cost(const Geometry& tile, double height, std::int64_t groups,
                         std::int64_t runs = 1) {
-  const double height = static_cast<double>(rows), count = static_cast<double>(runs);
+  const double count = static_cast<double>(runs);
   const double instructions = tile.format.wide_a ? 2 : tile.narrow ? 1.25 : 1;
   const double by_vectors = std::max(height, height / 2 + 2) * instructions;
-  if (tile.block_groups == 1 || rows <= tile.vector_rows) {
+  if (tile.block_groups == 1 || height <= tile.vector_rows) {
     constexpr std::int64_t kLaneBytes = 4;  // of a k-group
     const std::int64_t depth = runs * groups * kLaneBytes;
     return overlapped(static_cast<double>(runs * groups) * by_vectors,
@@ -52,7 +52,7 @@ inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t gr
   // A matrix unit multiplies tiles of up to 16 rows by blocks of k-groups, and reads B meanwhile.
   // The k-groups of each run that do not fill a block go to vector kernels, which add to sums in
   // memory.
-  const bool two_tiles = rows > 16;
+  const bool two_tiles = height > 16;
   constexpr double kRun = 25, kBlock = 11, kTile = 27, kRow = 2.5;
   const double rest_latency = two_tiles ? 400 : 160;
   const std::int64_t blocks = groups / tile.block_groups, rest = groups % tile.block_groups;

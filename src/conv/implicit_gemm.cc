@@ -124,11 +124,15 @@ double cost(const ConvProblem& p) {
   if (tiles.count == 0) return 0;
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
-  const double height = static_cast<double>(tiles.largest);
+  // Instructions bound integers of 256 bits, so that shorter tiles take less time.
+  constexpr int kLanes = 8;
+  const double height = p.is_integer() && tile.lanes == kLanes
+                            ? static_cast<double>(width) / static_cast<double>(tiles.count)
+                            : static_cast<double>(tiles.largest);
   // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
   const double finish = p.is_integer() && !p.stages.empty() ? 10 : 3;
-  const double products = tile_cost(tile, tiles.largest, ceil_div(size, p.format().kr), count) *
-                          relative_cost(p, tile, width);
+  const double products =
+      tile_cost(tile, height, ceil_div(size, p.format().kr), count) * relative_cost(p, tile, width);
   const double per_tile = products + height * finish + 60 + 12 * static_cast<double>(count);
   // Segments that cross a border are copied: those of the first and the last tile of a line.
   const std::int64_t border =
