@@ -8,6 +8,7 @@ from onnx import helper
 
 import fbg
 import fbg.graph.lower.products as lowered
+from fbg.importers.linear_branches import join_branches
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.passes import drop_identities, fold_batch_norm
@@ -209,7 +210,8 @@ def networks(draw):
     return model, x
 
 
-PASSES = [(), (drop_identities,), (fold_batch_norm,), (drop_identities, fold_batch_norm)]
+ALL_PASSES = (drop_identities, join_branches, fold_batch_norm)
+PASSES = [(), (drop_identities,), (join_branches,), (fold_batch_norm,), ALL_PASSES]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -24,11 +24,11 @@ from fbg.importers.int8.calibrated import quantize_by_feeds
 from fbg.importers.int8.kept import Kept
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import infer
-from fbg.importers.passes import simplified
 from fbg.importers.placement.tuned import PlacementTrial, placement_trials
 from fbg.importers.products import ProductCount, count_narrow, count_products
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session
+from fbg.importers.simplification import simplified
 from fbg.locks import cached_property
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial

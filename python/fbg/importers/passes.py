@@ -18,16 +18,6 @@ from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 
 
-def simplified(network: Network, kept: Collection[str] = ()) -> Network:
-    """Return the network, and its branches, after all passes that need no types."""
-    nodes = [
-        replace(node, branches=tuple(map(simplified, node.branches))) if node.branches else node
-        for node in network.nodes
-    ]
-    network = drop_unread_outputs(take_constants(replace(network, nodes=nodes), kept), kept)
-    return fold_batch_norm(drop_identities(network, kept), kept)
-
-
 def readers_of(network: Network) -> Counter[str]:
     """Return how often each tensor is read, by nodes or as an output."""
     readers = Counter(name for node in network.nodes for name in node.reads)
@@ -111,8 +101,7 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
             continue
         if not _foldable(node, conv, constants, readers):
             continue
-        scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
-        factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
+        factor, mean, bias = norm_terms(node, constants)
         w = constants[conv.inputs[1]]
         if not budget.take(w.nbytes):  # many convolutions may share weights
             break
@@ -130,16 +119,32 @@ def _foldable(
     node: Node, conv: Node, constants: Mapping[str, Array], readers: Mapping[str, int]
 ) -> bool:
     if not (
-        (node.op, conv.op, node.domain, conv.domain) == ("BatchNormalization", "Conv", "", "")
-        and not node.attributes.get("training_mode", 0)
-        and len(list(filter(None, node.outputs))) == 1
+        (conv.op, conv.domain) == ("Conv", "")
+        and is_known_norm(node, constants)
         and readers[conv.outputs[0]] == 1
-        and all(name in constants for name in (*node.inputs[1:5], *filter(None, conv.inputs[1:])))
+        and all(name in constants for name in filter(None, conv.inputs[1:]))
     ):
         return False
     w = constants[conv.inputs[1]]
     channels = (*node.inputs[1:5], *filter(None, conv.inputs[2:]))
     return w.ndim > 1 and all(constants[name].shape == w.shape[:1] for name in channels)
+
+
+def is_known_norm(node: Node, constants: Mapping[str, Array]) -> bool:
+    """Whether a node is a BatchNormalization in inference, all of whose numbers are known."""
+    return (
+        (node.op, node.domain) == ("BatchNormalization", "")
+        and not node.attributes.get("training_mode", 0)
+        and len(list(filter(None, node.outputs))) == 1
+        and all(name in constants for name in node.inputs[1:5])
+    )
+
+
+def norm_terms(node: Node, constants: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+    """Return factor, mean and bias of (x - mean) factor + bias, which such a node computes."""
+    scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
+    factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
+    return factor, mean, bias
 
 
 def with_inputs(
