@@ -265,3 +265,10 @@ def test_products_of_integers_are_joined_too(tmp_path):
     quantized.save(tmp_path / "saved")
     again = fbg.load(tmp_path / "saved").run({"x": net.x})[total]
     np.testing.assert_array_equal(again, quantized.run({"x": net.x})[total])
+
+
+def test_a_sum_that_reads_another_tensor_twice_runs_on_fbg():
+    net = writer()
+    other = net.factor("Mul", net.add("Add", "x", net.factor("Mul", "x")))
+    total = net.total(net.factor("Mul", net.conv(3)), other, op="Sub")
+    net.check(net.add("Relu", net.factor("Mul", total)))

@@ -182,6 +182,8 @@ class _Writer:
         for function, a, b, _, _ in steps:
             self.uses.update({a, b} if function in OPERATIONS else {a})
         self.uses[result] += 1
+        if not self._save_tensors(steps):
+            return None
         for number, (function, a, b, c0, c1) in enumerate(steps, self.count):
             binary = function in OPERATIONS
             done = self._combine(function, a, b) if binary else self._apply(function, a, c0, c1)
@@ -189,6 +191,18 @@ class _Writer:
                 return None
             self.value = number
         return self.written if self._load(result) else None
+
+    def _save_tensors(self, steps: Sequence[MapStep]) -> bool:
+        """Save a tensor that is read several times: a pipeline reads each but once."""
+        reads = Counter(r for f, a, b, _, _ in steps for r in ((a, b) if f in OPERATIONS else (a,)))
+        for register, read in [*self.others.items()]:
+            if read.operand == "matrix" and reads[register] > 1:
+                if not self._load(register):
+                    return False
+                del self.others[register]
+                if not self._save(register):
+                    return False
+        return True
 
     def _apply(self, function: str, a: int, c0: float, c1: float) -> bool:
         """Write a function of the value in register a."""
