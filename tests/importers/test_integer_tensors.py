@@ -69,7 +69,8 @@ CASES = {
         [
             node("Conv", ["x", "k"], "a"),
             node("Conv", ["a", "k"], "b"),
-            node("Add", ["b", "a"], "c"),
+            node("Relu", ["b"], "positive"),
+            node("Add", ["positive", "a"], "c"),
             node("Conv", ["c", "k"], "y"),
         ],
         IMAGE,

@@ -116,7 +116,9 @@ def test_an_error_that_remains_is_told(tmp_path):
             node("Mul", ["x", f"s{i}"], f"a{i}"),
             node("Conv", [f"a{i}", "w1"], f"b{i}"),
             node("Conv", [f"a{i}", "w4"], f"c{i}"),
-            node("Sub", [f"b{i}", f"c{i}"], y),
+            node("Relu", [f"b{i}"], f"positive_b{i}"),
+            node("Relu", [f"c{i}"], f"positive_c{i}"),
+            node("Sub", [f"positive_b{i}", f"positive_c{i}"], y),
         ]
     more = {f"s{i}": np.float32(i + 1) for i in range(8)}
     more["w4"] = WEIGHTS["w1"] + RNG.standard_normal(WEIGHTS["w1"].shape, np.float32) / 2000

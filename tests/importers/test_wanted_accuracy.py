@@ -122,7 +122,8 @@ def test_a_sum_may_stay_in_float32_while_products_read_its_integers():
         node("Conv", ["x", "k1"], "a", pads=[1, 1, 1, 1]),
         node("Mul", ["a", "hundred"], "big"),
         node("Conv", ["big", "small"], "b"),
-        node("Add", ["b", "big"], "s"),
+        node("Relu", ["b"], "positive"),
+        node("Add", ["positive", "big"], "s"),
         node("Sub", ["s", "big"], "t"),
         node("Conv", ["t", "k4"], "y"),
     ]
