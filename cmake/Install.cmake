@@ -19,6 +19,19 @@ endforeach()
 list(TRANSFORM FBG_LAYERS PREPEND fbg_ OUTPUT_VARIABLE layer_targets)
 install(TARGETS fbg ${layer_targets} EXPORT fbgTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+if(FBG_JOIN_OBJECTS)  # by the toolchain: the command that makes one object of several
+  install(CODE "
+    foreach(layer ${layer_targets})
+      set(archive lib\${layer}.a)
+      set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
+      set(in_folder WORKING_DIRECTORY \${folder} COMMAND_ERROR_IS_FATAL ANY)
+      execute_process(COMMAND ${FBG_JOIN_OBJECTS} -o \${archive}.o -Wl,--whole-archive \${archive}
+                      \${in_folder})
+      file(REMOVE \${folder}/\${archive})
+      execute_process(COMMAND ${CMAKE_AR} qcD \${archive} \${archive}.o \${in_folder})
+      file(REMOVE \${folder}/\${archive}.o)
+    endforeach()" COMPONENT cpp)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/fbg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT cpp)
 install(EXPORT fbgTargets NAMESPACE fbg:: DESTINATION ${package_dir} COMPONENT cpp)

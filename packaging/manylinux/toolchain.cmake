@@ -41,12 +41,12 @@ foreach(library xbyak hwy)
 endforeach()
 list(PREPEND CMAKE_INCLUDE_PATH ${CMAKE_BINARY_DIR}/include)
 
-# Each archive holds one object, in which what several sources have from the same header is there once:
-# most of all Xbyak, whose copies would make the wheel 15 % larger. It has one section of each kind rather than one
-# for each inline function, whose headers and names would be 8 % of the archives.
-set(CMAKE_CXX_ARCHIVE_CREATE "${FBG_GXX} -nostdlib -r -Wl,--discard-all -Wl,--force-group-allocation \
--Wl,--script=${here}/archive.ld -o <TARGET>.o <OBJECTS>"
-                             "<CMAKE_AR> qc <TARGET> <TARGET>.o")
+# Each archive that is installed holds one object (cmake/Install.cmake), in which what several sources have from the
+# same header is there once: most of all Xbyak, whose copies would make the wheel 15 % larger. It has one section of
+# each kind rather than one for each function, whose headers and names would be 8 % of the archives. The module is
+# linked from sections of single functions instead, of which it leaves out those that it does not call.
+set(FBG_JOIN_OBJECTS ${FBG_GXX} -nostdlib -r -Wl,--discard-all -Wl,--force-group-allocation
+    -Wl,--script=${here}/archive.ld)
 
 execute_process(COMMAND ${FBG_GXX} -print-file-name=libstdc++.a OUTPUT_VARIABLE libstdcxx
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -72,7 +72,7 @@ set(FBG_STATIC_LIBRARIES libstdc++=${gcc} libunwind=${clang} zig-compiler-rt=${z
 # Clang 17 and GCC 14 began to add the constraints of a function to its name. Without them, programs that
 # GCC 12 or 13 compiles find the functions in the archives. Instances of templates that became the same code are merged;
 # loops are not unrolled, as GCC does not unroll them either.
-set(CMAKE_CXX_FLAGS_INIT "-g0 -fno-unroll-loops -Xclang -fmerge-functions -fclang-abi-compat=16 -nostdinc++ -I${here}/include${includes}")
+set(CMAKE_CXX_FLAGS_INIT "-g0 -ffunction-sections -fdata-sections -fno-addrsig -fno-unroll-loops -Xclang -fmerge-functions -fclang-abi-compat=16 -nostdinc++ -I${here}/include${includes}")
 set(CMAKE_CXX_STANDARD_LIBRARIES
     "-nostdlib++ ${CMAKE_BINARY_DIR}/compat.o ${libstdcxx} -lunwind")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-Wl,--gc-sections -Wl,--version-script=${here}/module.map")
