@@ -267,10 +267,14 @@ class OperandFiller {
     }
   }
 
-  static bool takes_specials(const KernelKey& key) {  // no specialization excludes them
-    for (int s = 0; s < key.num_stages; ++s)
-      if (key.stages[static_cast<std::size_t>(s)].specialization.bounded) return false;
-    return true;
+  // Whether no specialization excludes them, and no function reads the bits of a NaN: which of two
+  // NaN a product takes is not defined.
+  static bool takes_specials(const KernelKey& key) {
+    return std::ranges::none_of(key.pipeline(), [](const StageCode& stage) {
+      const Operation function = stage.binary.operation;
+      const bool of_bits = function >= Operation::merge && function <= Operation::equal_int32;
+      return stage.specialization.bounded || of_bits;
+    });
   }
   // Dot products of bfloat16 take subnormal numbers for zeros.
   float special_value(bool is_multiplied) {
