@@ -15,8 +15,9 @@ inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 
 namespace gemm {
 
-// A block of A where the cost model chooses: half of an L2, so that B panels fit beside it.
-inline constexpr int kABlockKib = 256;
+// A block of A where the cost model chooses: half of the L2, so that B panels fit beside it, but
+// within these bounds. B is read once for each block.
+inline constexpr int kLeastABlockKib = 256, kMostABlockKib = 1024;
 inline constexpr std::int64_t kMaxABlockRows = 1024;
 // K is cut where a row of A has more bytes than this, so that a block still has several tiles of
 // rows, and a panel of B of the same depth stays in the L2 meanwhile.

@@ -61,7 +61,7 @@ std::vector<Blocking> candidate_blockings(GemmType gemm_type, Features features,
   for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
     if (num_threads % row_parts != 0) continue;
     const int parts = num_threads > 1 ? row_parts : 0;
-    for (const int a_kib : {0, policy::gemm::kABlockKib / 2, policy::gemm::kABlockKib * 2}) {
+    for (const int a_kib : {0, default_a_block_kib() / 2, default_a_block_kib() * 2}) {
       add({0, 0, a_kib, parts});
       for (const int panels : {1, 2, 4}) add({0, panels, a_kib, parts});
       for (const int rows : {tallest * 2 / 3, tallest / 2})

@@ -53,8 +53,14 @@ Share tile_share(std::int64_t tiles, std::int64_t tile_rows, std::int64_t cols, 
                       choose_row_parts(tiles, cols, num_threads, tile_rows));
 }
 
+int default_a_block_kib() {
+  return static_cast<int>(std::clamp<std::int64_t>(cpu_info().l2_bytes / 2 / policy::kKiB,
+                                                   policy::gemm::kLeastABlockKib,
+                                                   policy::gemm::kMostABlockKib));
+}
+
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {
-  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : policy::gemm::kABlockKib;
+  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : default_a_block_kib();
   return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr,
                                   policy::gemm::kMaxABlockRows / mr * mr);
 }

@@ -27,6 +27,8 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
                    int row_parts = 0) noexcept;
 
 // Number of rows in a block of A whose rows take `row_bytes` each: a multiple of mr.
+// Of this CPU, where a blocking leaves it open.
+int default_a_block_kib();
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr);
 
 // The limits of tiles if B has so many bytes.
