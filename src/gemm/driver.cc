@@ -330,6 +330,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
   // Each row tile prefetches its part of the next panel into the L2, so that weights arrive from
   // DRAM in time. For a single tile, the prefetch of its kernel is enough.
   const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
+  const bool unit = PipelinedTiles::gains(geometry, tallest);
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
@@ -378,6 +379,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     const std::byte* const next =
         col + nr < cols.end ? b_panels + column_offset(col + nr) : next_panel;
     std::int64_t fetched = tiles.count > 1 ? 0 : depth_bytes;
+    const std::byte* const fetched_again = unit ? nullptr : from;  // vector kernels always fetch
     args.row = rows.begin;
     args.a_scale = w.block.scale;
     args.a_zero_point = w.block.zero_point;
@@ -387,7 +389,7 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
     std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * c_value;
     for_each_row_tile(tiles, blocks, [&](std::int64_t units) FBG_INLINE_LAMBDA {
       const std::int64_t height = std::min(units << interleaved, rows.end - args.row);
-      args.prefetch = fetched < depth_bytes ? next + fetched : from;
+      args.prefetch = fetched < depth_bytes ? next + fetched : fetched_again;
       args.partial = partial;
       args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
       if constexpr (kInt16) {

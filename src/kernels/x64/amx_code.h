@@ -57,27 +57,29 @@ class AmxCode : public SimdAssembler {
   const Reg64 a_[2] = {rsi, r9}, lda_ = r8;
   const Reg64 b_[2] = {rdx, r11}, b_stride_ = r10;  // panels of B, bytes between k-groups
   const Reg64 blocks_ = rcx, prefetch_ = rbx, scratch_ = rax;
-  const Reg64 groups_seen_ = rdi;  // the disjunction of the k-groups of all pairs
+  const Reg64 groups_seen_ = rdi;     // the disjunction of the k-groups of all pairs
+  const Reg64 last_[2] = {r15, rbp};  // rows of the sums of the last tile, scratch_ bytes apart
 
-  // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
-  // slots; a tile that nobody reads (store_unread_tile()); then the sums that a tile starts from,
-  // if they are not loaded as tiles (masked, where they go on).
+  // The stack frame: the sums of the last tile, its TileArgs, which move on with its rows, and
+  // slots; then the sums that a tile starts from, if they are not loaded as tiles (masked, where
+  // they go on).
   enum class Slot {
     stack,        // the stack pointer of the caller
     tile,         // the TileArgs of the tile that is being multiplied
-    steps,        // steps that are left of the tile before it
+    last,         // those of the tile before it, or null if that has its results
+    sums,         // where the sums of that tile are stored
+    ldsums,       // and the bytes between their rows
+    started,      // whether the first block has been multiplied
+    steps,        // steps that are left of the tile whose sums are stored
     unfinished,   // whether rows are left of that tile
     single_rows,  // with a row mask: rows that are left after all steps
-    until_store,  // blocks until the next tile is stored that nobody reads
   };
   static constexpr int kArgsBytes = (static_cast<int>(sizeof(TileArgs)) + 63) / 64 * 64;
-  static constexpr int kSlotBytes = 64;
-  static constexpr int kUnreadInterval = 12;  // see store_unread_tile()
+  static constexpr int kSlotBytes = 128;
   int sums_bytes() const { return rows_ * row_bytes(); }
   int slot_offset(Slot s) const { return sums_bytes() + kArgsBytes + 8 * static_cast<int>(s); }
   Xbyak::Address slot(Slot s) const { return ptr[frame_ + slot_offset(s)]; }
-  int unread_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
-  int start_offset() const { return unread_offset() + kTileRows * kPanelGroupBytes; }
+  int start_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
   int frame_bytes() const {
     return start_offset() + (goes_on(key_.sums) && key_.masked ? sums_bytes() : 0);
   }
@@ -113,6 +115,11 @@ class AmxCode : public SimdAssembler {
     for (int i = 0; i < row_tiles_; ++i)
       for (int v = 0; v < vectors_; ++v) f(i, v);
   }
+  template <class F>
+  void for_each_sum_by_column(F f) {
+    for (int v = 0; v < vectors_; ++v)
+      for (int i = 0; i < row_tiles_; ++i) f(i, v);
+  }
 
   void step_argument(std::size_t offset, int bytes) {
     add(qword[frame_ + sums_bytes() + static_cast<int>(offset)], bytes);
@@ -122,16 +129,22 @@ class AmxCode : public SimdAssembler {
   void prepare_mask();
   void initialize_sums();
   void store_sums();
-  void store_to_c();
   void locate_second_row_tile();
+  void locate_last_sums();
+  void store_last_sum(int i, int v);
   void multiply();
+  void multiply_first_block();
   void multiply_block();
-  void store_unread_tile();
+  void advance_block();
+  void load_a(int i);
+  void load_b(int v);
+  void keep_vectors_awake();
   void dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y);
 
   // Results: amx_finish.cc.
   void copy_args();
   void copy_rests();
+  void begin_steps();
   void finish_step();
   void finish_remaining();
   void load_sums(int height);
@@ -144,7 +157,7 @@ class AmxCode : public SimdAssembler {
 
   const KernelKey key_;
   const int rows_, vectors_, row_tiles_;
-  Xbyak::Label step_, finish_;  // subroutines
+  Xbyak::Label begin_, step_, finish_;  // subroutines
 };
 
 }  // namespace fbg::kernels

@@ -1,6 +1,8 @@
-// The results of an AMX microkernel: stages and stores of a tile whose sums are in the stack frame.
-// Rows are finished in steps of a few rows. If k-groups are left, vector kernels finish the tile.
+// The results of an AMX microkernel: stages and stores of the last tile, whose sums are in the
+// stack frame. Rows are finished in steps of a few rows. If k-groups are left, vector kernels
+// finish the tile.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "kernels/x64/amx_code.h"
@@ -25,12 +27,35 @@ void AmxCode::copy_args() {
   mov(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, ldpartial))], row_bytes());
 }
 
-// Called between blocks: a step of the tile before this one, if any is left.
+// Once the sums of the last tile are stored: all of its steps are left.
+void AmxCode::begin_steps() {
+  Xbyak::Label none;
+  mov(args_, slot(Slot::last));
+  test(args_, args_);
+  jz(none, T_NEAR);
+  copy_args();
+  if (key_.row_mask) {
+    const Reg64& left = last_[1];
+    mov(scratch_, arg(offsetof(TileArgs, num_picked)));
+    mov(left, scratch_);
+    shr(scratch_, std::countr_zero(static_cast<unsigned>(step_rows())));
+    and_(left, step_rows() - 1);
+    mov(slot(Slot::steps), scratch_);
+    mov(slot(Slot::single_rows), left);
+  } else {
+    mov(qword[frame_ + slot_offset(Slot::steps)], rows_ / step_rows());
+  }
+  mov(qword[frame_ + slot_offset(Slot::unfinished)], 1);
+  L(none);
+}
+
+// Called between blocks: a step of the last tile, if any is left.
 void AmxCode::finish_step() {
   const Reg64 used[] = {prefetch_, blocks_, b_[0],     b_[1], a_[0],
                         a_[1],     lda_,    b_stride_, pair_, pairs_left_};
   const auto steps = qword[frame_ + slot_offset(Slot::steps)];
   Xbyak::Label none;
+  keep_vectors_awake();
   cmp(steps, 0);
   jz(none, T_NEAR);
   for (const Reg64& r : used) push(r);
@@ -40,7 +65,7 @@ void AmxCode::finish_step() {
   L(none);
 }
 
-// All that is left of the tile before this one.
+// All that is left of the last tile.
 void AmxCode::finish_remaining() {
   const auto steps = qword[frame_ + slot_offset(Slot::steps)];
   const auto unfinished = qword[frame_ + slot_offset(Slot::unfinished)];

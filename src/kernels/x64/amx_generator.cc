@@ -1,20 +1,23 @@
 // A microkernel with AMX, from its first to its last instruction:
 //
 //   for each of the pipelined tiles (TileArgs::next)
-//     sums = 0, or TileArgs::partial
-//     for each block pair               the K loop, in tile registers
+//     the remaining steps of the tile before the last
+//     the first block: for each of the sums
+//       store the sum of the last tile in the stack frame, which stays in the L1
+//       sum = 0, or TileArgs::partial
+//       sums[i][v] += A[i] * B[v]
+//     for each further block pair       the K loop, in tile registers
 //       for each 16 k-groups
 //         load A: up to 2 tiles of 16 rows, load B: up to 4 tiles of 16 columns
 //         sums[i][v] += A[i] * B[v]
-//         a step of the tile before: stages and stores of a few rows (amx_finish.cc)
-//     the remaining steps of the tile before
-//     store sums in the stack frame, which stays in the L1
-//   the steps of the last tile
+//         a step of the last tile: stages and stores of a few rows (amx_finish.cc)
+//   store the sums of the last tile, and its steps
 //
 // Vector instructions run beside those of the matrix unit, so that the results of a tile cost
-// little time while the next one is multiplied. Where K is not a multiple of 16 k-groups, vector
-// kernels finish the tile at once instead: they start from its sums and add the k-groups that are
-// left.
+// little time while the next one is multiplied. A store waits for its sum, and the matrix unit goes
+// on with other sums meanwhile only if their products follow at once. Where K is not a multiple of
+// 16 k-groups, vector kernels finish the tile at once instead: they start from its sums and add the
+// k-groups that are left.
 //
 // Panels of B are loaded as they are: a k-group of 16 columns is a row of a tile, and the next
 // k-group is 128 bytes further on. A tile of C that has between 17 and 31 rows is computed by two
@@ -36,68 +39,68 @@ void AmxCode::generate() {
   mov(frame_, rsp);
   mov(slot(Slot::stack), scratch_);
   mov(slot(Slot::tile), rdi);
+  mov(qword[frame_ + slot_offset(Slot::last)], 0);
   mov(qword[frame_ + slot_offset(Slot::steps)], 0);
   mov(qword[frame_ + slot_offset(Slot::unfinished)], 0);
-  mov(qword[frame_ + slot_offset(Slot::until_store)], kUnreadInterval);
+  mov(slot(Slot::sums), frame_);
+  mov(qword[frame_ + slot_offset(Slot::ldsums)], row_bytes());
   mov(args_, rdi);
   if (key_.masked) prepare_mask();
 
-  Xbyak::Label tile, rests, next;
+  Xbyak::Label tile, rest, next;
   L(tile);
-  initialize_sums();
-  multiply();
-  if (stores_tiles()) {
-    Xbyak::Label rest;
-    mov(args_, slot(Slot::tile));
-    test(groups_seen_, kBlockGroups - 1);
-    jnz(rest, T_NEAR);
-    store_to_c();
-    jmp(next, T_NEAR);
-    L(rest);
-  }
   call(finish_);
-  store_sums();
   mov(args_, slot(Slot::tile));
-  copy_args();
+  multiply();
+  mov(args_, slot(Slot::tile));
   if (!key_.row_mask) {
     test(groups_seen_, kBlockGroups - 1);
-    jnz(rests, T_NEAR);
+    jnz(rest, T_NEAR);
   }
-  if (key_.row_mask) {
-    mov(scratch_, arg(offsetof(TileArgs, num_picked)));
-    mov(rdx, scratch_);
-    shr(scratch_, std::countr_zero(static_cast<unsigned>(step_rows())));
-    and_(rdx, step_rows() - 1);
-    mov(slot(Slot::steps), scratch_);
-    mov(slot(Slot::single_rows), rdx);
-  } else {
-    mov(qword[frame_ + slot_offset(Slot::steps)], rows_ / step_rows());
+  mov(slot(Slot::last), args_);
+  if (stores_tiles()) {
+    mov(scratch_, arg(offsetof(TileArgs, c)));
+    mov(slot(Slot::sums), scratch_);
+    mov(scratch_, arg(offsetof(TileArgs, ldc)));
+    mov(slot(Slot::ldsums), scratch_);
   }
-  mov(qword[frame_ + slot_offset(Slot::unfinished)], 1);
   L(next);
-  mov(args_, slot(Slot::tile));
   mov(args_, arg(offsetof(TileArgs, next)));
   mov(slot(Slot::tile), args_);
   test(args_, args_);
   jnz(tile, T_NEAR);
   call(finish_);
+  locate_last_sums();
+  for_each_sum([&](int i, int v) { store_last_sum(i, v); });
+  if (!stores_tiles()) {
+    call(begin_);
+    call(finish_);
+  }
   vzeroupper();
   mov(rsp, slot(Slot::stack));
   for (auto r = std::rbegin(kSaved); r != std::rend(kSaved); ++r) pop(*r);
   ret();
 
   if (!key_.row_mask) {
-    L(rests);
+    L(rest);
+    call(finish_);
+    store_sums();
+    mov(args_, slot(Slot::tile));
+    copy_args();
     copy_rests();
     finish_with_rests();
     mov(rsp, frame_);
-    if (key_.masked) {
-      mov(args_, slot(Slot::tile));
-      prepare_mask();
-    }
+    mov(qword[frame_ + slot_offset(Slot::last)], 0);
+    mov(slot(Slot::sums), frame_);
+    mov(qword[frame_ + slot_offset(Slot::ldsums)], row_bytes());
+    mov(args_, slot(Slot::tile));
+    if (key_.masked) prepare_mask();
     jmp(next, T_NEAR);
   }
 
+  L(begin_);
+  begin_steps();
+  ret();
   L(step_);
   finish_rows(step_rows());
   ret();
@@ -116,7 +119,7 @@ void AmxCode::prepare_mask() {
 // Sums so far are loaded as tiles, but for a partial vector: a tile would read beyond the valid
 // columns, so that those sums pass through the scratch.
 void AmxCode::initialize_sums() {
-  if (goes_on(key_.sums) && !key_.masked) {
+  if (!key_.masked) {
     mov(a_[0], arg(offsetof(TileArgs, partial)));
     mov(b_stride_, arg(offsetof(TileArgs, ldpartial)));
     locate_second_row_tile();
@@ -124,32 +127,16 @@ void AmxCode::initialize_sums() {
         [&](int i, int v) { tileloadd(sums(i, v), ptr[a_[i] + b_stride_ + v * kTileBytes]); });
     return;
   }
-  mov(b_stride_, row_bytes());
-  if (goes_on(key_.sums)) {
-    mov(scratch_, arg(offsetof(TileArgs, partial)));
-    for (int i = 0; i < rows_; ++i) {
-      for (int v = 0; v < vectors_; ++v) {
-        load(vec(v), ptr[scratch_ + v * kTileBytes], key_.masked && v == vectors_ - 1);
-        vmovups(ptr[frame_ + start_offset() + i * row_bytes() + v * kTileBytes], vec(v));
-      }
-      if (i + 1 < rows_) add(scratch_, arg(offsetof(TileArgs, ldpartial)));
+  mov(scratch_, arg(offsetof(TileArgs, partial)));
+  for (int i = 0; i < rows_; ++i) {
+    for (int v = 0; v < vectors_; ++v) {
+      load(vec(v), ptr[scratch_ + v * kTileBytes], key_.masked && v == vectors_ - 1);
+      vmovups(ptr[frame_ + start_offset() + i * row_bytes() + v * kTileBytes], vec(v));
     }
+    if (i + 1 < rows_) add(scratch_, arg(offsetof(TileArgs, ldpartial)));
   }
-  for_each_sum([&](int i, int v) {
-    if (goes_on(key_.sums))
-      tileloadd(sums(i, v), sum_address(i, v, start_offset()));
-    else
-      tilezero(sums(i, v));
-  });
-}
-
-// Raw sums of whole vectors are results: tiles are stored where they belong.
-void AmxCode::store_to_c() {
-  mov(a_[0], arg(offsetof(TileArgs, c)));
-  mov(b_stride_, arg(offsetof(TileArgs, ldc)));
-  locate_second_row_tile();
-  for_each_sum(
-      [&](int i, int v) { tilestored(ptr[a_[i] + b_stride_ + v * kTileBytes], sums(i, v)); });
+  mov(b_stride_, row_bytes());
+  for_each_sum([&](int i, int v) { tileloadd(sums(i, v), sum_address(i, v, start_offset())); });
 }
 
 // With the first row of a matrix in a_[0] and the distance between its rows in b_stride_.
@@ -164,12 +151,38 @@ void AmxCode::store_sums() {
   for_each_sum([&](int i, int v) { tilestored(sum_address(i, v), sums(i, v)); });
 }
 
+// Where the sums of the last tile go: raw ones of whole vectors are results, and belong in C.
+void AmxCode::locate_last_sums() {
+  mov(last_[0], slot(Slot::sums));
+  mov(scratch_, slot(Slot::ldsums));
+  if (row_tiles_ == 1) return;
+  imul(last_[1], scratch_, first_row(1));
+  add(last_[1], last_[0]);
+}
+
+void AmxCode::store_last_sum(int i, int v) {
+  tilestored(ptr[last_[i] + scratch_ + v * kTileBytes], sums(i, v));
+}
+
 void AmxCode::multiply() {
-  Xbyak::Label next, loop, skip, done;
-  mov(b_stride_, kPanelGroupBytes);
+  const auto started = qword[frame_ + slot_offset(Slot::started)];
+  Xbyak::Label next, loop, skip, done, complete;
   mov(prefetch_, arg(offsetof(TileArgs, prefetch)));
   mov(pair_, arg(offsetof(TileArgs, pairs)));
   mov(pairs_left_, arg(offsetof(TileArgs, num_pairs)));
+  const auto store_last_sums = [&] {
+    locate_last_sums();
+    for_each_sum([&](int i, int v) { store_last_sum(i, v); });
+    if (!stores_tiles()) call(begin_);
+  };
+  if (goes_on(key_.sums)) {
+    store_last_sums();
+    mov(args_, slot(Slot::tile));
+    initialize_sums();
+  } else {
+    mov(started, 0);
+  }
+  mov(b_stride_, kPanelGroupBytes);
   xor_(groups_seen_, groups_seen_);
   L(next);
   test(pairs_left_, pairs_left_);
@@ -189,10 +202,21 @@ void AmxCode::multiply() {
     mov(b_[1], b_[0]);
     add(b_[1], field(offsetof(BlockPair, b_panel_stride)));
   }
+  if (!goes_on(key_.sums)) {
+    cmp(started, 0);
+    jnz(loop, T_NEAR);
+    mov(started, 1);
+    multiply_first_block();
+    if (!stores_tiles()) call(begin_);
+    dec(blocks_);
+    jz(skip, T_NEAR);
+  }
   L(loop);
   multiply_block();
-  store_unread_tile();
-  finish_step();
+  if (stores_tiles())
+    keep_vectors_awake();
+  else
+    finish_step();
   dec(blocks_);
   jnz(loop, T_NEAR);
   L(skip);
@@ -200,15 +224,35 @@ void AmxCode::multiply() {
   dec(pairs_left_);
   jmp(next, T_NEAR);
   L(done);
+  if (!goes_on(key_.sums)) {
+    cmp(started, 0);
+    jnz(complete, T_NEAR);
+    store_last_sums();
+    for_each_sum([&](int i, int v) { tilezero(sums(i, v)); });
+    L(complete);
+  }
+}
+
+void AmxCode::load_a(int i) { tileloadd(a(i), ptr[a_[i] + lda_]); }
+void AmxCode::load_b(int v) { tileloadd(b(v), ptr[b_[v / 2] + b_stride_ + v % 2 * kTileBytes]); }
+
+// Sums of the last tile are stored one by one, so that each has been multiplied to the end when its
+// turn comes.
+void AmxCode::multiply_first_block() {
+  locate_last_sums();
+  for_each_sum_by_column([&](int i, int v) {
+    if (i == 0) load_b(v);
+    if (v == 0) load_a(i);
+    store_last_sum(i, v);
+    tilezero(sums(i, v));
+    dot_product(sums(i, v), a(i), b(v));
+  });
+  advance_block();
 }
 
 // Loads past the L1 (tileloaddt1) are slower for either operand. All loads stand before the
 // products, whose operands are then on the way when they are due.
 void AmxCode::multiply_block() {
-  const auto load_b = [&](int v) {
-    tileloadd(b(v), ptr[b_[v / 2] + b_stride_ + v % 2 * kTileBytes]);
-  };
-  const auto load_a = [&](int i) { tileloadd(a(i), ptr[a_[i] + lda_]); };
   load_b(0);
   for (int i = 0; i < row_tiles_; ++i) load_a(i);
   if (vectors_ > 1) load_b(1);
@@ -216,6 +260,10 @@ void AmxCode::multiply_block() {
     for (int i = 0; i < row_tiles_; ++i) dot_product(sums(i, v), a(i), b(v));
     if (v + 2 < vectors_) load_b(v + 2);
   }
+  advance_block();
+}
+
+void AmxCode::advance_block() {
   // A line for every second k-group, as TileArgs::prefetch says.
   Xbyak::Label nothing;
   test(prefetch_, prefetch_);
@@ -227,18 +275,8 @@ void AmxCode::multiply_block() {
   for (int p = 0; p < (vectors_ + 1) / 2; ++p) add(b_[p], kBlockGroups * kPanelGroupBytes);
 }
 
-// A tile store takes about 1000 cycles more if neither a tile store nor a vector instruction came
-// in the last 2000 cycles. So the K loop of a long tile stores one that nobody reads every
-// kUnreadInterval blocks, beside the products.
-void AmxCode::store_unread_tile() {
-  const auto until_store = qword[frame_ + slot_offset(Slot::until_store)];
-  Xbyak::Label skip;
-  dec(until_store);
-  jnz(skip, T_NEAR);
-  mov(until_store, kUnreadInterval);
-  tilestored(ptr[frame_ + b_stride_ + unread_offset()], b(0));
-  L(skip);
-}
+// A tile store takes about 1000 cycles more if no vector instruction came in the last 2000 cycles.
+void AmxCode::keep_vectors_awake() { vpaddd(vec(0), vec(0), vec(0)); }
 
 void AmxCode::dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y) {
   if (is_integer(key_.gemm_type))
