@@ -1,8 +1,8 @@
 """The instruction sets (ISAs) that kernels may use.
 
 The names are ``generic``; on x86-64 ``avx2``, ``avx2_vnni``, ``avx512``, ``avx512_vnni``,
-``avx512_bf16`` and ``avx512_amx``; on AArch64 ``neon``, ``neon_dot``, ``neon_i8mm`` and
-``neon_bf16``.
+``avx512_bf16``, ``avx512_fp16`` and ``avx512_amx``; on AArch64 ``neon``, ``neon_dot``,
+``neon_i8mm`` and ``neon_bf16``.
 Each stands for a set of CPU features. The environment variable ``FBG_MAX_ISA`` sets the limit that
 a process starts with; it is read when fbg is imported.
 """

@@ -35,7 +35,8 @@ py::dtype dtype_of() {
 inline py::dtype dtype_of(GemmType family) {
   const int bytes = packed_format(family).b_bytes;
   if (bytes != 2) return bytes == 4 ? dtype_of<float>() : dtype_of<std::int8_t>();
-  return family == GemmType::float32_f16 ? dtype_of<float16>() : dtype_of<bfloat16>();
+  const bool halves = family == GemmType::float32_f16 || family == GemmType::float16;
+  return halves ? dtype_of<float16>() : dtype_of<bfloat16>();
 }
 
 template <class T>

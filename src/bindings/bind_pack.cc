@@ -93,6 +93,7 @@ PackedMatrix from_bytes(const std::shared_ptr<const std::byte>& data, std::int64
 }
 
 const char* accumulator_name(const PackedMatrix& b) {
+  if (b.family() == GemmType::float16) return "float16";
   if (!is_integer(b.family())) return "float32";
   return b.family() == GemmType::int16 ? "int16" : "int32";
 }

@@ -42,6 +42,13 @@ struct Packer<PackAToBFloat16> {
     return PackAToBFloat16(x);
   }
 };
+template <>
+struct Packer<PackAToFloat16> {
+  using Source = float;
+  static PackAToFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
+    return PackAToFloat16(x);
+  }
+};
 template <class T>
 struct Packer<PackAWithRowOffset<T>> {
   using Source = T;
@@ -72,6 +79,9 @@ PackedAs packed_as(const AOperand& a, GemmType weights, const char* function) {
     if (weights == GemmType::bfloat16 && bfloat16s)
       return {has_dtype<float>(a.array) ? PackerKind::to_bfloat16 : PackerKind::bfloat16s, weights};
     if (!plain) refuse("float weights take PackA of float32, not this packer");
+    if (weights == GemmType::float16 && multiplies_halves(active_features()))
+      return {PackerKind::to_float16, weights};
+    if (weights == GemmType::float16) return {PackerKind::floats, GemmType::float32_f16};
     return {PackerKind::floats, weights == GemmType::bfloat16 ? GemmType::float32_bf16 : weights};
   }
   if (bfloat16s) refuse("int8 and int4 weights do not take PackA of bfloat16");

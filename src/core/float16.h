@@ -61,4 +61,17 @@ inline float16 from_float<float16>(float x) {
   return {static_cast<std::uint16_t>(sign | half)};
 }
 
+// a * b + c, rounded once. Products are exact in double. So is the sum, or c is so much larger that
+// what it loses decides nothing. Rounded to odd, it keeps what float16 is rounded by.
+inline float16 multiply_add(float16 a, float16 b, float16 c) {
+  const double sum = static_cast<double>(to_float(a)) * to_float(b) + to_float(c);
+  const auto nearest = static_cast<float>(sum);
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (nearest < 0x1p24f && nearest > -0x1p24f && nearest != sum) {
+    bits -= (nearest > sum) == (nearest > 0);
+    bits |= 1;
+  }
+  return from_float<float16>(std::bit_cast<float>(bits));
+}
+
 }  // namespace fbg

@@ -44,6 +44,8 @@ constexpr IsaEntry kIsaTable[] = {
     {Isa::avx512, "avx512", kAvx512},
     {Isa::avx512_vnni, "avx512_vnni", kAvx512 | feature::avx512_vnni},
     {Isa::avx512_bf16, "avx512_bf16", kAvx512 | feature::avx512_vnni | feature::avx512_bf16},
+    {Isa::avx512_fp16, "avx512_fp16",
+     kAvx512 | feature::avx512_vnni | feature::avx512_bf16 | feature::avx512_fp16},
     {Isa::avx512_amx, "avx512_amx",
      kAvx512 | feature::avx512_vnni | feature::avx512_bf16 | feature::amx},
     {Isa::neon, "neon", feature::neon},

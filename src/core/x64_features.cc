@@ -6,14 +6,13 @@ namespace {
 
 constexpr bool bit(std::uint32_t reg, int index) { return (reg >> index) & 1u; }
 
-// AVX10 with vectors of 512 bits has everything of AVX-512 that kernels use, including VNNI and
-// bfloat16, whether or not the CPU has the flags of AVX-512 as well. With vectors of 256 bits only,
-// it adds nothing to AVX2 and AVX-VNNI that they would use.
-bool has_avx10_512(const X64Cpu& cpu, const CpuidRegisters& leaf7_1) {
-  if (!bit(leaf7_1.d, 19)) return false;
+// The version of AVX10 with vectors of 512 bits, or 0. It has everything of AVX-512 that kernels
+// use, including VNNI, bfloat16 and float16, whether or not the CPU has the flags of AVX-512 as
+// well. With vectors of 256 bits only, it adds nothing to AVX2 and AVX-VNNI that they would use.
+std::uint32_t avx10_512(const X64Cpu& cpu, const CpuidRegisters& leaf7_1) {
+  if (!bit(leaf7_1.d, 19)) return 0;
   const CpuidRegisters avx10 = cpu.cpuid(0x24, 0);
-  const std::uint32_t version = avx10.b & 0xff;
-  return version >= 1 && bit(avx10.b, 18);
+  return bit(avx10.b, 18) ? avx10.b & 0xff : 0;
 }
 
 }  // namespace
@@ -38,13 +37,20 @@ Features x64_features(const X64Cpu& cpu) {
   // F, DQ, CD, BW and VL.
   const bool avx512 = bit(leaf7.b, 16) && bit(leaf7.b, 17) && bit(leaf7.b, 28) &&
                       bit(leaf7.b, 30) && bit(leaf7.b, 31);
-  const bool avx10 = has_avx10_512(cpu, leaf7_1);
+  const std::uint32_t avx10 = avx10_512(cpu, leaf7_1);
   if (!os_zmm || !(avx512 || avx10)) return f;
   f |= feature::avx512;
   if (avx10 || bit(leaf7.c, 11)) f |= feature::avx512_vnni;
   if (avx10 || bit(leaf7_1.a, 5)) f |= feature::avx512_bf16;
+  if (avx10 || bit(leaf7.d, 23)) f |= feature::avx512_fp16;
   const bool amx = bit(leaf7.d, 24) && bit(leaf7.d, 25) && bit(leaf7.d, 22);  // tiles, int8, bf16
-  if (os_tiles && amx && cpu.tiles_permitted()) f |= feature::amx;
+  if (avx10 >= 2) f |= feature::avx10_2;
+  if (!os_tiles || !amx || !cpu.tiles_permitted()) return f;
+  f |= feature::amx;
+  const CpuidRegisters tiles = cpu.cpuid(0x1e, 1);
+  if (bit(leaf7_1.a, 21)) f |= feature::amx_fp16;
+  if (bit(tiles.a, 4)) f |= feature::amx_fp8;
+  if (bit(tiles.a, 6)) f |= feature::amx_tf32;
   return f;
 }
 

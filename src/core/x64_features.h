@@ -9,6 +9,14 @@
 
 namespace fbg {
 
+// Of CPUs that are to come, and detected only: no kernel needs them (docs/add-a-kernel.md).
+namespace feature {
+inline constexpr Features amx_fp16 = 1u << 11;  // tdpfp16ps
+inline constexpr Features amx_fp8 = 1u << 12;   // tdpbf8ps and its like
+inline constexpr Features amx_tf32 = 1u << 13;  // tmmultf32ps
+inline constexpr Features avx10_2 = 1u << 14;   // vdpphps, vpdpbssd
+}  // namespace feature
+
 struct CpuidRegisters {
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
 };

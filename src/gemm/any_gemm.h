@@ -16,6 +16,7 @@ enum class PackerKind : std::uint8_t {
   floats,        // PackA
   bfloat16s,     // PackA
   to_bfloat16,   // PackAToBFloat16
+  to_float16,    // PackAToFloat16
   quantized,     // PackAWithQuantRowOffset
   offset_uint8,  // PackAWithRowOffset
   offset_int8    // PackAWithRowOffset
@@ -33,6 +34,8 @@ auto with_packer(PackerKind kind, Use use) {
       return use(std::type_identity<PackA<bfloat16>>());
     case PackerKind::to_bfloat16:
       return use(std::type_identity<PackAToBFloat16>());
+    case PackerKind::to_float16:
+      return use(std::type_identity<PackAToFloat16>());
     case PackerKind::quantized:
       return use(std::type_identity<PackAWithQuantRowOffset>());
     case PackerKind::offset_uint8:
@@ -43,9 +46,16 @@ auto with_packer(PackerKind kind, Use use) {
   __builtin_unreachable();
 }
 
+// Whether the CPU multiplies float16 by float16 (Float16). Where it does not, such weights multiply
+// float rows, as Float32F16.
+inline bool multiplies_halves(Features features) {
+  return choose_geometry(GemmType::float16, features).isa != Isa::generic;
+}
+
 class AnyGemm : public GemmDriver {
  public:
-  // `family` is the family of the weights b, or float32_bf16 for bfloat16. Throws as Gemm does,
+  // `family` is the family of the weights b, or float32_bf16 for bfloat16, or float32_f16 for
+  // float16. Throws as Gemm does,
   // and std::invalid_argument where the kernels of the family read other elements than the packer
   // gives.
   AnyGemm(PackerKind packer, GemmType family, const PackedMatrix& b, const PipelineView& pipeline,
@@ -61,7 +71,9 @@ class AnyGemm : public GemmDriver {
       using Read = typename A::Element;
       constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
       constexpr bool kRounded = std::is_same_v<Read, bfloat16>;
-      if (kBytes != reads_bytes(family) || kRounded != (family == GemmType::bfloat16))
+      constexpr bool kHalf = std::is_same_v<Read, float16>;
+      if (kBytes != reads_bytes(family) || kRounded != (family == GemmType::bfloat16) ||
+          kHalf != (family == GemmType::float16))
         throw std::invalid_argument("gemm: these weights do not multiply what the packer gives");
       return {family, A::kHasScale, a_shift<A>()};
     });

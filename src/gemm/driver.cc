@@ -54,6 +54,11 @@ std::int64_t GemmDriver::gated_columns(std::int64_t rows) const noexcept {
                                   std::max<std::int64_t>(n_ / 2, kPanelColumns));
 }
 
+std::int64_t GemmDriver::depth_unit() const noexcept {
+  if (gemm_type_ == GemmType::float16) return kHalfDepth;
+  return geometry_.interleaved_vectors > 0 ? 2 : geometry_.block_groups;
+}
+
 BalancedSplit GemmDriver::split_depth(std::int64_t max_groups) const noexcept {
   const std::int64_t unit = depth_unit();
   return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups_, unit), 1),

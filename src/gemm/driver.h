@@ -93,9 +93,7 @@ class GemmDriver {
   void unshift(Range rows, Range cols, const PackedMatrix& b, OutputView c) const noexcept;
   // The blocks of k, each of at most max_groups k-groups, in units that are not divided; the
   // k-groups of such a range; and the least max_groups that leaves K whole.
-  std::int64_t depth_unit() const {
-    return geometry_.interleaved_vectors > 0 ? 2 : geometry_.block_groups;
-  }
+  std::int64_t depth_unit() const noexcept;
   BalancedSplit split_depth(std::int64_t max_groups) const noexcept;
   Range depth_range(Range units) const noexcept;
   std::int64_t all_groups() const noexcept;

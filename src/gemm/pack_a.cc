@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -108,6 +109,35 @@ void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
       kernels.float_to_bfloat16(x, static_cast<std::size_t>(n),
                                 reinterpret_cast<std::uint16_t*>(out + begin));
+    });
+    zero_tail(out, a_.cols);
+  }
+}
+
+void PackAToFloat16::prepare(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = simd::kernels(block.features).weights;
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    std::uint32_t largest = 0;  // bits, whose order is that of magnitudes, with NaN at the end
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t, const float* x, std::int64_t n) {
+      const float piece = kernels.largest_magnitude(x, 1.0f, nullptr, static_cast<std::size_t>(n));
+      largest = std::max(largest, std::bit_cast<std::uint32_t>(piece));
+    });
+    constexpr std::uint32_t kExponent = 0x7f800000u, kOne = 0x3f800000u;
+    // Both the scale and what it is divided by are normal numbers.
+    std::uint32_t scale = std::clamp(largest & kExponent, 1u << 23, 253u << 23);
+    if (largest == 0 || largest >= kExponent) scale = kOne;
+    block.scale[i] = std::bit_cast<float>(scale);
+  }
+}
+
+void PackAToFloat16::pack(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = simd::kernels(block.features).rows;
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    auto* out = packed_row<float16>(block, i);
+    const float factor = 1 / block.scale[i];
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
+      kernels.float_to_half(x, factor, static_cast<std::size_t>(n),
+                            reinterpret_cast<std::uint16_t*>(out + begin));
     });
     zero_tail(out, a_.cols);
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/float16.h"
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/rows.cc"
@@ -309,6 +310,21 @@ void half_to_float(const std::uint16_t* x, std::size_t n, float* y) {
   });
 }
 
+void float_to_half(const float* x, float factor, std::size_t n, std::uint16_t* y) {
+  if constexpr (kX86Vectors) {
+    const FloatTag d;
+    const hn::Rebind<std::uint16_t, FloatTag> d16;
+    const hn::Rebind<hwy::float16_t, FloatTag> dh;
+    const auto by = hn::Set(d, factor);
+    for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      const auto half = hn::DemoteTo(dh, hn::Mul(access.load(d, x + i), by));
+      access.store(hn::BitCast(d16, half), d16, y + i);
+    });
+  } else {
+    for (std::size_t i = 0; i < n; ++i) y[i] = from_float<float16>(x[i] * factor).bits;
+  }
+}
+
 void bfloat16_to_float(const std::uint16_t* x, std::size_t n, float* y) {
   const FloatTag d;
   const hn::RebindToUnsigned<FloatTag> du;
@@ -375,6 +391,7 @@ const RowKernels kRowKernels = {
     .widen_groups = widen_groups,
     .half_to_float = half_to_float,
     .bfloat16_to_float = bfloat16_to_float,
+    .float_to_half = float_to_half,
     .float_to_bfloat16 = float_to_bfloat16,
     .pair_bfloat16 = pair_bfloat16,
     .pair_words = pair_words,

@@ -78,6 +78,8 @@ struct RowKernels {
   // y = float(x): float16 (IEEE binary16 bits) and bfloat16 bits to float32.
   void (*half_to_float)(const std::uint16_t* x, std::size_t n, float* y);
   void (*bfloat16_to_float)(const std::uint16_t* x, std::size_t n, float* y);
+  // y = float16(x * factor), half to even; a NaN stays a NaN.
+  void (*float_to_half)(const float* x, float factor, std::size_t n, std::uint16_t* y);
   // y = bfloat16(x), half to even; a NaN stays a NaN.
   void (*float_to_bfloat16)(const float* x, std::size_t n, std::uint16_t* y);
   // y[i] = bfloat16(a[i]) | bfloat16(b[i]) << 16: two rows as k-groups of the bfloat16 dot product.

@@ -20,6 +20,7 @@ ALGORITHMS = {
     "avx512": VECTORS | {"blocked_im2col"},
     "avx512_vnni": VECTORS | {"blocked_im2col"},
     "avx512_bf16": VECTORS | {"blocked_im2col"},
+    "avx512_fp16": VECTORS | {"blocked_im2col"},
     "avx512_amx": VECTORS | {"blocked_im2col", "flattened_rows", "block_diagonal"},
 }
 

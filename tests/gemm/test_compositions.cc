@@ -103,8 +103,9 @@ class Compositions : public testing::Test {
   int expect_all() {
     return expect_family<A, Int32>() + expect_family<A, Int16>() + expect_family<A, Float32>() +
            expect_family<A, BFloat16>() + expect_family<A, Float32BF16>() +
-           expect_family<A, Float32F16>() + expect_family<A, Int4<32>>() +
-           expect_family<A, Int4<64>>() + expect_family<A, Int4<128>>();
+           expect_family<A, Float32F16>() + expect_family<A, Float16>() +
+           expect_family<A, Int4<32>>() + expect_family<A, Int4<64>>() +
+           expect_family<A, Int4<128>>();
   }
 
  private:
@@ -182,6 +183,7 @@ TEST_F(Compositions, OfFloats) {
   EXPECT_EQ(expect_all<PackA<float>>(), 3);
   EXPECT_EQ(expect_all<PackA<bfloat16>>(), 1);
   EXPECT_EQ(expect_all<PackAToBFloat16>(), 1);
+  EXPECT_EQ(expect_all<PackAToFloat16>(), 1);
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
   EXPECT_EQ(c, std::vector<std::int32_t>(5 * 33, 40 * 21));
 
   for (const PackerKind packer :
-       {PackerKind::floats, PackerKind::bfloat16s, PackerKind::to_bfloat16})
+       {PackerKind::floats, PackerKind::bfloat16s, PackerKind::to_bfloat16, PackerKind::to_float16})
     EXPECT_THROW(AnyGemm(packer, GemmType::int32, b, none, 5), std::invalid_argument);
   const auto floats = PackedB<Float32>::pack({std::vector<float>(6).data(), 2, 3, 3, 1});
   for (const PackerKind packer : {PackerKind::bytes, PackerKind::quantized, PackerKind::bfloat16s})

@@ -163,6 +163,7 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
   const BlockPair whole{nullptr, 0, b.data(), groups * panel_group, groups};
   std::vector<std::int32_t> b_sums;
   if (integer) b_sums = column_sums({&whole, 1}, kPanelColumns, 0);
+  const std::vector<float> scales(static_cast<std::size_t>(tallest), 0.5f);
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);
@@ -180,6 +181,7 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
       args.columns = geometry.lanes;
       args.c = c.data();
       args.key = &key;
+      args.a_scale = scales.data();
       {
         const KernelScope scope(geometry, rows);
         find_kernel(key)(&args);

@@ -97,8 +97,8 @@ std::string reason(const Bytes& bytes, bool verify = true) {
 
 template <class>
 class StoredBlock : public testing::Test {};
-using Families =
-    testing::Types<Int32, Int16, Float32, BFloat16, Float32F16, Int4<32>, Int4<64>, Int4<128>>;
+using Families = testing::Types<Int32, Int16, Float32, BFloat16, Float32F16, Float16, Int4<32>,
+                                Int4<64>, Int4<128>>;
 TYPED_TEST_SUITE(StoredBlock, Families);
 
 TYPED_TEST(StoredBlock, ComesBackWithoutACopyOrAPack) {
@@ -122,6 +122,7 @@ TYPED_TEST(StoredBlock, OfAnotherFamilyIsRefused) {
   accepted += reason<BFloat16>(bytes).empty();
   accepted += reason<Float32BF16>(bytes).empty();
   accepted += reason<Float32F16>(bytes).empty();
+  accepted += reason<Float16>(bytes).empty();
   accepted += reason<Int4<32>>(bytes).empty();
   accepted += reason<Int4<64>>(bytes).empty();
   accepted += reason<Int4<128>>(bytes).empty();

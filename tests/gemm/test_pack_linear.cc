@@ -82,7 +82,7 @@ PackedMatrix pack_matrix(const Matrix& w, std::int64_t k, std::int64_t n) {
 template <class>
 class PackLinear : public testing::Test {};
 using Families =
-    testing::Types<Int32, Float32, BFloat16, Float32F16, Int4<32>, Int4<64>, Int4<128>>;
+    testing::Types<Int32, Float32, BFloat16, Float32F16, Float16, Int4<32>, Int4<64>, Int4<128>>;
 TYPED_TEST_SUITE(PackLinear, Families);
 
 TYPED_TEST(PackLinear, GivesTheBytesOfPackedB) {

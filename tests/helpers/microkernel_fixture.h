@@ -13,7 +13,7 @@ namespace fbg::test {
 
 inline std::string family_name(const testing::TestParamInfo<Family>& family) {
   constexpr const char* names[] = {"int32", "float32",  "bfloat16", "float32_bf16", "float32_f16",
-                                   "int16", "int4_g32", "int4_g64", "int4_g128"};
+                                   "int16", "int4_g32", "int4_g64", "int4_g128",    "float16"};
   return std::string(names[static_cast<int>(family.param.gemm_type)]) + "_" +
          isa_name(family.param.isa) + (family.param.narrow ? "_narrow" : "");
 }

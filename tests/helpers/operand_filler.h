@@ -19,9 +19,9 @@
 namespace fbg::test {
 
 inline constexpr GemmType kGemmTypes[] = {
-    GemmType::int32,    GemmType::int16,        GemmType::float32,
-    GemmType::bfloat16, GemmType::float32_bf16, GemmType::float32_f16,
-    GemmType::int4_g32, GemmType::int4_g64,     GemmType::int4_g128};
+    GemmType::int32,        GemmType::int16,       GemmType::float32, GemmType::bfloat16,
+    GemmType::float32_bf16, GemmType::float32_f16, GemmType::float16, GemmType::int4_g32,
+    GemmType::int4_g64,     GemmType::int4_g128};
 
 // An accumulator family on the ISA that generates it.
 struct Family {
@@ -179,6 +179,8 @@ class OperandFiller {
       fill_bytes(to, bytes);
     else if (gemm_type == GemmType::bfloat16)
       fill_bfloat16(to, bytes, magnitude_);
+    else if (gemm_type == GemmType::float16)
+      fill_with<float16>(to, bytes, [&] { return from_float<float16>(left(magnitude_)); });
     else
       fill_floats(to, bytes, magnitude_);
   }
@@ -295,6 +297,8 @@ class OperandFiller {
     if (reads_bytes(gemm_type) || bytes == 0) return;
     if (gemm_type == GemmType::bfloat16)
       place_special<bfloat16>(a, bytes);
+    else if (gemm_type == GemmType::float16)
+      place_special<float16>(a, bytes);
     else
       place_special<float>(a, bytes);
   }
@@ -303,7 +307,7 @@ class OperandFiller {
     if (reads_bytes(gemm_type) || bytes == 0) return;
     if (gemm_type == GemmType::float32)
       place_special<float>(b, bytes);
-    else if (gemm_type == GemmType::float32_f16)
+    else if (gemm_type == GemmType::float32_f16 || gemm_type == GemmType::float16)
       place_special<float16>(b, bytes);
     else
       place_special<bfloat16>(b, bytes);

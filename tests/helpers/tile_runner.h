@@ -48,7 +48,9 @@ class TileRunner : public OperandFiller {
 
   // Whether there are kernels that read A through pointers. A matrix unit has none, and the
   // pointers of more rows do not fit the registers.
-  bool has_indirect() const { return geometry.block_groups == 1 && !is_int4(gemm_type); }
+  bool has_indirect() const {
+    return geometry.block_groups == 1 && !is_int4(gemm_type) && gemm_type != GemmType::float16;
+  }
   int max_indirect_rows() const { return std::min(geometry.max_rows, 12); }
 
   // Groups of int4 weights are deep: as many as have about the k of so many groups of 4.
@@ -383,7 +385,7 @@ class TileRunner : public OperandFiller {
   // the end of its range, and no negative element of B.
   void sign_rows(std::byte* a, std::int64_t rows, std::int64_t row_bytes, std::int64_t ld) const {
     if (!one_signed_ || reads_bytes(gemm_type)) return;
-    const std::int64_t size = gemm_type == GemmType::bfloat16 ? 2 : 4;
+    const std::int64_t size = packed_format(gemm_type).a_bytes;
     for (std::int64_t row = 0; row < rows; ++row)
       for (std::int64_t end = size; end <= row_bytes; end += size)
         set_sign(a[row * ld + end - 1], is_negative(row));

@@ -130,7 +130,7 @@ Results results(const Graph& graph, const Capacity& c, bool poisons = false) {
 
 template <class Acc>
 class PlanContract : public testing::Test {};
-using Families = testing::Types<Int32, Float32, BFloat16, Float32F16>;
+using Families = testing::Types<Int32, Float32, BFloat16, Float32F16, Float16>;
 TYPED_TEST_SUITE(PlanContract, Families);
 
 TYPED_TEST(PlanContract, ARunAllocatesNothingOnAnyThread) {

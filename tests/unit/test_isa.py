@@ -6,7 +6,8 @@ import fbg
 from helpers.fresh_python import run_python
 
 NAMES = (
-    *("generic", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16", "avx512_amx"),
+    *("generic", "avx2", "avx2_vnni", "avx512", "avx512_vnni"),
+    *("avx512_bf16", "avx512_fp16", "avx512_amx"),
     *("neon", "neon_dot", "neon_i8mm", "neon_bf16"),
 )
 

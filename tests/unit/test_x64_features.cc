@@ -29,13 +29,14 @@ struct Machine {
   CpuidRegisters& leaf(std::uint32_t number, std::uint32_t subleaf = 0) {
     return leaves[{number, subleaf}];
   }
-  Isa isa() const {
-    return best_isa(x64_features({[&](std::uint32_t number, std::uint32_t subleaf) {
-                                    const auto found = leaves.find({number, subleaf});
-                                    return found == leaves.end() ? CpuidRegisters{} : found->second;
-                                  },
-                                  [&] { return xcr0; }, [&] { return tiles_permitted; }}));
+  Features features() const {
+    return x64_features({[&](std::uint32_t number, std::uint32_t subleaf) {
+                           const auto found = leaves.find({number, subleaf});
+                           return found == leaves.end() ? CpuidRegisters{} : found->second;
+                         },
+                         [&] { return xcr0; }, [&] { return tiles_permitted; }});
   }
+  Isa isa() const { return best_isa(features()); }
 };
 
 Machine haswell() {
@@ -61,7 +62,7 @@ Machine sapphire_rapids() {
   Machine m = ice_lake();
   m.leaf(7).a = 1;
   m.leaf(7, 1).a = bits({4, 5});
-  m.leaf(7).d = bits({22, 24, 25});
+  m.leaf(7).d = bits({22, 23, 24, 25});
   m.xcr0 = kTiles;
   return m;
 }
@@ -85,9 +86,9 @@ TEST(X64Features, CpusHaveTheirInstructionSet) {
 TEST(X64Features, StateThatIsNotSavedIsNotUsed) {
   Machine m = sapphire_rapids();
   m.xcr0 = kZmm;
-  EXPECT_EQ(m.isa(), Isa::avx512_bf16);
+  EXPECT_EQ(m.isa(), Isa::avx512_fp16);
   m.xcr0 = kTiles & ~0x20000u;  // the configuration of tiles, but not their data
-  EXPECT_EQ(m.isa(), Isa::avx512_bf16);
+  EXPECT_EQ(m.isa(), Isa::avx512_fp16);
   m.xcr0 = kZmm & ~0x80u;  // not the upper half of the vector registers
   EXPECT_EQ(m.isa(), Isa::avx2_vnni);
   m.xcr0 = kYmm;
@@ -102,10 +103,14 @@ TEST(X64Features, StateThatIsNotSavedIsNotUsed) {
 TEST(X64Features, DeniedTilesAreNotUsed) {
   Machine m = sapphire_rapids();
   m.tiles_permitted = false;
-  EXPECT_EQ(m.isa(), Isa::avx512_bf16);
+  EXPECT_EQ(m.isa(), Isa::avx512_fp16);
 }
 
 TEST(X64Features, EveryFlagOfAnInstructionSetCounts) {
+  Machine without = sapphire_rapids();
+  without.tiles_permitted = false;
+  without.leaf(7).d &= ~bits({23});
+  EXPECT_EQ(without.isa(), Isa::avx512_bf16);
   for (const int missing : {16, 17, 28, 30, 31}) {
     Machine m = sapphire_rapids();
     m.leaf(7).b &= ~bits({missing});
@@ -114,7 +119,7 @@ TEST(X64Features, EveryFlagOfAnInstructionSetCounts) {
   for (const int missing : {22, 24, 25}) {
     Machine m = sapphire_rapids();
     m.leaf(7).d &= ~bits({missing});
-    EXPECT_EQ(m.isa(), Isa::avx512_bf16) << missing;
+    EXPECT_EQ(m.isa(), Isa::avx512_fp16) << missing;
   }
   for (const int missing : {3, 5, 8}) {
     Machine m = sapphire_rapids();
@@ -132,9 +137,23 @@ TEST(X64Features, EveryFlagOfAnInstructionSetCounts) {
   EXPECT_EQ(m.isa(), Isa::avx512_vnni);
 }
 
+TEST(X64Features, WhatNoKernelNeedsYetIsDetected) {
+  constexpr Features kTilesOnly = feature::amx_fp16 | feature::amx_fp8 | feature::amx_tf32;
+  Machine m = sapphire_rapids();
+  EXPECT_EQ(m.features() & (kTilesOnly | feature::avx10_2), 0u);
+  m.leaf(7, 1).a |= bits({21});
+  EXPECT_EQ(m.features() & kTilesOnly, feature::amx_fp16);
+  m.leaf(0x1e, 1).a = bits({4, 6});
+  EXPECT_EQ(m.features() & kTilesOnly, kTilesOnly);
+  m.tiles_permitted = false;
+  EXPECT_EQ(m.features() & kTilesOnly, 0u);
+  EXPECT_EQ(avx10(1, {18}).features() & feature::avx10_2, 0u);
+  EXPECT_EQ(avx10(2, {18}).features() & feature::avx10_2, feature::avx10_2);
+}
+
 TEST(X64Features, Avx10With512BitsIsAvx512) {
-  EXPECT_EQ(avx10(1, {16, 17, 18}).isa(), Isa::avx512_bf16);
-  EXPECT_EQ(avx10(2, {16, 17, 18}).isa(), Isa::avx512_bf16);
+  EXPECT_EQ(avx10(1, {16, 17, 18}).isa(), Isa::avx512_fp16);
+  EXPECT_EQ(avx10(2, {16, 17, 18}).isa(), Isa::avx512_fp16);
   Machine m = avx10(2, {18});
   m.leaf(7).d = bits({22, 24, 25});
   m.xcr0 = kTiles;

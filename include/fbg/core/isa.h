@@ -22,14 +22,16 @@ enum class Isa : std::uint8_t {
   avx512,
   avx512_vnni,
   avx512_bf16,
+  avx512_fp16,
   avx512_amx,
   neon,
   neon_dot,
   neon_i8mm,
   neon_bf16
 };
-inline constexpr Isa kAllIsas[] = {Isa::generic,     Isa::avx2,        Isa::avx2_vnni,  Isa::avx512,
-                                   Isa::avx512_vnni, Isa::avx512_bf16, Isa::avx512_amx, Isa::neon,
+inline constexpr Isa kAllIsas[] = {Isa::generic,     Isa::avx2,        Isa::avx2_vnni,
+                                   Isa::avx512,      Isa::avx512_vnni, Isa::avx512_bf16,
+                                   Isa::avx512_fp16, Isa::avx512_amx,  Isa::neon,
                                    Isa::neon_dot,    Isa::neon_i8mm,   Isa::neon_bf16};
 
 using Features = std::uint32_t;
@@ -44,6 +46,7 @@ inline constexpr Features neon = 1u << 6;         // AArch64 with Advanced SIMD,
 inline constexpr Features neon_dot = 1u << 7;     // sdot
 inline constexpr Features neon_i8mm = 1u << 8;    // sudot
 inline constexpr Features neon_bf16 = 1u << 9;    // bfdot
+inline constexpr Features avx512_fp16 = 1u << 10;  // vfmadd231ph
 // Of a product, not of a CPU: its int8 weights are narrow (PackedMatrix::is_narrow). Whoever
 // chooses kernels for weights adds this to the features that they may use.
 inline constexpr Features narrow_weights = 1u << 31;

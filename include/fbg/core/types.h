@@ -2,7 +2,8 @@
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
 //   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 2 for bfloat16, 1
-//              for float; for int4, the k that share a scale. Those kr values are a k-group
+//              for float and float16; for int4, the k that share a scale. Those kr values are a
+//              k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr], or as Int4 says
 //   mr nr      rows and columns of a tile of C, which one call of a microkernel computes
 //   mc         rows of A that are packed at a time
@@ -39,7 +40,7 @@ struct alignas(8) RowExtent {
   float lo, hi;
 };
 
-// 16-bit floats as storage; arithmetic happens in float.
+// 16-bit floats as storage; arithmetic happens in float, but for that of Float16.
 struct bfloat16 {
   std::uint16_t bits = 0;
   friend bool operator==(bfloat16, bfloat16) = default;
@@ -60,7 +61,8 @@ enum class GemmType : std::uint8_t {
   int16,
   int4_g32,
   int4_g64,
-  int4_g128
+  int4_g128,
+  float16
 };
 
 inline constexpr int kPanelColumns = 32;
@@ -107,7 +109,7 @@ struct WeightFormat {
 };
 
 // In the order of GemmType.
-inline constexpr std::array<WeightFormat, 9> kWeightFormats{
+inline constexpr std::array<WeightFormat, 10> kWeightFormats{
     {{"int8", "int32_u8_s8", {4, kPanelColumns, 1, 1}},
      {"float32", "fp32_f32_f32", {1, kPanelColumns, 4, 4}},
      {"bfloat16", "fp32_bf16_bf16", {2, kPanelColumns, 2, 2}},
@@ -116,7 +118,8 @@ inline constexpr std::array<WeightFormat, 9> kWeightFormats{
      {"int8", "int16_u8_s8", {4, kPanelColumns, 1, 1}},
      {"int4", "fp32_u8_s4g32", {32, kPanelColumns, 1, 1, false, true}},
      {"int4_g64", "fp32_u8_s4g64", {64, kPanelColumns, 1, 1, false, true}},
-     {"int4_g128", "fp32_u8_s4g128", {128, kPanelColumns, 1, 1, false, true}}}};
+     {"int4_g128", "fp32_u8_s4g128", {128, kPanelColumns, 1, 1, false, true}},
+     {"float16_accum", "fp16_f16_f16", {1, kPanelColumns, 2, 2}}}};
 
 constexpr const WeightFormat& weight_format(GemmType gemm_type) {
   return kWeightFormats[static_cast<std::size_t>(gemm_type)];
@@ -162,6 +165,18 @@ struct BFloat16 : FamilyOf<GemmType::bfloat16, bfloat16, bfloat16, float> {};
 struct Float32BF16 : FamilyOf<GemmType::float32_bf16, float, bfloat16, float> {};
 
 struct Float32F16 : FamilyOf<GemmType::float32_f16, float, float16, float> {};
+
+// float16 x float16, multiplied and added in float16, for CPUs that do so twice as fast. The sums
+// of kHalfDepth consecutive k are added up in float, times the scale of the row, a power of two by
+// which its elements were divided (PackAToFloat16). Weights have the layout of Float32F16. For n
+// such k:
+//
+//   s0 = s1 = 0;  s_(k % 2) = fma(a_k, b_k, s_(k % 2)) for k below n / 4 * 4
+//   s0 = fma(a_k, b_k, s0) for the others;  C = fma(float(s0 + s1), scale, C)
+//
+// A sum beyond 65504 is infinite. As rows are scaled, none is if weights are at most 250.
+struct Float16 : FamilyOf<GemmType::float16, float16, float16, float> {};
+inline constexpr int kHalfDepth = 128;
 
 // uint8 x 4-bit weights q in [-8, 7], in groups of kGroup along K that have a scale of their own
 // for each column. A group is a k-group. Its dot products are exact int32 sums, which are then

@@ -120,6 +120,26 @@ class PackAToBFloat16 {
   MatrixView<const float> a_;
 };
 
+// float rounded to float16 (half to even) while it is packed. Each row is divided by a power of
+// two, its scale, so that its largest magnitude is from 1 to 2. Zeros have the scale 1, and so has
+// a row that holds NaN or infinity.
+class PackAToFloat16 {
+ public:
+  using Element = float16;
+  static constexpr bool kHasScale = true;
+
+  explicit PackAToFloat16(MatrixView<const float> a) : a_(a) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const float16* in_place() const { return nullptr; }
+  std::int64_t in_place_ld() const { return 0; }
+  void prepare(Range rows, ABlock& block) const noexcept;
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const float> a_;
+};
+
 // Quantized already: uint8, or int8 that is shifted by 128 while it is packed. Scale and zero point
 // are those of the source type; there is one of each, or one for each row.
 template <class T>

@@ -34,6 +34,8 @@ def check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:
     floating = dtype not in (None, "int8")
     kind = "int4" if dtype == "int4" else "float" if floating else "int8"
     allowed = ("float32", None) if floating else ("int32", "int16", None)
+    if dtype == "float16":
+        kind, allowed = dtype, ("float32", "float16", None)
     require_choice(accum, f"PackedB: accum of {kind} weights", *allowed)
     if outlier_bits is None:
         return

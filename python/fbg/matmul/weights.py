@@ -39,6 +39,7 @@ WEIGHT_LIMITS = {
     "float32": np.inf,
     "bfloat16": 3.3895e38,
     "float16": 65504.0,
+    "float16_accum": 250.0,  # the sums of a part of K cannot exceed 65504
     "int8": np.inf,
     # Scales and offsets are float16.
     **{name: 4.4e5 if layout.symmetric else 65504.0 for name, layout in INT4_DTYPES.items()},

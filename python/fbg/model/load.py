@@ -85,7 +85,8 @@ def load(
         weights are mapped; or a file that ends in ".onnx" or a directory that `Net.save` wrote:
         docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
-        activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
+        activations in bfloat16; "float16": weights in float16, products in float32;
+        "float16_accum": products in float16, too, on CPUs with AVX512-FP16; "int8": weights
         with one scale per output column, activations quantized per token; "int4": weights of 4 bits
         in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
         ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,

@@ -13,6 +13,7 @@ VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
 EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")
 INT16 = ("int16_maddubs_addw_zmm", "int16_maddubs_addw_ymm")
 BF16 = ("bf16_vdpbf16ps_zmm",)
+FP16 = ("fp16_vfmadd_zmm",)
 AMX_INT8 = ("int8_tdpbusd",)
 AMX_BF16 = ("bf16_tdpbf16ps",)
 
@@ -24,20 +25,29 @@ NEON_BF16 = ("bf16_bfdot_neon",)
 
 STEADY = 0.9  # part of the best sample that half of the others reach on a quiet machine
 
+FLOATS = ("fp32", "bf16", "fp16")
 Peaks = dict[str, tuple[str, ...]]
 
 # Instructions of the kernels of a family under an ISA limit, best instruction first. With VNNI,
-# int16 accumulation is left to int32; bfloat16 without its instruction is computed in fp32.
-AVX2: Peaks = {"int8": EXACT[1:], "int16": INT16[1:], "fp32": FP32[1:], "bf16": FP32[1:]}
-AVX512: Peaks = {"int8": EXACT, "int16": INT16, "fp32": FP32, "bf16": FP32}
-NEON: Peaks = {"int8": NEON_INT8, "int16": NEON_INT8, "fp32": NEON_FP32, "bf16": NEON_FP32}
+# int16 accumulation is left to int32; bfloat16 and
+# float16 sums without their instructions are computed in fp32.
+AVX2: Peaks = {"int8": EXACT[1:], "int16": INT16[1:], **dict.fromkeys(FLOATS, FP32[1:])}
+AVX512: Peaks = {"int8": EXACT, "int16": INT16, **dict.fromkeys(FLOATS, FP32)}
+NEON: Peaks = {"int8": NEON_INT8, "int16": NEON_INT8, **dict.fromkeys(FLOATS, NEON_FP32)}
 BY_ISA: dict[str, Peaks] = {
     "avx2": AVX2,
     "avx2_vnni": {**AVX2, "int8": VNNI[1:], "int16": VNNI[1:]},
     "avx512": AVX512,
     "avx512_vnni": {**AVX512, "int8": VNNI, "int16": VNNI},
     "avx512_bf16": {**AVX512, "int8": VNNI, "int16": VNNI, "bf16": BF16},
-    "avx512_amx": {**AVX512, "int8": AMX_INT8 + VNNI, "int16": VNNI, "bf16": AMX_BF16 + BF16},
+    "avx512_fp16": {**AVX512, "int8": VNNI, "int16": VNNI, "bf16": BF16, "fp16": FP16 + FP32},
+    "avx512_amx": {
+        **AVX512,
+        "int8": AMX_INT8 + VNNI,
+        "int16": VNNI,
+        "bf16": AMX_BF16 + BF16,
+        "fp16": FP16 + FP32,
+    },
     "neon": NEON,
     "neon_dot": {**NEON, "int8": NEON_DOT, "int16": NEON_DOT},
     "neon_i8mm": {**NEON, "int8": NEON_I8MM, "int16": NEON_I8MM},
@@ -48,6 +58,7 @@ FAMILIES = {
     **dict.fromkeys(INT4_DTYPES, "int8"),  # widened to int8 in registers
     "bfloat16": "bf16",
     "float16": "fp32",
+    "float16_accum": "fp16",
     "float32": "fp32",
 }
 

@@ -54,6 +54,30 @@ Value dot(const TileArgs& args, std::int64_t i, std::int64_t j, Value start) noe
   return value;
 }
 
+// See Float16.
+Value dot_halves(const TileArgs& args, std::int64_t i, std::int64_t j, Value start) noexcept {
+  constexpr std::int64_t width = kPanelColumns;
+  Value value = start;
+  for (const BlockPair& pair : args.blocks()) {
+    const auto* a =
+        reinterpret_cast<const float16*>(static_cast<const std::byte*>(pair.a) + i * pair.lda);
+    const auto* b = reinterpret_cast<const float16*>(static_cast<const std::byte*>(pair.b) +
+                                                     j / width * pair.b_panel_stride) +
+                    j % width;
+    for (std::int64_t done = 0; done < pair.groups; done += kHalfDepth) {
+      const std::int64_t n = std::min<std::int64_t>(kHalfDepth, pair.groups - done);
+      float16 sum[2] = {};
+      for (std::int64_t k = 0; k < n; ++k, ++a, b += width) {
+        float16& s = sum[k < n / 4 * 4 ? k % 2 : 0];
+        s = multiply_add(*a, *b, s);
+      }
+      constexpr float16 kOne{0x3c00};
+      value.f = std::fma(to_float(multiply_add(sum[1], kOne, sum[0])), args.a_scale[i], value.f);
+    }
+  }
+  return value;
+}
+
 template <class Family>
 constexpr WeightCodec plain() {
   if constexpr (std::is_same_v<typename Family::B, std::int8_t>)
@@ -73,7 +97,8 @@ constexpr WeightCodec kCodecs[] = {plain<Int32>(),
                                    plain<Int16>(),
                                    kInt4,
                                    kInt4,
-                                   kInt4};
+                                   kInt4,
+                                   {round_floats<float16>, read_element, dot_halves}};
 static_assert(std::size(kCodecs) == kWeightFormats.size());
 
 }  // namespace

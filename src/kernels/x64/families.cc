@@ -1,5 +1,5 @@
 // The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
-// BF16, AMX. The best row of each GEMM type stands first.
+// BF16, FP16, AMX. The best row of each GEMM type stands first.
 #include "core/policy.h"
 #include "kernels/table.h"
 #include "kernels/x64/generators.h"
@@ -24,12 +24,15 @@ constexpr TileBudget kZmmFloatTile{1, 2, 14, 0, kOnePanelRows};
 constexpr TileBudget kZmmSplitTile{2, 2, 12};
 // Operands of B are in memory; registers hold two k-groups of a row, their products, and ones.
 constexpr TileBudget kZmmPairTile{0, 5, 12}, kYmmPairTile{0, 5, 5};
+// Stages need a register for each float sum; the K loop takes two of float16 for two of these.
+constexpr TileBudget kZmmHalfTile{0, 4, 7};
 constexpr TileBudget kAmxTile{1, 2, 32}, kAmxInt8Tile{1, 2, 32, 0, kOnePanelRows};
 
 constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
 constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
 constexpr Features kAvx512Vnni = feature::avx512 | feature::avx512_vnni;
 constexpr Features kAvx512Bf16 = feature::avx512 | feature::avx512_bf16;
+constexpr Features kAvx512Fp16 = feature::avx512 | feature::avx512_fp16;
 
 constexpr Features kAvx2Narrow = kAvx2 | feature::narrow_weights;
 constexpr Features kAvx512Narrow = kAvx512 | feature::narrow_weights;
@@ -94,6 +97,8 @@ constexpr GemmFamily kFamilies[] = {
     {float32_bf16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kFp32Bf16, kOne,
      generate_gemm<Dot::fma_bf16>},
     {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32Bf16, kOne, generate_gemm<Dot::fma_bf16>},
+    {GemmType::float16, Isa::avx512_fp16, kAvx512Fp16, kZmm, kZmmHalfTile, Float16::format, kTwo,
+     generate_gemm<Dot::fma_half>},
     {bfloat16, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kBf16, kOne, generate_amx, nullptr,
      kAmxBf16},
     {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmDotTile, kBf16, kOne,

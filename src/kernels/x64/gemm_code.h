@@ -7,6 +7,7 @@
 //       load A: rows broadcasts, load B: vectors of one k-group    gemm_operands.cc
 //       acc[row][v] += dot(A[row], B[v])
 //     or, of 4-bit weights, for each group of k                    gemm_nibbles.cc
+//     or, of float16, for each kHalfDepth k                        gemm_halves.cc
 //   add up independent accumulators
 //   for each row and vector: stages, store                         epilogue.cc
 #pragma once
@@ -62,7 +63,15 @@ class GemmCode : public SimdAssembler {
   Vec acc(int row, int v, int accumulator = 0) const {
     return vec((accumulator * rows_ + row) * vectors_ + v);
   }
-  Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
+  // A sum of products in the K loop. A vector of float16 is two of float sums, and has the number
+  // of the first one.
+  Vec sum(int row, int v, int accumulator) const {
+    if (!halves()) return acc(row, v, accumulator);
+    return vec((accumulator * rows_ + row) * products_ + v / 2);
+  }
+  Vec b(int v, int half = 0) const {
+    return vec(first_b_ + (splits_ ? 2 * v : v / product_vectors()) + half);
+  }
   Vec a(int row) const;
   Vec product() const { return vec(num_vectors() - 1); }
   int a_registers() const;
@@ -76,19 +85,24 @@ class GemmCode : public SimdAssembler {
   // Whether two k-groups are multiplied at a time, by vectors of B in memory.
   bool pairs_groups() const { return dot_ == Dot::pair_sums; }
   bool nibbles() const { return dot_ == Dot::nibbles || dot_ == Dot::wide_nibbles; }
+  bool halves() const { return dot_ == Dot::fma_half; }
+  // Vectors of float sums for one of products.
+  int product_vectors() const { return halves() ? 2 : 1; }
+  // Whether float sums are on the stack during the K loop.
+  bool keeps_sums() const { return nibbles() || halves(); }
   // Whether the even k of a k-group are multiplied before the odd k.
   bool in_halves() const { return dot_ == Dot::widen_int8 || (dot_ == Dot::fma_bf16 && !splits_); }
   // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
-    return accumulators_ == 1 && !(reads_pointers() && dot_ == Dot::maddubs) &&
+    return (accumulators_ == 1 || halves()) && !(reads_pointers() && dot_ == Dot::maddubs) &&
            !(nibbles() && rows_ <= policy::prefetch::kFewNibbleRows);
   }
   // Whether the K loop of deep products fetches rows for the epilogue. Tiles of few rows leave that
   // to the prologue, and so do kernels that have no registers left for it.
   bool fetches_in_k_loop() const {
-    return rows_ > 4 && !spans_panels() && !reads_pointers() && !nibbles() && added_stages() <= 1 &&
-           key_.gemm_type != GemmType::int16;
+    return rows_ > 4 && !spans_panels() && !reads_pointers() && !keeps_sums() &&
+           added_stages() <= 1 && key_.gemm_type != GemmType::int16;
   }
   // The k-groups of such a product that are left when it begins to fetch rows; it needs as many.
   int deep_groups() const { return kUnroll * (rows_ + 8); }
@@ -145,15 +159,20 @@ class GemmCode : public SimdAssembler {
   void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
   void add_accumulators();
   void add_sums();
-  // Of 4-bit weights (gemm_nibbles.cc): float sums are on the stack, those of a group in registers.
+  // Of float16 (gemm_halves.cc) and 4-bit weights (gemm_nibbles.cc): float sums are on the stack,
+  // those of kHalfDepth k or of a group in registers.
   void start_sums();
+  void load_sums();
+  void halves_k_loop();
+  void add_halves();
+  void start_nibbles();
   void nibbles_k_loop();
   void nibbles_block(int block);
   void fetch_nibbles(const Address& to_l1, const Address& to_l2);
   Vec high_halves() const { return vec(num_vectors() - 1); }
   void load_nibbles(const Vec& to, const Address& from, int part);
   void add_group();
-  void finish_sums();
+  void finish_nibbles();
   int sums_bytes() const { return rows_ * vectors_ * vector_bytes(); }
   Address float_sum(int row, int v) { return ptr[rsp + (row * vectors_ + v) * vector_bytes()]; }
   // Behind these sums: the stack pointer to restore, and the sums of the group of A.
@@ -181,7 +200,8 @@ class GemmCode : public SimdAssembler {
   const KernelKey key_;
   const int rows_, vectors_;
   const Dot dot_;
-  const bool splits_;  // registers hold the even and the odd k of B at the same time
+  const int products_;  // vectors of products of a row
+  const bool splits_;   // registers hold the even and the odd k of B at the same time
   const int a_group_bytes_, b_column_bytes_, b_group_bytes_, panel_columns_;
   const int accumulators_;  // of each sum over k, added up at the end
   const int first_b_, first_a_;

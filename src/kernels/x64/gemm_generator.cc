@@ -13,20 +13,22 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       rows_(key.rows),
       vectors_(key.vectors),
       dot_(dot),
+      products_((key.vectors + product_vectors() - 1) / product_vectors()),
       splits_(dot == Dot::fma_bf16 && is_zmm()),
       a_group_bytes_(static_cast<int>(family.format.a_group())),
       b_column_bytes_(static_cast<int>(family.format.b_column_group())),
       b_group_bytes_(static_cast<int>(family.format.b_group())),
       panel_columns_(family.format.panel_columns),
       accumulators_(family.summing == Summing::two_accumulators ? choose_accumulators() : 1),
-      first_b_(rows_ * vectors_ * accumulators_),
-      first_a_(first_b_ + vectors_ * (splits_          ? 2
-                                      : pairs_groups() ? 0
-                                                       : 1)) {}
+      first_b_(rows_ * products_ * accumulators_),
+      first_a_(first_b_ + products_ * (splits_          ? 2
+                                       : pairs_groups() ? 0
+                                                        : 1)) {}
 
 // Where a tile has few sums, each multiply-add waits for the one before it. Integers may be added
 // in any order, so that even and odd k-groups have accumulators of their own where registers allow.
 int GemmCode::choose_accumulators() const {
+  if (halves()) return 2;  // of any tile, as floats are not added in any order
   const int sums = rows_ * vectors_;
   // Widening 4-bit weights takes the place of some of them.
   const int few = dot_ == Dot::nibbles ? 7 : 8;
@@ -35,7 +37,7 @@ int GemmCode::choose_accumulators() const {
 
 bool GemmCode::fits() const {
   if (goes_on(key_.sums) && key_.gemm_type == GemmType::int16) return false;  // sums take its place
-  if (nibbles() && reads_pointers()) return false;
+  if (keeps_sums() && reads_pointers()) return false;
   if (reads_pointers() && rows_ > (spans_panels() ? 10 : 12)) return false;  // row_end_
   return rows_ <= kMaxRows && first_a_ + a_registers() + reserved() <= num_vectors() &&
          rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
@@ -44,16 +46,18 @@ bool GemmCode::fits() const {
 void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
-  if (nibbles()) start_sums();
+  if (keeps_sums()) start_sums();
+  if (nibbles()) start_nibbles();
   if (pairs_groups()) load_ones(vec(num_vectors() - 1));
   if (reads_pointers())
     for_each_indirect_pair();
   else
     for_each_pair();
-  if (nibbles())
-    finish_sums();
+  if (keeps_sums())
+    load_sums();
   else
     add_accumulators();
+  if (nibbles() && completes(key_.sums)) finish_nibbles();
   if (key_.gemm_type == GemmType::int16) add_sums();
   run_pipeline();
   restore_registers();
@@ -78,7 +82,8 @@ void GemmCode::load_c_registers() {
 void GemmCode::initialize_accumulators() {
   load_c_registers();
   fetch_epilogue();
-  for (int accumulator = goes_on(key_.sums); accumulator < accumulators_; ++accumulator)
+  const int accumulators = halves() ? 1 : accumulators_;
+  for (int accumulator = goes_on(key_.sums); accumulator < accumulators; ++accumulator)
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, accumulator));
   if (goes_on(key_.sums)) load_partial_sums();
@@ -187,7 +192,7 @@ void GemmCode::prepare_mask() {
 
 // All registers of the K loop except those of C are free by now.
 void GemmCode::run_pipeline() {
-  if (key_.gemm_type == GemmType::int16 || reads_pointers() || nibbles() || fetches_in_k_loop())
+  if (key_.gemm_type == GemmType::int16 || reads_pointers() || keeps_sums() || fetches_in_k_loop())
     load_c_registers();
   if (key_.masked) prepare_mask();
   emit_epilogue(*this, key_, {args_, c_, ldc_, starts_corrected()});

@@ -28,6 +28,8 @@ void GemmCode::for_each_pair() {
     spilling_k_loop();
   else if (nibbles())
     nibbles_k_loop();
+  else if (halves())
+    halves_k_loop();
   else
     k_loop();
   add(pair_, static_cast<int>(sizeof(BlockPair)));
@@ -159,7 +161,7 @@ void GemmCode::k_group(int u) {
     }
     return;
   }
-  for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes_);
+  for (int v = 0; v < vectors_; v += product_vectors()) load_b(v, u * b_group_bytes_);
   multiply_rows(u * a_group_bytes_, u % accumulators_);
 }
 
@@ -167,7 +169,7 @@ void GemmCode::multiply_rows(int a_offset, int accumulator) {
   for (int i = 0; i < rows_; ++i) {
     broadcast_a(i, a_offset);
     const int fused = fuses() ? vectors_ : 0;
-    for (int v = 0; v < fused; ++v) dot_product(acc(i, v, accumulator), i, v);
+    for (int v = 0; v < fused; v += product_vectors()) dot_product(sum(i, v, accumulator), i, v);
     // Units that multiply are kept busier if two products come before their additions, the last one
     // in the register of A. (By 7 % on Zen 3.)
     for (int v = fused; v < vectors_; ++v) {

@@ -25,24 +25,10 @@ constexpr float kByteUnit = 1.0f / 16, kWordUnit = 1.0f / 4096;
 
 }  // namespace
 
-// The sums start at those in memory, which initialize_accumulators() has loaded, or at 0.
-void GemmCode::start_sums() {
-  mov(scratch_, rsp);
-  sub(rsp, sums_bytes() + 64);
-  and_(rsp, -64);
-  mov(ptr[rsp + sums_bytes()], scratch_);
+void GemmCode::start_nibbles() {
   if (key_.group_offsets) {
     mov(scratch_, arg(offsetof(TileArgs, int4.group_sums)));
     mov(group_sums(), scratch_);
-  }
-  for (int i = 0; i < rows_; ++i)
-    for (int v = 0; v < vectors_; ++v) {
-      vmovups(float_sum(i, v), acc(i, v));
-      if (goes_on(key_.sums)) zero(acc(i, v));
-    }
-  if (goes_on(key_.sums) && accumulators_ == 2) {
-    for (int i = 0; i < rows_; ++i)
-      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, 1));
   }
   // A column has 4 bytes in a block, but only 2 bytes of scale.
   mov(to_scale_, arg(offsetof(TileArgs, col)));
@@ -173,11 +159,7 @@ void GemmCode::add_group() {
 }
 
 // Complete sums become results: (sum - zA_i * offset_j) * sA_i.
-void GemmCode::finish_sums() {
-  for (int i = 0; i < rows_; ++i)
-    for (int v = 0; v < vectors_; ++v) vmovups(acc(i, v), float_sum(i, v));
-  mov(rsp, ptr[rsp + sums_bytes()]);
-  if (!completes(key_.sums)) return;
+void GemmCode::finish_nibbles() {
   const Reg64 &scale = rbx, &zero_point = rcx, &offsets = rdx;
   mov(scale, arg(offsetof(TileArgs, a_scale)));
   mov(zero_point, arg(offsetof(TileArgs, a_zero_point)));

@@ -84,6 +84,8 @@ void GemmCode::load_b(int v, int offset) {
     bit_and(b(v, 1), b(v, 1), constant(0xffff0000u));
   } else if (dot_ == Dot::fma_f16) {
     vcvtph2ps(b(v), from);
+  } else if (halves() && v + 1 == vectors_) {  // the tile may begin in the middle of a panel
+    vmovups(Xbyak::Ymm(b(v).getIdx()), from);
   } else {
     vmovups(b(v), from);
   }
@@ -119,6 +121,9 @@ void GemmCode::broadcast_a(int row, int offset) {
       vbroadcastss(a(row), a_address(row, offset));
       if (splits_) vbroadcastss(vec(first_a_ + 1), a_address(row, offset + a_group_bytes_ / 2));
       break;
+    case Dot::fma_half:
+      vpbroadcastw(a(row), a_address(row, offset));
+      break;
     case Dot::vnni:
     case Dot::widen_int8:
     case Dot::pair_sums:
@@ -142,6 +147,9 @@ void GemmCode::dot_product(const Vec& sum, int row, int v) {
     case Dot::vnni:
     case Dot::nibbles:
       vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
+      break;
+    case Dot::fma_half:
+      vfmadd231ph(sum, a(row), b(v));
       break;
     case Dot::dot_bf16:
       vdpbf16ps(sum, a(row), b(v));

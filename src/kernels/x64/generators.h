@@ -24,6 +24,7 @@ enum class Dot : std::uint8_t {
   fma_f16,     // vfmadd231ps on weights that vcvtph2ps widens
   nibbles,     // vpdpbusd on 4-bit weights that are widened in registers; sums of groups are scaled
   wide_nibbles,  // the same with vpmaddwd, on A widened when it was packed
+  fma_half,      // vfmadd231ph on float16; the sums of kHalfDepth k are added to float sums
   dot_bf16,      // vdpbf16ps
   fma_bf16,      // vfmadd231ps on bfloat16 weights widened to float, even and odd k apart
 };

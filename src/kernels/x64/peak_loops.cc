@@ -33,6 +33,7 @@ void pair_sums(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product) {
   as.vpaddd(sum, sum, product);
 }
 void bf16(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) { as.vdpbf16ps(sum, a, b); }
+void fp16(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) { as.vfmadd231ph(sum, a, b); }
 
 constexpr int kUnroll = 4;
 constexpr int kOperands = 4;  // vector registers that hold no sum
@@ -103,6 +104,7 @@ constexpr PeakLoop kPeakLoops[] = {
     peak<vnni, 16>("int8_vpdpbusd_zmm", Isa::avx512_vnni, 4),
     peak<vnni, 8>("int8_vpdpbusd_ymm", Isa::avx2_vnni, 4),
     peak<bf16, 16>("bf16_vdpbf16ps_zmm", Isa::avx512_bf16, 2),
+    peak<fp16, 16>("fp16_vfmadd_zmm", Isa::avx512_fp16, 2),
     peak<maddubs, 16>("int16_maddubs_addw_zmm", Isa::avx512, 4),
     peak<maddubs, 8>("int16_maddubs_addw_ymm", Isa::avx2, 4),
     peak<pair_sums, 16>("int8_maddubs_maddwd_zmm", Isa::avx512, 8),

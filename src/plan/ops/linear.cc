@@ -4,6 +4,9 @@
 //   int4      rows quantized as they are packed | float sums |             Bias, activation, Add
 //   bfloat16  rows rounded as they are packed, or bfloat16 that is read in place
 //                                               | float sums |             Bias, activation, Add
+//   float16 sums
+//              rows scaled and rounded as they are packed, where the CPU multiplies float16
+//                                               | float sums |             Bias, activation, Add
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
 //
@@ -22,6 +25,12 @@
 
 namespace fbg {
 namespace {
+
+// The family whose kernels multiply them on a CPU with these features.
+GemmType family_on(const PackedMatrix& w, Features features) {
+  const bool widens = w.family() == GemmType::float16 && !multiplies_halves(features);
+  return widens ? GemmType::float32_f16 : w.family();
+}
 
 bool rounds(const PackedMatrix& w) { return w.family() == GemmType::bfloat16; }
 
@@ -51,8 +60,9 @@ class LinearOp final : public ProductOp {
 
  private:
   // How rows of that type become the elements that the family multiplies.
-  PackerKind packer(ValueType x) const {
-    if (reads_bytes(w_.family())) return PackerKind::quantized;
+  PackerKind packer(ValueType x, GemmType family) const {
+    if (reads_bytes(family)) return PackerKind::quantized;
+    if (family == GemmType::float16) return PackerKind::to_float16;
     if (!rounds(w_)) return PackerKind::floats;
     return x == ValueType::bfloat16 ? PackerKind::bfloat16s : PackerKind::to_bfloat16;
   }
@@ -64,6 +74,7 @@ class LinearOp final : public ProductOp {
     if (packer == PackerKind::bfloat16s) return use(row_source(PackA(x.as<const bfloat16>())));
     const auto floats = x.as<const float>();
     if (packer == PackerKind::to_bfloat16) return use(row_source(PackAToBFloat16(floats)));
+    if (packer == PackerKind::to_float16) return use(row_source(PackAToFloat16(floats)));
     if (packer == PackerKind::floats) return use(row_source(PackA(floats)));
     use(row_source(
         PackAWithQuantRowOffset(floats, /*per_row=*/true, epilogue_.channel_scale.data.get())));
@@ -93,7 +104,8 @@ class LinearOp final : public ProductOp {
    public:
     LinearStep(const LinearOp& op, const PrepareContext& context)
         : op_(op),
-          packer_(op.packer(context.type(op.inputs[0]))),
+          family_(family_on(op.w_, context.features)),
+          packer_(op.packer(context.type(op.inputs[0]), family_)),
           features_(context.features),
           output_(context.type(op.output)) {
       const Capacity& capacity = context.capacity;
@@ -170,11 +182,12 @@ class LinearOp final : public ProductOp {
       with_pipeline({}, [&](const PipelineView& pipeline) {
         variants_.push_back(
             {rows, blocking,
-             AnyGemm(packer_, op_.w_.family(), op_.w_, pipeline, rows, features_, blocking)});
+             AnyGemm(packer_, family_, op_.w_, pipeline, rows, features_, blocking)});
       });
     }
 
     const LinearOp& op_;
+    const GemmType family_;
     const PackerKind packer_;
     const Features features_;
     const ValueType output_;

@@ -19,7 +19,7 @@ from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 
 # Where kernels multiply bfloat16 by bfloat16; elsewhere they would widen both.
-ROUNDING_ISAS = ("avx512_bf16", "avx512_amx", "neon_bf16")
+ROUNDING_ISAS = ("avx512_bf16", "avx512_fp16", "avx512_amx", "neon_bf16")
 ROUNDING_COST = 0.5  # of an element of x that is rounded, in the unit of modelled costs
 
 Matrices = tuple[int, list[int], int, int]  # buffer, strides along the stack, of rows, of columns
