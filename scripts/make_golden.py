@@ -15,6 +15,7 @@ need other packages, and are made only if they are named:
     tiny_gliner            gliner==0.2.29
     tiny_quantized         compressed-tensors==0.20.0, bitsandbytes==0.50.2, torchao==0.18.0, and
                            without its dependencies autoawq==0.2.9
+    tiny_gguf              gguf==0.19.0
     sentence_transformers  sentence-transformers
 """
 
@@ -50,6 +51,7 @@ OTHERS: dict[str, Maker] = {
     "tiny_pylate": ("golden_multi", "pylate_arrays", ()),
     "tiny_gliner": ("golden_gliner", "gliner_arrays", ()),
     "tiny_quantized": ("golden_quantized", "quantized_arrays", ()),
+    "tiny_gguf": ("golden_gguf", "gguf_arrays", ()),
     "sentence_transformers": ("golden_sentence_transformers", "drop_in_arrays", ()),
 }
 

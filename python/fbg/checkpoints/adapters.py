@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import read_settings
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")

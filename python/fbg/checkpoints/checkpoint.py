@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.files import read_settings, require_file
+from fbg.checkpoints.files import is_gguf, read_settings, require_file
+from fbg.checkpoints.gguf.folder import read_gguf
 from fbg.checkpoints.kernel_tensor import Kernel, Ones, ZeroTensor, as_matrix
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
@@ -55,6 +56,9 @@ FORMATS = (
         read_torch_file,
     ),
 )
+
+# The directory of such a model is its checkpoint as well.
+GGUF = Format("", "", "", read_gguf)
 
 
 @dataclass(frozen=True)
@@ -210,6 +214,8 @@ def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:
     """Return the file that stands for the checkpoint in errors, those with its tensors, and their
     format; raises ModelError where there is none.
     """
+    if is_gguf(directory):
+        return directory, [directory], GGUF
     for form in FORMATS:
         single, index = directory / form.single, directory / form.index
         if single.is_file():

@@ -19,7 +19,7 @@ COMMANDS = {
     "classify-image": ("images", "Print the classes that a network sees in PICTURE."),
     "compare": ("compare", "Compare accuracy, speed and memory of MODEL in several dtypes."),
     "detect": ("images", "Print the objects that a network finds in PICTURE."),
-    "encode": ("encode", "Embed texts with MODEL, a directory or a hub id."),
+    "encode": ("encode", "Embed texts with MODEL, a directory, a GGUF file or a hub id."),
     "fill-mask": ("tasks", "Print the likeliest tokens for the mask of each text."),
     "info": (
         "info",

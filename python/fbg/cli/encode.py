@@ -102,7 +102,7 @@ def encode(
     actors: int | None,
     **options: Any,
 ) -> None:
-    """Embed texts with MODEL, a directory or a hub id.
+    """Embed texts with MODEL, a directory, a GGUF file or a hub id.
 
     OUTPUT appears when it is complete. If the command is interrupted, the embeddings computed so
     far are kept beside it, in files whose names contain .partial, and the same command resumes from

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from fbg.checkpoints.checkpoint import FORMATS, Format
+from fbg.checkpoints.files import is_gguf
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
 from fbg.matmul.packed_file import is_packed
@@ -37,8 +38,10 @@ def find_directory(
     path = Path(model)
     if os.path.isdir(path):  # unlike the methods of Path, no error for names that are too long
         return path
+    if is_gguf(path):
+        return path
     if os.path.exists(path):
-        wanted = "wanted that of a model, or an ONNX file"
+        wanted = "wanted that of a model, or an ONNX file or a GGUF file"
         if is_packed(model):
             wanted = "it is a file of packed weights, which fbg.PackedB.load reads"
         raise ModelError(f"{model}: not a directory: {wanted}")

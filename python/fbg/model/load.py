@@ -15,10 +15,10 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
+from fbg.checkpoints.files import read_model_file
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line, require_known
-from fbg.files import read_regular
 from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
@@ -80,15 +80,15 @@ def load(
 ) -> Any:
     """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
-    model: a directory in the layout of Hugging Face, as docs/models.md describes it; or a hub id,
-        which is looked up in the local cache first; or a directory that `Model.save` wrote, whose
-        weights are mapped; or a file that ends in ".onnx" or a directory that `Net.save` wrote:
-        docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
+    model: a directory in the layout of Hugging Face, as docs/models.md describes it; a GGUF file; a
+        hub id, which is looked up in the local cache first; a directory that `Model.save` wrote,
+        whose weights are mapped; or a file that ends in ".onnx" or a directory that `Net.save`
+        wrote: docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32;
-        "float16_accum": products in float16, too, on CPUs with AVX512-FP16; "int8": weights
-        with one scale per output column, activations quantized per token; "int4": weights of 4 bits
-        in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
+        "float16_accum": products in float16, too, on CPUs with AVX512-FP16; "int8": weights with
+        one scale per output column, activations quantized per token; "int4": weights of 4 bits in
+        groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
         ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,
         attention multiplies in bfloat16 on AVX512-BF16. None: as it was quantized, or "float32".
     num_threads: for every call; None follows `fbg.set_num_threads`.
@@ -264,7 +264,7 @@ def require_loadable(directory: Path, settings: ModelSettings) -> StoredDtypes |
 def _sentence_files(directory: Path) -> dict[str, bytes]:
     """Return all that `Model.save` copies, as this load reads it; raises ModelError."""
     try:
-        return {name: read_regular(directory / name) for name in sentence_files(directory)}
+        return {name: read_model_file(directory / name) for name in sentence_files(directory)}
     except OSError as error:
         raise ModelError(str(error)) from None
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.quantized.formats import Quantization
+from fbg.checkpoints.settings import Settings
 from fbg.networks.disentangled import Relative
 from fbg.networks.distances import Buckets
 from fbg.networks.names import Names

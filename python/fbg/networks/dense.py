@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.settings import Settings
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops.op import Value

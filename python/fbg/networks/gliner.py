@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from fbg.arrays import Floats
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
 from fbg.networks.task_config import SpanConfig

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from fbg.checkpoints.adapters import Adapter, merge_adapter
 from fbg.checkpoints.checkpoint import Checkpoint
-from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.files import read_settings
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.formats import read_quantization
 from fbg.checkpoints.saved_file import SavedFile
+from fbg.checkpoints.settings import Settings
 from fbg.networks import families
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 
 MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of the frequencies

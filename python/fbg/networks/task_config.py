@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 
 # Heads by the end of their class name in transformers, and the methods of Model that need them.
 KINDS = {

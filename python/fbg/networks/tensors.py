@@ -26,7 +26,7 @@ def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
 
     The pooler is float32: a single row gains nothing from less precision.
     """
-    names = next((names for names in config.layouts if _stored(source, names)), config.layouts[0])
+    names = max(config.layouts, key=lambda names: _count_stored(source, names))
     hidden, pooler = config.hidden_size, None
     if names.pooler and source.rows("pooler.weight", f"{names.pooler}.weight") is not None:
         pooler = source.linear("pooler", [names.pooler], hidden, hidden, dtype="float32")
@@ -63,15 +63,22 @@ def _layer_names(config: EncoderConfig, names: Names) -> list[str]:
     ]
 
 
-def _stored(source: Source, names: Names) -> bool:
-    """Whether the checkpoint has some tensors of these names, as one may be missing."""
+def _count_stored(source: Source, names: Names) -> int:
+    """Return how many tensors of the first layer have these names, as one may be missing."""
     layer = names.layer.format(n=0, group=0, inner=0)
-    first = names.qkv[0].name if isinstance(names.qkv[0], Part) else names.qkv[0]
-    probes = (("qkv", first), ("attention_output", names.attention_output))
-    return any(
-        source.rows(f"layers.0.{field}.weight", f"{layer}.{name}.weight") is not None
-        for field, name in probes
+    probes = {
+        "qkv": names.qkv[0],
+        "attention_output": names.attention_output,
+        "intermediate": names.intermediate[0],
+    }
+    stored = (
+        source.rows(
+            f"layers.0.{field}.weight",
+            f"{layer}.{name.name if isinstance(name, Part) else name}.weight",
+        )
+        for field, name in probes.items()
     )
+    return sum(rows is not None for rows in stored)
 
 
 def _read_norm(

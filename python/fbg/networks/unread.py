@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.heads import HeadNames

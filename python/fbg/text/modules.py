@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.files import folder_within, read_json, read_settings
+from fbg.checkpoints.files import folder_within, is_model_file, read_json, read_settings
 from fbg.errors import ModelError
 
 MODULES, ROUTER = "modules.json", "router_config.json"
@@ -68,7 +68,7 @@ class Modules:
 def read_modules(directory: Path) -> Modules:
     """Read modules.json, if there is one, and the settings of a Router; raises ModelError."""
     path = directory / MODULES
-    if not path.is_file():
+    if not is_model_file(path):
         return Modules()
     modules = read_json(path)
     if not isinstance(modules, list):

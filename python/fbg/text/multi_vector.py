@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fbg.checkpoints.files import Settings, read_optional, read_settings
+from fbg.checkpoints.files import read_optional, read_settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import TOKENS, Dense, read_dense
 from fbg.text.modules import Modules

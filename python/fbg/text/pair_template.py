@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.files import Settings, read_optional
+from fbg.checkpoints.files import read_optional
+from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.files import read_regular
 

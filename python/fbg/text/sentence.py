@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from fbg.checkpoints.files import Settings, read_optional, read_settings
+from fbg.checkpoints.files import is_model_file, read_optional, read_settings
+from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
@@ -148,7 +149,7 @@ def _read_template(
 def is_first_qwen3_reranker(directory: Path, config: EncoderConfig) -> bool:
     """Whether it may be a Qwen3-Reranker as first published, without files that say so."""
     kind = (config.model_type, config.tasks.kind)
-    return kind == ("qwen3", "ForCausalLM") and not (directory / MODULES).is_file()
+    return kind == ("qwen3", "ForCausalLM") and not is_model_file(directory / MODULES)
 
 
 def _score_tokens(settings: Settings, config: EncoderConfig) -> tuple[int, ...]:
@@ -205,7 +206,7 @@ def sentence_files(directory: Path) -> list[str]:
             files += dense_files(folder)
     if modules.query_table is not None:
         files += query_files(modules.query_table)
-    return [name for name in dict.fromkeys(files) if (directory / name).is_file()]
+    return [name for name in dict.fromkeys(files) if is_model_file(directory / name)]
 
 
 def _splade(settings: Settings) -> Splade:

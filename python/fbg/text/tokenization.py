@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fbg.arrays import Indices
+from fbg.checkpoints.files import is_model_file, read_model_file
 from fbg.errors import ModelError
-from fbg.files import read_regular
 from fbg.text.encoded_text import EncodedText, kept_when_cut
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ class TextTokenizer:
         self._lowercase = lowercase
         self._path = path
         self._read: Tokenizer | None = None
-        if not path.is_file():
+        if not is_model_file(path):
             return
         from tokenizers import Tokenizer  # here, so that the kernels import with NumPy alone
 
         with self._errors("not a readable tokenizer"):
-            self._read = Tokenizer.from_buffer(read_regular(path))
+            self._read = Tokenizer.from_buffer(read_model_file(path))
             self._read.no_padding()
             self._read.no_truncation()
             special = self._read.num_special_tokens_to_add(False) if special_tokens else 0

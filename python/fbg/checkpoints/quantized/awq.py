@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.quantized import bits as codes_of
 from fbg.checkpoints.quantized.gptq import read_group_size
 from fbg.checkpoints.quantized.module import (
@@ -24,6 +23,7 @@ from fbg.checkpoints.quantized.module import (
     read_scale,
 )
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.settings import Settings
 
 PARTS = ("qweight", "qzeros", "scales")
 IRRELEVANT = """

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.quantized.module import FLOATS, LARGEST, Module, read_scale, refusal
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.settings import Settings
 
 KINDS = ("nf4", "fp4")
 STATES = tuple(f"weight.quant_state.bitsandbytes__{kind}" for kind in KINDS)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized import bits as codes_of
 from fbg.checkpoints.quantized.fp8 import SCALES, blocks, read_block
@@ -34,6 +33,7 @@ from fbg.checkpoints.quantized.module import (
 )
 from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.settings import Settings
 
 PARTS = (
     *("weight", "weight_packed", "weight_scale", "weight_zero_point", "weight_g_idx"),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.quantized import awq, bitsandbytes, compressed, fp8, gptq, torchao
+from fbg.checkpoints.quantized import awq, bitsandbytes, compressed, fp8, gguf, gptq, torchao
 from fbg.checkpoints.quantized.module import FLOATS, Module
 from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
 from fbg.checkpoints.quantized.tensor import QuantizedTensor
+from fbg.checkpoints.settings import Settings
 
 Tensors = dict[str, StoredTensor]
 Decode = Callable[[Module], QuantizedTensor]
@@ -39,6 +39,7 @@ FORMATS = {
     "fp8": Format(fp8.PARTS, fp8.IRRELEVANT, fp8.read),
     "fbgemm_fp8": Format(fp8.PARTS, fp8.IRRELEVANT, fp8.read_fbgemm),
     "bitsandbytes": Format(bitsandbytes.PARTS, bitsandbytes.IRRELEVANT, bitsandbytes.read),
+    "gguf": Format(gguf.PARTS, gguf.IRRELEVANT, gguf.read),
     "torchao": Format(torchao.PARTS, torchao.IRRELEVANT, torchao.read),
 }
 

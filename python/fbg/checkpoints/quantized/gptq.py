@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.quantized import bits as codes_of
 from fbg.checkpoints.quantized.module import (
     FLOATS,
@@ -24,6 +23,7 @@ from fbg.checkpoints.quantized.module import (
     refusal,
 )
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.settings import Settings
 
 PARTS = ("qweight", "qzeros", "scales", "g_idx")
 # How the weights were made, and what runs them elsewhere.

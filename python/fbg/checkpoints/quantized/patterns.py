@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 
 REGULAR = "re:"
 QUANTIFIER = re.compile(r"(?<!\\)[*+?{]")

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from fbg.checkpoints.files import Settings
 from fbg.checkpoints.quantized.bits import FP8, read_fp8
 from fbg.checkpoints.quantized.module import (
     FLOATS,
@@ -24,6 +23,7 @@ from fbg.checkpoints.quantized.module import (
     refusal,
 )
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.settings import Settings
 
 PARTS = ("weight", "_weight_qdata", "_weight_scale", "_weight_zero_point")
 IRRELEVANT = """

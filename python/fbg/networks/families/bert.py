@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import MAX_LAYERS, EncoderConfig, SharedLayers, read_common
 from fbg.networks.distances import Buckets
 from fbg.networks.family import Family

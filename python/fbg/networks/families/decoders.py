@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     ATTENTION,
     FULL,

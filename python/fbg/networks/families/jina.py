@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     BIASES,
     EncoderConfig,
@@ -29,6 +29,7 @@ V2 = replace(
     output="mlp.wo",
     mlp_norm="mlp.layernorm",
 )
+V2_APART = replace(V2, intermediate=("mlp.gate_proj", "mlp.up_proj"))
 V3 = replace(ROTARY, intermediate=("mlp.fc1",), output="mlp.fc2")
 HUB = replace(
     V3,
@@ -47,7 +48,7 @@ def _read_v2(settings: Settings) -> EncoderConfig:
     common: dict[str, Any] = {**read_common(settings), "activation": "gelu"}
     common["num_token_types"] = settings.size("type_vocab_size", default=2)
     return EncoderConfig(
-        **common, layouts=(V2,), alibi=True, gated=True, biases=BIASES - {"intermediate"}
+        **common, layouts=(V2, V2_APART), alibi=True, gated=True, biases=BIASES - {"intermediate"}
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     ATTENTION,
     FULL,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from fbg.checkpoints.checkpoint import Part
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     BIASES,
     GATES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from fbg.checkpoints.files import Settings
+from fbg.checkpoints.settings import Settings
 from fbg.networks.config import GATES, EncoderConfig, read_common
 from fbg.networks.distances import Buckets
 from fbg.networks.family import Family

@@ -1,0 +1,211 @@
+"""GGUF files give what the directory of the same model gives: its settings, tensors and tokens.
+
+Names of tensors and what blocks stand for are those of the package gguf
+(scripts/golden_gguf.py); what the directories give is compared with transformers elsewhere.
+"""
+
+import pickle
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import fbg
+from fbg.checkpoints.gguf.header import SIZES, read_header
+from fbg.cli import main
+from fbg.networks.transformer import linears
+from helpers import tiny_bert
+from helpers.gguf_files import NUMBERS, Blocks, Stored, write_gguf
+from helpers.tiny_gguf import CASES, GOLDEN, NAMES, metadata_of, renamed, settings_of
+from helpers.tiny_models import Tensors, write_checkpoint
+
+IDS = [[2, 17, 5, 60, 41, 8, 3]]
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*are dequantized and compute in float32")
+        yield
+
+
+def states(path: Path, **options: Any) -> np.ndarray:
+    return fbg.load(path, **options).forward(IDS).last_hidden_state
+
+
+@pytest.mark.parametrize("architecture", CASES)
+def test_an_architecture_computes_what_its_directory_does(
+    tmp_path: Path, architecture: str
+) -> None:
+    config, tensors = settings_of(architecture)
+    directory = write_checkpoint(tmp_path / "hf", config, tensors)
+    path = write_gguf(
+        tmp_path / "m.gguf", metadata_of(architecture, config), renamed(architecture, tensors)
+    )
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
+def test_a_decoder_may_see_both_ways(tmp_path: Path) -> None:
+    config, tensors = settings_of("qwen3")
+    directory = write_checkpoint(tmp_path, {**config, "is_causal": False}, tensors)
+    metadata = {**metadata_of("qwen3", config), "qwen3.attention.causal": False}
+    path = write_gguf(tmp_path / "m.gguf", metadata, renamed("qwen3", tensors))
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
+def test_yarn_is_read(tmp_path: Path) -> None:
+    config, tensors = settings_of("qwen2")
+    scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+    directory = write_checkpoint(tmp_path, {**config, "rope_scaling": scaling}, tensors)
+    prefix = "qwen2.rope.scaling"
+    metadata = {
+        **metadata_of("qwen2", config),
+        **{f"{prefix}.type": "yarn", f"{prefix}.factor": 4.0},
+        f"{prefix}.original_context_length": 16,
+    }
+    path = write_gguf(tmp_path / "m.gguf", metadata, renamed("qwen2", tensors))
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
+def test_a_model_without_token_types_is_read(tmp_path: Path) -> None:
+    config, tensors = settings_of("bert")
+    types = "embeddings.token_type_embeddings.weight"
+    tensors[types] = np.zeros_like(tensors[types])
+    directory = write_checkpoint(tmp_path, config, tensors)
+    del tensors[types]
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", tensors))
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
+# --- Types of tensors -----------------------------------------------------------------------------
+
+WIDE = tiny_bert.Geometry(256, 2, 4, 512, vocab_size=99, max_position_embeddings=12)
+
+
+def quantized(tensors: Tensors, kind: str) -> tuple[dict[str, Stored], Tensors]:
+    """Matrices of the golden blocks of a type, under names of GGUF, and what they stand for."""
+    stored: dict[str, Stored] = {}
+    floats: Tensors = {}
+    for seed, (name, tensor) in enumerate(sorted(tensors.items())):
+        floats[name] = tensor
+        stored[NAMES["bert"][name]] = tensor
+        if tensor.ndim == 2 and "position" not in name and "token_type" not in name:
+            rows, columns = tensor.shape
+            count = SIZES[kind].count
+            chosen = np.random.PCG64(seed).random_raw(rows * columns // count) % len(GOLDEN[kind])
+            octets = GOLDEN[kind][chosen].reshape(rows, -1)
+            stored[NAMES["bert"][name]] = Blocks(kind, tensor.shape, octets)
+            floats[name] = GOLDEN[f"{kind}_values"][chosen].reshape(rows, columns)
+    return stored, floats
+
+
+def wide_model() -> tuple[dict[str, Any], Tensors]:
+    # As many names as the golden model has, which has two layers, too.
+    tensors = tiny_bert.random_tensors(WIDE)
+    return tiny_bert.config(WIDE), {k: v for k, v in tensors.items() if "pooler" not in k}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_blocks_stand_for_what_the_package_says(tmp_path: Path, kind: str) -> None:
+    config, tensors = wide_model()
+    stored, floats = quantized(tensors, kind)
+    directory = write_checkpoint(tmp_path, config, floats)
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), stored)
+    expected = states(directory)
+    np.testing.assert_array_equal(states(path, dtype="float32"), expected)
+    model = fbg.load(path)
+    assert model.dtype == ("int4" if kind == "Q4_0" else "float32")
+    given = model.forward(IDS).last_hidden_state
+    # int4 quantizes activations.
+    np.testing.assert_allclose(given, expected, atol=0.2 if kind == "Q4_0" else 0)
+
+
+def test_codes_of_four_bits_are_kept(tmp_path: Path) -> None:
+    config, tensors = wide_model()
+    stored, _ = quantized(tensors, "Q4_0")
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), stored)
+    weight = stored["blk.1.ffn_down.weight"]
+    assert isinstance(weight, Blocks)
+    pairs = weight.octets.reshape(-1, 18)[:, 2:].astype(np.int8)
+    codes = np.concatenate([pairs & 15, (pairs >> 4) & 15], axis=1) - 8
+    packed = linears(fbg.load(path).network)["layers.1.output"].packed
+    assert packed.dtype == "int4"
+    np.testing.assert_array_equal(packed.unpack().T, codes.reshape(weight.shape))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
+def test_floats_are_read_as_they_are(tmp_path: Path, dtype: type) -> None:
+    config, tensors = settings_of("bert")
+    rounded = {k: v.astype(dtype) if v.ndim == 2 else v for k, v in tensors.items()}
+    directory = write_checkpoint(tmp_path, config, rounded)
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", rounded))
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
+def test_a_file_of_the_package_is_read(tmp_path: Path) -> None:
+    (tmp_path / "m.gguf").write_bytes(GOLDEN["written"].tobytes())
+    header = read_header(tmp_path / "m.gguf")
+    assert header.metadata["general.architecture"] == "bert"
+    assert header.metadata["bert.context_length"] == 12
+    assert header.metadata["bert.attention.causal"] is False
+    assert header.metadata["tokenizer.ggml.tokens"] == ["[PAD]", "▁über", "x"]
+    assert header.metadata["tokenizer.ggml.scores"].tolist() == [0, -1.5, 2]
+    numbers = np.arange(64, dtype=np.float32).reshape(2, 32)
+    np.testing.assert_array_equal(header.tensors["float32"].view(), numbers)
+    np.testing.assert_array_equal(header.tensors["float16"].view(), numbers[:1])
+    assert (header.tensors["Q8_0"].dtype, header.tensors["Q8_0"].shape) == ("Q8_0", (2, 32))
+
+
+# --- As a model -----------------------------------------------------------------------------------
+
+
+def test_pooling_is_that_of_the_file(tmp_path: Path) -> None:
+    words = ["[UNK]", "[CLS]", "[SEP]", "▁hello", "▁world"]
+    kinds = np.array([2, 3, 3, 1, 1], np.int32)
+    config, tensors = settings_of("bert")
+    metadata = {
+        **metadata_of("bert", config),
+        **{"tokenizer.ggml.model": "bert", "tokenizer.ggml.tokens": words},
+        **{"tokenizer.ggml.token_type": kinds, "tokenizer.ggml.cls_token_id": 1},
+        "tokenizer.ggml.seperator_token_id": 2,
+    }
+    path = tmp_path / "m.gguf"
+    hidden = None
+    for number, pool in enumerate((lambda h: h.mean(0), lambda h: h[0], lambda h: h[-1]), 1):
+        values = {**metadata, "bert.pooling_type": number}
+        model = fbg.load(write_gguf(path, values, renamed("bert", tensors)))
+        hidden = model.forward([[1, 3, 4, 2]]).last_hidden_state[0]
+        vector = pool(hidden)
+        expected = vector / np.linalg.norm(vector)
+        np.testing.assert_allclose(model.encode("hello world"), expected, atol=1e-6)
+
+
+def test_a_model_of_a_file_can_be_saved_and_pickled(tmp_path: Path) -> None:
+    config, tensors = settings_of("bert")
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", tensors))
+    model = fbg.load(path)
+    model.save(tmp_path / "saved")
+    np.testing.assert_array_equal(states(tmp_path / "saved"), states(path))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.forward(IDS).last_hidden_state, states(path))
+
+
+def test_integers_of_a_file_are_kept_when_it_is_saved(tmp_path: Path) -> None:
+    config, tensors = wide_model()
+    stored, _ = quantized(tensors, "Q4_0")
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), stored)
+    fbg.load(path).save(tmp_path / "saved")
+    np.testing.assert_array_equal(states(tmp_path / "saved"), states(path))
+
+
+def test_info_describes_a_file(tmp_path: Path) -> None:
+    config, tensors = settings_of("bert")
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", tensors))
+    result = CliRunner().invoke(main, ["info", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "bert" in result.output
