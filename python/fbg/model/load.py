@@ -80,10 +80,9 @@ def load(
 ) -> Any:
     """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
-    model: a directory in the layout of Hugging Face, as docs/models.md describes it; a GGUF file; a
-        hub id, which is looked up in the local cache first; a directory that `Model.save` wrote,
-        whose weights are mapped; or a file that ends in ".onnx" or a directory that `Net.save`
-        wrote: docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
+    model: a directory in the layout of Hugging Face (docs/models.md); a GGUF file; a hub id, looked
+        up in the local cache first; a directory of `Model.save`, whose weights are mapped; or a
+        file that ends in ".onnx", or of `Net.save`: a `Net`, with `net_options` (docs/onnx.md).
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32;
         "float16_accum": products in float16, too, on CPUs with AVX512-FP16; "int8": weights with
