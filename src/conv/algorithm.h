@@ -112,6 +112,10 @@ template <GemmType kFamily>
 constexpr bool only(GemmType family) {
   return family == kFamily;
 }
+template <GemmType kOne, GemmType kOther>
+constexpr bool either(GemmType family) {
+  return family == kOne || family == kOther;
+}
 
 // One function per algorithm, each in the file of its name.
 ConvMethod pointwise_method();
@@ -121,7 +125,8 @@ ConvMethod channel_vectorized_method();
 ConvMethod row_blocked_method();
 ConvMethod blocked_im2col_method();
 ConvMethod flattened_rows_method();
-ConvMethod block_diagonal_method();
+// For bytes, and for bfloat16: there an input that is not finite spoils other groups as well.
+std::array<ConvMethod, 2> block_diagonal_methods();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod, 5> winograd_methods();
 // One for each number of levels: strassen1, strassen2.

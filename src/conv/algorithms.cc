@@ -22,10 +22,11 @@ std::span<const ConvMethod> conv_methods(GemmType family) {
   using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
   // It is never destroyed, because daemon threads may still use it when static objects are.
   static const auto& methods = *new Methods([] {
-    std::vector<ConvMethod> all{
-        pointwise_method(),          implicit_gemm_method(),  sliding_window_method(),
-        channel_vectorized_method(), row_blocked_method(),    im2col_method(),
-        blocked_im2col_method(),     flattened_rows_method(), block_diagonal_method()};
+    std::vector<ConvMethod> all{pointwise_method(),      implicit_gemm_method(),
+                                sliding_window_method(), channel_vectorized_method(),
+                                row_blocked_method(),    im2col_method(),
+                                blocked_im2col_method(), flattened_rows_method()};
+    std::ranges::copy(block_diagonal_methods(), std::back_inserter(all));
     std::ranges::copy(winograd_methods(), std::back_inserter(all));
     std::ranges::copy(strassen_methods(), std::back_inserter(all));
     Methods by_family;

@@ -39,14 +39,16 @@ const PackedConv& block_diagonal_weights(const ConvProblem& p) {
   const std::int64_t count = groups_of_block(p);
   return p.weights.form_of("block diagonal " + std::to_string(count), [&] {
     const ConvGeometry &g = p.weights.geometry(), wide = with_wide_groups(g, count);
-    const auto* const w = p.weights.weights<std::int8_t>();
-    const std::int64_t inputs = g.group_inputs(), taps = g.taps();
-    std::vector<std::int8_t> spaced(static_cast<std::size_t>(g.out_channels * wide.depth()));
+    const std::int64_t element = p.format().b_bytes;
+    const std::byte* const w = p.weights.weights();
+    const std::int64_t inputs = g.group_inputs() * element, taps = g.taps();
+    std::vector<std::byte> spaced(
+        static_cast<std::size_t>(g.out_channels * wide.depth() * element));
     for (std::int64_t o = 0; o < g.out_channels; ++o) {
       const std::int64_t place = o / g.group_outputs() % count * inputs;
       for (std::int64_t tap = 0; tap < taps; ++tap)
         std::copy_n(w + (o * taps + tap) * inputs, inputs,
-                    spaced.data() + (o * taps + tap) * wide.group_inputs() + place);
+                    spaced.data() + (o * taps + tap) * wide.group_inputs() * element + place);
     }
     return PackedConv::pack(p.family(), spaced.data(), wide, p.weights.quant());
   });
@@ -78,8 +80,13 @@ std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {
 
 }  // namespace
 
-ConvMethod block_diagonal_method() {
-  return {"block_diagonal", true, applies, cost, prepare, true, true, only<GemmType::int32>};
+std::array<ConvMethod, 2> block_diagonal_methods() {
+  const ConvMethod bytes{"block_diagonal", true, applies, cost,
+                         prepare,          true, true,    only<GemmType::int32>};
+  ConvMethod halves = bytes;
+  halves.exact = halves.in_kernel_order = false;
+  halves.serves = only<GemmType::bfloat16>;
+  return {bytes, halves};
 }
 
 }  // namespace fbg

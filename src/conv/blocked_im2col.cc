@@ -1,9 +1,9 @@
-// blocked_im2col: a convolution of bytes as one product whose A is gathered for a block of tiles at
-// a time.
+// blocked_im2col: a convolution of bytes, or of bfloat16 on a matrix unit, as one product whose A
+// is gathered for a block of tiles at a time.
 //
 // A row of A is the patch of an output pixel: the pixels under each row of the kernel are
-// contiguous in a channels-last image, so that it is made of a few runs of bytes, one after the
-// other, and of zeros up to whole blocks of a matrix unit:
+// contiguous in a channels-last image, so that it is made of a few runs, one after the other, and
+// of zeros up to whole blocks of a matrix unit:
 //
 //   [ row 0 of the kernel: kx, channel | row 1 | ... | zeros ]
 //
@@ -28,13 +28,15 @@ namespace {
 // The tile of a matrix unit, if padding patches to whole blocks of it pays.
 Geometry plain_tile(const ConvProblem& p) {
   const Geometry unit = unit_geometry(p);
+  if (!p.is_integer()) return unit;
   const std::int64_t groups = ceil_div(p.geometry.depth(), p.format().kr);
   const double padded = tile_cost(unit, unit.max_rows, round_up(groups, unit.block_groups));
   if (padded <= static_cast<double>(groups * unit.max_rows)) return unit;
   return choose_geometry(p.family(), p.features);
 }
 
-// Whether the pixels are the patches, of `depth` bytes with their zeros, if the image has no gaps.
+// Whether the pixels are the patches, of `depth` elements with their zeros, if the image has no
+// gaps.
 bool pixels_are_patches(const ConvGeometry& g, std::int64_t depth) {
   return is_pointwise(g) && depth == g.in_channels;
 }
@@ -48,11 +50,17 @@ class BlockedIm2Col final : public SourceOfA {
                  std::byte* scratch, TileRows* rows, Segment* found) const noexcept override {
     const std::int64_t image = n * volume(shape.output);
     const Range pixels{image + tiles[indices.begin].begin, image + tiles[indices.end - 1].end};
-    const PatchRows patches(run.view(), geometry, shape, 0, pixels, 1);
+    const PatchRows patches(run.view(), geometry, shape, 0, pixels, tile.format.a_bytes);
     Segment a{patches.in_place(), patches.in_place_ld()};
     if (!a.data || !may_be_in_place(a.data)) {
       ABlock block{.features = features_, .packed = scratch, .ld = patch_};
       patches.pack({0, patches.rows()}, block);
+      // A float that meets a weight of zero must be a number; a byte may be anything.
+      const std::int64_t used = geometry.depth() * tile.format.a_bytes;
+      if (tile.format.a_bytes > 1 && used < depth_bytes_)
+        for (std::int64_t i = 0; i < patches.rows(); ++i)
+          std::memset(scratch + i * patch_ + used, 0,
+                      static_cast<std::size_t>(depth_bytes_ - used));
       a = {scratch, patch_};
     }
     for (std::int64_t i = indices.begin; i < indices.end; ++i) {
@@ -67,10 +75,11 @@ class BlockedIm2Col final : public SourceOfA {
       : SourceOfA(p, kernels, volume(p.shape.output), p.geometry.depth(),
                   kernels.tile.block_groups),
         features_(p.features),
-        depth_(weights.front()->groups() * p.format().kr) {
-    const std::int64_t run = geometry.kernel[2] * geometry.in_channels;
+        depth_bytes_(weights.front()->groups() * p.format().kr * tile.format.a_bytes) {
+    const std::int64_t element = tile.format.a_bytes;
+    const std::int64_t run = geometry.kernel[2] * geometry.in_channels * element;
     const std::int64_t steps = run <= simd::kMaxRun ? round_up(run, simd::kRunStep) : run;
-    patch_ = round_up(std::max(geometry.depth() - run + steps, depth_), 4);
+    patch_ = round_up(std::max(geometry.depth() * element - run + steps, depth_bytes_), 4);
     // BlockedIm2Col a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
     block_tiles =
@@ -80,22 +89,36 @@ class BlockedIm2Col final : public SourceOfA {
 
   // A matrix unit takes twice the time to load rows that are not whole cache lines.
   bool may_be_in_place(const std::byte* data) const noexcept {
-    return depth_ == geometry.in_channels &&
+    return depth_bytes_ == geometry.in_channels * tile.format.a_bytes &&
            (tile.block_groups == 1 || reinterpret_cast<std::uintptr_t>(data) % kCacheLine == 0);
   }
 
   const Features features_;
-  const std::int64_t depth_;  // bytes of a patch with its zeros
-  std::int64_t patch_;        // bytes from one patch to the next
+  const std::int64_t depth_bytes_;  // of a patch with its zeros
+  std::int64_t patch_;              // bytes from one patch to the next
 };
 
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  return !g.transposed && g.groups == 1 && g.dilation[2] == 1 &&
-         !choose_geometry(p.family(), p.features).format.wide_a;
+  if (g.transposed || g.groups != 1 || g.dilation[2] != 1) return false;
+  // Vector kernels of floats need no zeros, so that im2col serves as well.
+  if (!p.is_integer()) return unit_geometry(p).block_groups > 1;
+  return !choose_geometry(p.family(), p.features).format.wide_a;
 }
 
-// Gathering a run takes a few instructions and its bytes twice.
+// The driver of products reads whole pixels in place as well, and fills its tiles better. Here the
+// rows of C are written one tile after the other, which gains where there are many long ones.
+double relative_to_driver(const ConvProblem& p, bool in_place, std::int64_t tiles) {
+  constexpr std::int64_t kManyTiles = 16;
+  constexpr double kLongRows = 0.9, kOther = 1.1;  // measured
+  if (!in_place || p.is_integer()) return 1;
+  return p.geometry.out_channels > p.geometry.in_channels && tiles >= kManyTiles ? kLongRows
+                                                                                 : kOther;
+}
+
+// Gathering a run takes a few instructions and its bytes twice. Several runs of bfloat16 begin in
+// the middle of cache lines that the run before them has just written, and twice as many as of
+// bytes.
 double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = plain_tile(p);
@@ -105,13 +128,17 @@ double cost(const ConvProblem& p) {
   const bool in_place = pixels_are_patches(g, groups * kr);
   const double products = static_cast<double>(p.shape.batch * tiles.count) *
                           tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : 1.1) *
-                          relative_cost(p, tile, volume(p.shape.output));
+                          relative_cost(p, tile, volume(p.shape.output)) *
+                          relative_to_driver(p, in_place, tiles.count);
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double count = static_cast<double>(g.kernel[0] * g.kernel[1]);
   const bool overlapped = in_place && tile.block_groups > 1;  // with the products of the next tile
-  const double finish = overlapped ? (p.stages.empty() ? 2 : 5) : p.stages.empty() ? 3 : 10;
-  const double gather = in_place ? 0 : count * 4 + static_cast<double>(g.depth()) / 8;
+  const bool plain = p.stages.empty() || !p.is_integer();
+  const double finish = overlapped ? (plain ? 2 : 5) : plain ? 3 : 10;
+  const double run = p.is_integer() || count == 1 ? 4 : 65;
+  const double bytes = static_cast<double>(g.depth() * p.format().a_bytes);
+  const double gather = in_place ? 0 : count * run + bytes / 8;
   return vectors * products + rows * (vectors * finish + gather);
 }
 
@@ -123,7 +150,8 @@ ConvMethod blocked_im2col_method() {
           .applies = applies,
           .cost = cost,
           .prepare = prepare_tile_product<BlockedIm2Col>,
-          .serves = only<GemmType::int32>};
+          .in_kernel_order = false,  // pairs that im2col leaves to vector kernels
+          .serves = either<GemmType::int32, GemmType::bfloat16>};
 }
 
 }  // namespace fbg

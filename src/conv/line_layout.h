@@ -28,6 +28,7 @@ inline bool covers_lines(const ConvGeometry& g, const ConvShape& shape) {
 struct LineLayout {
   ConvGeometry g;
   ConvShape shape;
+  std::int64_t pixel;   // bytes of a pixel
   std::int64_t run;     // elements of k in a run
   std::int64_t padded;  // the run rounded up to whole blocks; the extra k have weights of zero
   std::int64_t reach;   // pixels of a line under the kernel
@@ -36,10 +37,11 @@ struct LineLayout {
   std::int64_t line_positions;  // from one line of the output to the next
   std::int64_t positions;       // of an image
 
-  LineLayout(const ConvGeometry& geometry, const ConvShape& sizes) : g(geometry), shape(sizes) {
+  LineLayout(const ConvGeometry& geometry, const ConvShape& sizes, std::int64_t element)
+      : g(geometry), shape(sizes), pixel(geometry.in_channels * element) {
     const std::int64_t width = shape.output[2], stride = g.stride[2], before = g.pad_before[2];
     run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
-    padded = round_up(run, kBlockBytes);
+    padded = round_up(run, kBlockBytes / element);
     reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
     needed = (width - 1) * stride + reach;
     const std::int64_t copied = std::clamp<std::int64_t>(needed - before, 0, shape.input[2]);
@@ -52,7 +54,7 @@ struct LineLayout {
   bool reads_in_place() const {
     return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 &&
            g.stride[1] == 1 && needed <= shape.input[2] && pitch == shape.input[2] &&
-           g.in_channels % static_cast<std::int64_t>(kCacheLine) == 0 && padded == run;
+           pixel % static_cast<std::int64_t>(kCacheLine) == 0 && padded == run;
   }
 
   // The copied lines of one remainder modulo the stride under a block of so many positions.
@@ -60,13 +62,12 @@ struct LineLayout {
     return std::min(shape.output[1], block / line_positions + 2) +
            (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
   }
-  std::int64_t line_bytes() const { return std::max(needed, pitch) * g.in_channels; }
+  std::int64_t line_bytes() const { return std::max(needed, pitch) * pixel; }
   // The bytes of these lines, and the end of the last one, which positions between lines and padded
   // runs read.
   std::int64_t remainder_bytes(std::int64_t block) const {
-    return round_up(
-        lines(block) * pitch * g.in_channels + line_bytes() + reach * g.in_channels + kBlockBytes,
-        std::int64_t{kCacheLine});
+    return round_up(lines(block) * pitch * pixel + line_bytes() + reach * pixel + kBlockBytes,
+                    std::int64_t{kCacheLine});
   }
   std::int64_t copied_bytes(std::int64_t block) const {
     return g.stride[1] * remainder_bytes(block);
@@ -87,9 +88,9 @@ struct LineLayout {
   std::int64_t depth_parts(const BalancedSplit& tiles, std::int64_t columns) const {
     if (tiles.count < policy::flattened_rows::kFewTiles) return 1;
     const std::int64_t window =
-        g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + reach) * g.group_inputs();
+        g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + reach) * pixel / g.groups;
     const bool apart = g.dilation[1] * line_positions >= tiles.largest;
-    return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window,
+    return ceil_div(g.depth() * columns * pixel / g.in_channels + (apart ? 2 : 1) * window,
                     policy::flattened_rows::kPartBytes);
   }
 };

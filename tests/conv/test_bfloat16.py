@@ -24,6 +24,8 @@ SHAPES = [
     (3, 2, 1, 1, 3, 16),
     (3, 1, 1, 8, 1, 1),
     (5, 1, 2, 2, 6, 5),
+    (3, 1, 1, 4, 16, 16),  # groups that a matrix unit multiplies side by side
+    (3, 1, 1, 1, 64, 40),  # runs of whole blocks of such a unit
 ]
 
 
@@ -152,3 +154,31 @@ def test_what_does_not_go_with_bfloat16_is_refused() -> None:
             call(np.zeros(x.shape, wrong))
     with pytest.raises(TypeError, match="x_dtype must be float32 or bfloat16, got float16"):
         wc.algorithms(x.shape, x_dtype="float16")
+
+
+def test_padded_depths_read_nothing_but_their_own_pixels() -> None:
+    """Pixels that are not finite reach no output but those that read them."""
+    rng = np.random.default_rng(7)
+    x = drawn(rng, 1, 12, 12, 24)
+    wc = fbg.PackedConv(drawn(rng, 40, 24, 3, 3), padding=1, dtype="bfloat16")
+    spoilt = x.copy()
+    spoilt[0, 5, 7] = np.nan
+    spoilt[0, 11, 11] = np.inf
+    reads = np.zeros((12, 12), bool)
+    reads[4:7, 6:9] = reads[10:, 10:] = True
+    for algorithm in wc.algorithms(x.shape, x_dtype="bfloat16", exact=True):
+        y = fbg.conv(x, wc, algorithm=algorithm.name)
+        bad = fbg.conv(spoilt, wc, algorithm=algorithm.name)
+        np.testing.assert_array_equal(np.isfinite(bad).all(-1)[0], ~reads, algorithm.name)
+        np.testing.assert_array_equal(bad[0][~reads], y[0][~reads], algorithm.name)
+
+
+def test_exact_convolutions_keep_groups_apart() -> None:
+    rng = np.random.default_rng(8)
+    x = drawn(rng, 1, 6, 6, 64)
+    x[..., 3] = np.inf
+    wc = fbg.PackedConv(drawn(rng, 64, 16, 3, 3), padding=1, groups=4, dtype="bfloat16")
+    for algorithm in wc.algorithms(x.shape, x_dtype="bfloat16", exact=True):
+        assert algorithm.name != "block_diagonal"
+        y = fbg.conv(x, wc, algorithm=algorithm.name)
+        assert np.isfinite(y[..., 16:]).all(), algorithm.name
