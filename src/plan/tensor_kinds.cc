@@ -210,6 +210,7 @@ Buffer attend(Graph& graph, Fields& f) {
   a.output = f.list("output", matrices);
   a.bias = f.find_list("bias", matrices);
   a.scale = f.get("scale", 1.0f);
+  a.allow_bfloat16 = f.get("allow_bfloat16", false);
   return fbg::attend(graph, std::move(a));
 }
 

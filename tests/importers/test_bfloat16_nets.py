@@ -82,6 +82,39 @@ def test_one_product_is_within_the_error_of_its_operands(isa):
         assert (error <= (UNIT + 1e-4) * (np.abs(x) @ np.abs(w))).all()
 
 
+@pytest.mark.parametrize(("tokens", "keys", "depth"), [(5, 7, 6), (33, 49, 32), (70, 131, 64)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_rounds_its_operands(isa, tokens, keys, depth, masked):
+    rng = np.random.default_rng(9)
+    feed = {
+        "q": rng.standard_normal((2, 3, tokens, depth)).astype(np.float32),
+        "k": rng.standard_normal((2, 3, depth, keys)).astype(np.float32),
+        "v": rng.standard_normal((2, 3, keys, 20)).astype(np.float32),
+    }
+    mask = np.where(rng.random((tokens, keys)) < 0.3, np.float32(-1e9), np.float32(0))
+    mask[:, 0] = 0
+    nodes = [
+        node("MatMul", ["q", "k"], "s"),
+        node("Mul", ["s", "f"], "t"),
+        *([node("Add", ["t", "m"], "u")] if masked else []),
+        node("Softmax", ["u" if masked else "t"], "p", axis=-1),
+        node("MatMul", ["p", "v"], "y"),
+    ]
+    constants = {"f": np.float32(depth**-0.5)} | ({"m": mask} if masked else {})
+    nets = {
+        (dtype, threads): make_net(nodes, feed, ["y"], constants, dtype=dtype, num_threads=threads)
+        for dtype in ("float32", "bfloat16")
+        for threads in (1, 2)
+    }
+    results = {key: net.run(feed)["y"] for key, net in nets.items()}
+    assert [step.algorithm for step in nets["bfloat16", 1].plan().steps] == ["attention"]
+    exact, y = results["float32", 1], results["bfloat16", 1]
+    np.testing.assert_allclose(y, exact, atol=8 * UNIT * np.abs(feed["v"]).max())
+    np.testing.assert_array_equal(results["bfloat16", 2], y)
+    rounds = isa in ("avx512_bf16", "avx512_amx") and keys >= 64
+    assert np.array_equal(y, exact) == (not rounds)
+
+
 def test_weights_take_half_the_memory_where_nothing_is_gained_by_floats(isa):
     rng = np.random.default_rng(4)
     x = rng.standard_normal((1, 512)).astype(np.float32)

@@ -197,6 +197,7 @@ struct StackedAttention {
   StackedMatrices q, k, v, output;
   std::optional<StackedMatrices> bias = {};
   float scale = 1;
+  bool allow_bfloat16 = false;  // products may round their operands
 };
 Buffer attend(Graph& graph, StackedAttention attention);
 

@@ -6,8 +6,11 @@
 //   attend     S = Q K^T, P = softmax(scale S + bias), C = P V: scores never leave the cache
 //
 // Threads take equal ranges of blocks. The float operations of a row depend only on the depth, and,
-// for attention, on the number of keys.
+// for attention, on the number of keys. Where attention may round, and the ISA has the dot product
+// of bfloat16, Q, K, V and the probabilities are rounded, these before they are divided by their
+// sum.
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "core/policy.h"
@@ -20,6 +23,7 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kScores = policy::attention::kScoreBytes / 4;  // of a block
+using policy::attention::kLongSequence;
 
 std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
                        std::int64_t index) {
@@ -101,27 +105,37 @@ class AttendOp final : public Op {
   explicit AttendOp(StackedAttention a) : Op("attention", operands(a)), a_(std::move(a)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return std::make_unique<AttendStep>(*this, context);
+    // Of fewer keys, rounding costs more than it gains.
+    const bool rounds = a_.allow_bfloat16 && a_.keys >= kLongSequence;
+    if (rounds && (isa_features(Isa::avx512_bf16) & ~context.features) == 0)
+      return std::make_unique<AttendStep<BFloat16>>(*this, context);
+    return std::make_unique<AttendStep<Float32>>(*this, context);
   }
 
  private:
+  template <class Acc>
   class AttendStep final : public Step {
    public:
     AttendStep(const AttendOp& op, const PrepareContext& context)
         : op_(op),
           a_(op.a_),
-          geometry_(choose_geometry(GemmType::float32, context.features)),
-          scores_(GemmType::float32, geometry_, round_up(a_.keys, kKeyPadding)),
-          context_(GemmType::float32, geometry_, a_.columns),
-          kernels_(simd::kernels(context.features).rows) {
-      score_stride_ = round_up(a_.keys, kKeyPadding);
-      if (score_stride_ % 1024 == 0) score_stride_ += 16;
+          geometry_(choose_geometry(Acc::kind, context.features, {}, kPairs ? words(a_.depth) : 0)),
+          scores_(Acc::kind, geometry_, round_up(a_.keys, kKeyPadding)),
+          context_(Acc::kind, geometry_, a_.columns),
+          kernels_(simd::kernels(context.features).rows),
+          panels_(kernels_, false) {
+      score_stride_ = fbg::score_stride(a_.keys);
       const std::int64_t tallest = geometry_.max_rows;
       const std::int64_t fit = kScores / score_stride_ / tallest * tallest;
       blocks_ = BalancedSplit::split(a_.queries, std::max(fit, tallest));
-      values_ = aligned(round_up(a_.keys, kPanelColumns) * a_.depth);
-      score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * a_.keys);
-      thread_floats_ = score_ + aligned(blocks_.largest * score_stride_);
+      values_ = aligned(round_up(a_.keys, kPanelColumns) * words(a_.depth));
+      score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * words(a_.keys));
+      rounded_ = score_ + aligned(blocks_.largest * score_stride_);
+      probabilities_ = rounded_;
+      if (kPairs)
+        probabilities_ +=
+            aligned(std::max<std::int64_t>(blocks_.largest, kPanelColumns) * words(a_.depth));
+      thread_floats_ = probabilities_ + (kPairs ? aligned(blocks_.largest * score_stride_ / 2) : 0);
       scratch_bytes_ =
           static_cast<std::size_t>(thread_floats_ * context.capacity.threads) * sizeof(float);
     }
@@ -137,9 +151,10 @@ class AttendOp final : public Op {
         const std::int64_t matrix = unit / blocks_.count;
         const std::int64_t k = offset_of(a_.k, a_.stack, matrix);
         const std::int64_t v = offset_of(a_.v, a_.stack, matrix);
-        if (k != keys) pack_keys(view_of(frame, a_.k, k, a_.keys, a_.depth), memory);
+        if (k != keys)
+          panels_.keys(view_of(frame, a_.k, k, a_.keys, a_.depth), memory, memory + rounded_);
         if (v != values)
-          pack_values(view_of(frame, a_.v, v, a_.keys, a_.columns), memory + values_);
+          panels_.values(view_of(frame, a_.v, v, a_.keys, a_.columns), memory + values_);
         keys = k;
         values = v;
         run_block(frame, matrix, blocks_[unit % blocks_.count], memory);
@@ -147,13 +162,21 @@ class AttendOp final : public Op {
     }
 
    private:
+    using Panels = AttentionPanels<Acc>;
+    static constexpr bool kPairs = Panels::kPairs;
+    static constexpr std::int64_t words(std::int64_t k) { return Panels::words(k); }
+
     void run_block(const Frame& frame, std::int64_t matrix, Range rows,
                    float* memory) const noexcept {
       const std::int64_t count = rows.size();
       const std::int64_t from = offset_of(a_.q, a_.stack, matrix) + rows.begin * a_.q.row_stride;
       float* const scores = memory + score_;
-      scores_.run(view_of(frame, a_.q, from, count, a_.depth), memory, a_.depth,
+      const auto queries =
+          panels_.rows(view_of(frame, a_.q, from, count, a_.depth), memory + rounded_);
+      scores_.run(queries, memory, words(a_.depth),
                   {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
+      float* const probabilities = kPairs ? memory + probabilities_ : scores;
+      const std::int64_t stride = score_stride_ / Acc::format.kr;
       const auto n = static_cast<std::size_t>(a_.keys);
       for (std::int64_t i = 0; i < count; ++i) {
         float* const row = scores + i * score_stride_;
@@ -163,12 +186,28 @@ class AttendOp final : public Op {
           kernels_.multiply(row, a_.scale, n);
           kernels_.add(row, view_of(frame, *a_.bias, at, 1, a_.keys).data, n, row);
         }
-        kernels_.softmax(row, n, a_.bias ? 1.0f : a_.scale);
+        softmax(row, n, a_.bias ? 1.0f : a_.scale, probabilities + i * stride);
       }
       float* const to = reinterpret_cast<float*>(frame[op_.output].data) +
                         offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
-      context_.run({scores, count, a_.keys, score_stride_, 1}, memory + values_, a_.keys,
-                   {to, count, a_.columns, a_.output.row_stride, 1});
+      context_.run({probabilities, count, words(a_.keys), stride, 1}, memory + values_,
+                   words(a_.keys), {to, count, a_.columns, a_.output.row_stride, 1});
+      if (kPairs)
+        for (std::int64_t i = 0; i < count; ++i)
+          kernels_.multiply(to + i * a_.output.row_stride, scores[i * score_stride_],
+                            static_cast<std::size_t>(a_.columns));
+    }
+
+    // Probabilities where the scores were; or, rounded and not yet divided by their sum, elsewhere,
+    // whose reciprocal is left where the first score was. An odd row ends with a zero.
+    void softmax(float* scores, std::size_t n, float factor, float* probabilities) const noexcept {
+      if constexpr (kPairs) {
+        auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
+        scores[0] = 1.0f / kernels_.exp_bfloat16(scores, n, factor, p);
+        if (n % 2 != 0) p[n] = 0;
+      } else {
+        kernels_.softmax(scores, n, factor);
+      }
     }
 
     const AttendOp& op_;
@@ -176,9 +215,10 @@ class AttendOp final : public Op {
     const Geometry geometry_;
     const PanelProduct scores_, context_;
     const simd::RowKernels& kernels_;
+    const Panels panels_;
     BalancedSplit blocks_;
-    // Where a thread has what, in floats of its scratch; the panels of K come first.
-    std::int64_t score_stride_, values_, score_, thread_floats_;
+    // Where a thread has what, in words of its scratch; the panels of K come first.
+    std::int64_t score_stride_, values_, score_, rounded_, probabilities_, thread_floats_;
     std::size_t scratch_bytes_;
   };
 

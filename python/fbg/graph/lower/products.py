@@ -167,6 +167,7 @@ def _(op: Attend, lowering: TensorLowering, value: Value) -> Stored:
         (0, result.strides[:-2], result.strides[-2], 1),
         bias,
         op.scale,
+        op.rounds,
     )
     return lowering.written(value, order, buffer)
 

@@ -215,7 +215,8 @@ class MatMul(TensorOp):
 class Attend(TensorOp):
     """softmax(scale * q k + bias) v, whose scores never reach memory.
 
-    q: (…, M, K). k: (…, K, N). v: (…, N, L). bias: broadcast to (…, M, N).
+    q: (…, M, K). k: (…, K, N). v: (…, N, L). bias: broadcast to (…, M, N). rounds: whether
+    products may round to bfloat16.
     """
 
     q: Value
@@ -223,6 +224,7 @@ class Attend(TensorOp):
     v: Value
     bias: Value | None = None
     scale: float = 1.0
+    rounds: bool = False
     kind = "attend"
 
     def infer(self) -> Sizes:

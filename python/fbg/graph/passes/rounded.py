@@ -13,7 +13,7 @@ import numpy as np
 from fbg.arrays import bfloat16
 from fbg.graph.graph import Graph
 from fbg.graph.ops.op import Op
-from fbg.graph.ops.products import Product
+from fbg.graph.ops.products import Attend, Product
 
 
 def round_products(graph: Graph) -> Graph:
@@ -22,6 +22,8 @@ def round_products(graph: Graph) -> Graph:
 
 
 def _rounded(op: Op) -> Op:
+    if isinstance(op, Attend):
+        return replace(op, rounds=True)
     if not isinstance(op, Product) or op.w.dtype != np.float32:
         return op
     kind = bfloat16()
