@@ -265,13 +265,14 @@ void check_weights(const Recurrence& r, std::int64_t gates) {
     const std::int64_t own = !two ? gates : p == 0 ? 2 : 1;
     const ConvGeometry& g = w.geometry();
     require(w.family() == r.weights[0].family() &&
-                (w.family() == GemmType::float32 || w.family() == GemmType::int32),
-            "recur: weights must be float32 or int8");
+                (w.family() == GemmType::float32 || w.family() == GemmType::float32_bf16 ||
+                 w.family() == GemmType::int32),
+            "recur: weights must be float32, bfloat16 or int8");
     require(g.groups == r.directions && g.depth() == r.hidden &&
                 g.out_channels == r.directions * own * r.hidden,
             "recur: weights must have a group of " + std::to_string(own) + " gates of " +
                 std::to_string(r.hidden) + " columns for each direction");
-    require(w.family() == GemmType::float32 || w.scale(), "recur: int8 weights must have a scale");
+    require(!is_integer(w.family()) || w.scale(), "recur: int8 weights must have a scale");
   }
 }
 

@@ -20,8 +20,8 @@ Function = tuple[str, float, float]
 
 @dataclass(frozen=True)
 class RecurrentWeights:
-    """Weights (directions * gates * hidden, hidden, 1): float32, or int8 with scales and zero
-    points, () or one for each row.
+    """Weights (directions * gates * hidden, hidden, 1): float32, bfloat16, or int8 with scales and
+    zero points, () or one for each row.
     """
 
     w: Weights
@@ -31,7 +31,7 @@ class RecurrentWeights:
     def packed_options(self, directions: int) -> dict[str, Any]:
         """Return the arguments of `PackedConv` besides the weights."""
         if self.scale is None:
-            return {"dtype": "float32", "groups": directions}
+            return {"dtype": self.w.dtype.name, "groups": directions}
         return {"scale": self.scale, "zero_point": self.zero_point, "groups": directions}
 
 
