@@ -1,36 +1,39 @@
-# The C++ library for other projects: headers, one archive per layer, and what find_package(fbg) reads.
+# The C++ library for other projects: headers, one archive, and what find_package(fbg) reads.
 #
 #   cmake --install build --component cpp --prefix <prefix>
 #
 # The Python package is made of this component and of `python`, the extension module.
 include(CMakePackageConfigHelpers)
 
-set(FBG_LAYERS core simd kernels gemm conv tables plan)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fbg)
 
-# All of it under one name, fbg::fbg, the same in this build and where it is installed.
-add_library(fbg INTERFACE)
+# All layers in one archive, under the same name in this build and where it is installed.
+add_library(fbg STATIC)
 add_library(fbg::fbg ALIAS fbg)
-target_link_libraries(fbg INTERFACE fbg_plan fbg_tables)
-foreach(layer IN LISTS FBG_LAYERS)
-  set_target_properties(fbg_${layer} PROPERTIES EXPORT_NAME ${layer})
+foreach(layer IN ITEMS core simd kernels gemm conv tables plan)
+  foreach(target IN ITEMS fbg_${layer} fbg_${layer}_small)
+    if(TARGET ${target})
+      target_sources(fbg PRIVATE $<TARGET_OBJECTS:${target}>)
+    endif()
+  endforeach()
 endforeach()
+set_target_properties(fbg PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_features(fbg PUBLIC cxx_std_20)
+target_include_directories(fbg PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(fbg PUBLIC Threads::Threads)
+target_link_options(fbg PUBLIC ${FBG_SANITIZE_OPTIONS})
 
-list(TRANSFORM FBG_LAYERS PREPEND fbg_ OUTPUT_VARIABLE layer_targets)
-install(TARGETS fbg ${layer_targets} EXPORT fbgTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
-if(FBG_JOIN_OBJECTS)  # by the toolchain: the command that makes one object of several
+install(TARGETS fbg EXPORT fbgTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+if(FBG_JOIN_OBJECTS)  # by the toolchain: the commands that make one object of several, and hide other names
   install(CODE "
-    foreach(layer ${layer_targets})
-      set(archive lib\${layer}.a)
-      set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
-      set(in_folder WORKING_DIRECTORY \${folder} COMMAND_ERROR_IS_FATAL ANY)
-      execute_process(COMMAND ${FBG_JOIN_OBJECTS} -o \${archive}.o -Wl,--whole-archive \${archive}
-                      \${in_folder})
-      file(REMOVE \${folder}/\${archive})
-      execute_process(COMMAND ${CMAKE_AR} qcD \${archive} \${archive}.o \${in_folder})
-      file(REMOVE \${folder}/\${archive}.o)
-    endforeach()" COMPONENT cpp)
+    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
+    set(in_folder WORKING_DIRECTORY \${folder} COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${FBG_JOIN_OBJECTS} -o fbg.o -Wl,--whole-archive libfbg.a \${in_folder})
+    execute_process(COMMAND ${FBG_HIDE_NAMES} fbg.o \${in_folder})
+    file(REMOVE \${folder}/libfbg.a)
+    execute_process(COMMAND ${CMAKE_AR} qcD libfbg.a fbg.o \${in_folder})
+    file(REMOVE \${folder}/fbg.o)" COMPONENT cpp)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/fbg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT cpp)

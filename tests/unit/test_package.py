@@ -56,8 +56,8 @@ def test_a_wheel_holds_the_package_and_the_cpp_library_only(wheel: Path) -> None
     names = set(zipfile.ZipFile(wheel).namelist())
     headers = {f"fbg/{path.relative_to(ROOT)}" for path in ROOT.glob("include/**/*.h")}
     sources = {str(path.relative_to(ROOT / "python")) for path in ROOT.glob("python/**/*.py")}
-    archives = {f"fbg/lib/libfbg_{name}.a" for name in ("core", "simd", "kernels", "gemm", "plan")}
-    assert headers | sources | archives <= names
+    assert headers | sources <= names
+    assert {name for name in names if name.endswith(".a")} == {"fbg/lib/libfbg.a"}
     assert {"fbg/py.typed", "fbg/_fbg.pyi", "fbg/lib/cmake/fbg/fbgConfig.cmake"} <= names
     folders = {name.split("/")[0] for name in names}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"fbg"}
