@@ -245,7 +245,8 @@ def _call(
 def _other_bits(p: Problem, pipeline: fbg.Pipeline, y: Array, isa: str) -> str | None:
     """Return whether a result has other bits than the plain call, or than that of other kernels."""
     a = p.packer(np.ascontiguousarray(p.x), **p.options)
-    sums_pairs = a.dtype == p.weights.dtype == ml_dtypes.bfloat16  # in an order of its own
+    multiplied = p.options.get("dtype", a.dtype)
+    sums_pairs = multiplied == p.weights.dtype == ml_dtypes.bfloat16  # in an order of its own
     for name in (isa,) if sums_pairs else (isa, "generic"):
         with fbg.isa.limit(name):
             plain = fbg.gemm(a, p.weights, pipeline)
