@@ -400,7 +400,7 @@ TEST(LineLayout, EveryTapOfWhatItCoversReadsACopiedLineOfTheOnlyPlane) {
     const auto [g, shape] = random_case(random, true);
     if (!covers_lines(g, shape)) continue;
     ++covered;
-    const LineLayout l(g, shape);
+    const LineLayout l(g, shape, 1);
     for (std::int64_t k = 0; k < g.kernel[0]; ++k)
       for (std::int64_t z = 0; z < shape.output[0]; ++z)
         ASSERT_EQ(z * g.stride[0] - g.pad_before[0] + k * g.dilation[0], 0) << to_string(g);
