@@ -137,7 +137,7 @@ def test_lists_of_dtypes_add_up() -> None:
 def test_wrong_dtypes_are_wrong_options(command: str, wrong: str, checkpoint: Path) -> None:
     result = invoke(command, checkpoint, "--dtype", wrong)
     assert result.exit_code == 2
-    known = "is not one of 'float32', 'bfloat16', 'float16', 'int8', 'int4'"
+    known = "is not one of 'float32', 'bfloat16', 'float16', 'float16_accum', 'int8', 'int4'"
     assert known in " ".join(result.output.split())
 
 

@@ -111,7 +111,7 @@ def test_attention_rounds_its_operands(isa, tokens, keys, depth, masked):
     exact, y = results["float32", 1], results["bfloat16", 1]
     np.testing.assert_allclose(y, exact, atol=8 * UNIT * np.abs(feed["v"]).max())
     np.testing.assert_array_equal(results["bfloat16", 2], y)
-    rounds = isa in ("avx512_bf16", "avx512_amx") and keys >= 64
+    rounds = isa in ("avx512_bf16", "avx512_fp16", "avx512_amx") and keys >= 64
     assert np.array_equal(y, exact) == (not rounds)
 
 

@@ -19,6 +19,7 @@ import fbg.onnx_backend
 from helpers.onnx_models import make_net
 
 LIGHT = Path(onnx.backend.test.__file__).parent / "data" / "light"
+ROUNDING = ("avx512_bf16", "avx512_fp16", "avx512_amx")
 CNNS = sorted(path.stem for path in LIGHT.glob("*.onnx"))
 # Training.
 NOT_ON_FBG = ("test_gradient_of_add", "test_gradient_of_add_and_mul")
@@ -101,7 +102,11 @@ def run_cnn(name, dtype):
     feed = {x.name: values.astype(np.float32).reshape(shape)}
     net = fbg.load(path, dtype=dtype, calibrate=[feed] if dtype == "int8" else None)
     (y,) = net.run(feed).values()
-    np.testing.assert_allclose(y, read(LIGHT / f"{name}_output_0.pb"), rtol=1e-3)
+    # Images are rounded to bfloat16. Weights are constants here, so that errors do not cancel.
+    rounds = dtype == "bfloat16" and fbg.isa.active() in ROUNDING
+    np.testing.assert_allclose(
+        y, read(LIGHT / f"{name}_output_0.pb"), rtol=2**-9 if rounds else 1e-3
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -301,7 +301,7 @@ WRONG = {
     "weights": [
         fbg.PackedConv(np.ones((16, 5, 1), np.float32)),
         fbg.PackedConv(np.ones((12, 4, 1), np.float32)),
-        fbg.PackedConv(np.ones((16, 4, 1), np.float32), dtype="bfloat16"),
+        fbg.PackedConv(np.ones((16, 4, 1), np.float32), dtype="float16"),
         fbg.PackedConv(np.ones((16, 4, 1), np.int8)),
     ],
     "last_weights": fbg.PackedConv(np.ones((4, 4, 1), np.float32)),
