@@ -88,7 +88,7 @@ void compute(const PreparedConv& p, const ConvInput& input, const std::vector<St
   begin_run(stages, p.shape().out_pixels());
   std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
   for (int phase = 0; phase < p.conv.phases(); ++phase)
-    run_team(p.threads, [&](int thread_id, int threads) noexcept {
+    run_shares(p.threads, [&](int thread_id, int threads) noexcept {
       p.conv.run(input, stages, out, workspace, phase, thread_id, threads);
     });
 }

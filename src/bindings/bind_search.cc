@@ -112,7 +112,7 @@ py::array scores(const py::array& queries, const py::array& corpus, int num_thre
     const std::int64_t block = block_rows(operands.num_queries);
     const FloatEnvironment environment;
     std::vector<float> lengths(static_cast<std::size_t>(threads * block));
-    run_team(threads, [&](int thread_id, int n) {
+    run_shares(threads, [&](int thread_id, int n) {
       for_each_block(operands, thread_id, n, [&](const auto& part, std::int64_t row) {
         Metric::score(kernels, part, to + row, operands.num_rows,
                       lengths.data() + thread_id * block);
@@ -158,7 +158,7 @@ py::tuple search(const py::array& queries, const py::array& corpus, std::int64_t
     const FloatEnvironment environment;
     std::vector<SearchThread<Score>> parts;
     for (int t = 0; t < threads; ++t) parts.emplace_back(k, count, block, kernels);
-    run_team(threads, [&](int thread_id, int n) {
+    run_shares(threads, [&](int thread_id, int n) {
       auto& own = parts[static_cast<std::size_t>(thread_id)];
       for_each_block(operands, thread_id, n, [&](const auto& part, std::int64_t row) {
         Metric::score(kernels, part, own.scores.data(), part.num_rows, own.lengths.data());

@@ -140,7 +140,7 @@ Position for_share(const std::vector<LookUp>& all, int thread_id, int num_thread
 template <class Use>
 Position for_all(const std::vector<LookUp>& all, std::vector<Position>& bad, Use use) {
   std::fill(bad.begin(), bad.end(), Position{});
-  run_team(static_cast<int>(bad.size()), [&](int thread_id, int n) {
+  run_shares(static_cast<int>(bad.size()), [&](int thread_id, int n) {
     bad[static_cast<std::size_t>(thread_id)] = for_share(all, thread_id, n, use);
   });
   const auto found = std::find_if(bad.begin(), bad.end(), [](auto& p) { return p.found(); });
@@ -199,7 +199,7 @@ py::object quantize(const py::array& x, int bits, bool half, int num_threads) {
     const std::int64_t most = view.rows / policy::tables::kThreadRows;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(most, 1, num_threads));
     std::vector<std::int64_t> found(static_cast<std::size_t>(threads), -1);
-    run_team(threads, [&](int thread_id, int n) {
+    run_shares(threads, [&](int thread_id, int n) {
       const std::int64_t first = view.rows * thread_id / n, end = view.rows * (thread_id + 1) / n;
       const MatrixView<const float> part{view.data + first * view.row_stride, end - first,
                                          view.cols, view.row_stride, 1};

@@ -46,7 +46,7 @@ PackedMatrix pack_linear(const std::vector<py::array>& parts, const std::string&
   require(named.has_value(), "pack_linear: no such dtype: " + dtype);
   const GilRelease release;
   LinearPacker packer(named->family, std::move(weights), limit, !named->has_offsets);
-  run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
+  run_shares(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
   return packer.finish(checksum);
 }
 
@@ -62,7 +62,7 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
     const FloatEnvironment environment;
     // Each thread has outputs of its own; their results are the rows of `partial`.
     std::vector<float> partial(static_cast<std::size_t>(k * std::max(num_threads, 1)), 0.0f);
-    run_team(num_threads, [&](int thread_id, int n) {
+    run_shares(num_threads, [&](int thread_id, int n) {
       const std::int64_t outputs = weights.outputs();
       widen_magnitudes(weights, {outputs * thread_id / n, outputs * (thread_id + 1) / n},
                        partial.data() + k * thread_id);
@@ -86,7 +86,7 @@ py::tuple copy_floats(const Vector& x, int num_threads) {
     const GilRelease release;
     const FloatEnvironment environment;
     const auto& kernels = simd::kernels(active_features()).weights;
-    run_team(num_threads, [&](int thread_id, int n) {
+    run_shares(num_threads, [&](int thread_id, int n) {
       const std::int64_t end = std::min(size, chunks * (thread_id + 1) / n * kChunk);
       float magnitudes[kChunk] = {};
       for (std::int64_t i = chunks * thread_id / n * kChunk; i < end; i += kChunk) {
@@ -109,7 +109,7 @@ py::array_t<double> sum_squares(const py::array& x, int num_threads) {
   double* const result = sums.mutable_data();
   const GilRelease release;
   const auto& kernels = simd::kernels(active_features()).weights;
-  run_team(num_threads, [&](int thread_id, int n) {
+  run_shares(num_threads, [&](int thread_id, int n) {
     const std::int64_t begin = view.cols * thread_id / n, end = view.cols * (thread_id + 1) / n;
     kernels.sum_squares(view.data + begin, static_cast<std::size_t>(view.rows),
                         static_cast<std::size_t>(view.row_stride),

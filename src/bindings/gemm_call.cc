@@ -124,7 +124,7 @@ void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const 
                  int num_threads) noexcept {
   const PipelineView pipeline = pipeline_view(stages);
   const auto run_by_team = [&](const RowSource& rows) {
-    run_team(num_threads, [&](int thread_id, int threads) noexcept {
+    run_shares(num_threads, [&](int thread_id, int threads) noexcept {
       gemm.run(rows, b, pipeline, c, workspace, thread_id, threads);
     });
   };

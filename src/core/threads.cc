@@ -18,74 +18,38 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
+#include "core/spin.h"
+#include "core/thread_place.h"
+#include "core/thread_team.h"
 #include "fbg/core/float_environment.h"
 
 namespace fbg {
 namespace {
 
-// Long enough to bridge the gap between two calls of a model, short enough not to be felt by
-// others.
-constexpr std::chrono::microseconds kSpinTime{100};
+using namespace team;
 
 // A thread that yields loses the rest of its share of time. More often than this, threads of
 // low priority would hardly advance beside others.
 constexpr std::chrono::milliseconds kGiveWayInterval{1};
 
-void pause_cpu() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
-// Spins until ready() or until kSpinTime has passed.
-template <class Ready>
-void spin_until(Ready ready) noexcept {
-  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
-  do {
-    for (int i = 0; i < 32; ++i) {
-      if (ready()) return;
-      pause_cpu();
-    }
-  } while (std::chrono::steady_clock::now() < deadline);
-}
-
 // Since rest_team() was called and until the next run: workers sleep at once.
 std::atomic<bool> g_resting{false};
 
-// A worker's own word: a run that needs only some of the workers leaves the others asleep.
-struct alignas(64) Ticket {
-  std::atomic<std::uint32_t> number{0};
-  std::atomic<bool> asleep{false};  // or about to be
-  std::atomic<int> cpu{-1};         // where the worker was last seen
-  std::atomic<pid_t> thread{0};
-
-  // Waits until the number differs from `old`; returns the new one.
-  std::uint32_t wait(std::uint32_t old) noexcept {
-    spin_until([&] {
-      return number.load(std::memory_order_acquire) != old ||
-             g_resting.load(std::memory_order_relaxed);
-    });
-    asleep.store(true, std::memory_order_relaxed);
-    number.wait(old, std::memory_order_acquire);
-    asleep.store(false, std::memory_order_relaxed);
-    return number.load(std::memory_order_acquire);
-  }
-};
-
-struct Team {
-  std::atomic<bool> busy{false};
-  // The run in progress: written by the owner of `busy` before it hands out tickets.
-  TeamTask task = nullptr;
-  void* context = nullptr;
-  int num_threads = 0;
-  Subnormals subnormals = Subnormals::keep;
-  std::vector<std::unique_ptr<Ticket>> workers;  // worker i is thread i + 1
-  alignas(64) std::atomic<int> unfinished{0};    // workers still inside the task
-};
+// Waits until the ticket of a worker differs from `old` or the condition holds.
+template <class Ready>
+void wait_for_run(Seat& seat, std::uint32_t old, Ready ready) noexcept {
+  bool is_ready = false;
+  spin_until([&] {
+    is_ready = ready();
+    return is_ready || seat.ticket.load(std::memory_order_acquire) != old ||
+           g_resting.load(std::memory_order_relaxed);
+  });
+  if (is_ready) return;
+  seat.asleep.store(true, std::memory_order_relaxed);
+  seat.ticket.wait(old, std::memory_order_acquire);
+  seat.asleep.store(false, std::memory_order_relaxed);
+}
 
 // Hands a worker its ticket, and sees to it that it does not run where this thread does. The
 // scheduler may wake a thread on the CPU of the one that wakes it and goes on working, or where it
@@ -93,44 +57,37 @@ struct Team {
 // balancing, for milliseconds. So the worker is kept away from this CPU for the moment in which it
 // wakes. (From then on it has a mask of its own: CPUs that the process gets later are not
 // added to it.)
-void hand_out(Ticket& ticket, int cpu) noexcept {
-  cpu_set_t allowed, elsewhere;
-  const pid_t thread = ticket.thread.load(std::memory_order_relaxed);
-  bool moved = false;
-  const bool may_meet = ticket.asleep.load(std::memory_order_relaxed) ||
-                        ticket.cpu.load(std::memory_order_relaxed) == cpu;
-  if (may_meet && cpu >= 0 && thread != 0 &&
-      sched_getaffinity(thread, sizeof allowed, &allowed) == 0) {
-    elsewhere = allowed;
-    CPU_CLR(static_cast<unsigned>(cpu), &elsewhere);
-    moved =
-        CPU_COUNT(&elsewhere) > 0 && sched_setaffinity(thread, sizeof elsewhere, &elsewhere) == 0;
-  }
-  ticket.number.fetch_add(1);
-  ticket.number.notify_one();
-  if (moved) sched_setaffinity(thread, sizeof allowed, &allowed);
+void hand_out(Seat& seat, int cpu) noexcept {
+  const pid_t thread = seat.thread.load(std::memory_order_relaxed);
+  const bool may_meet = seat.asleep.load(std::memory_order_relaxed) ||
+                        seat.cpu.load(std::memory_order_relaxed) == cpu;
+  const auto wake = [&] {
+    seat.ticket.fetch_add(1);
+    seat.ticket.notify_one();
+  };
+  const auto wake_elsewhere = [&] {
+    const KeptOff away(thread, cpu);
+    wake();
+  };
+  if (!may_meet || thread == 0 || !seat.move(wake_elsewhere)) wake();
 }
 
 // Callers of the library at this moment, and how many scopes this thread is inside of.
 std::atomic<int> g_callers{0};
 thread_local int t_scopes = 0;
 
-// Threads of the run that this thread is part of; outside of any run, it is on its own.
-thread_local int t_run_threads = 1;
-
-void work(Team& team, Ticket& ticket, int thread_id) noexcept {
-  std::uint32_t seen = 0;
+void work(Team& team, Seat& seat, int id) noexcept {
   t_scopes = 1;  // a worker is never counted: its caller is
-  ticket.thread.store(gettid(), std::memory_order_relaxed);
+  seat.thread.store(gettid(), std::memory_order_relaxed);
   for (;;) {
-    seen = ticket.wait(seen);
-    t_run_threads = team.num_threads;
-    {
-      const FloatEnvironment environment(team.subnormals);
-      team.task(team.context, thread_id, team.num_threads);
-    }
-    ticket.cpu.store(sched_getcpu(), std::memory_order_relaxed);
-    if (team.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) team.unfinished.notify_one();
+    const std::uint32_t seen = seat.ticket.load(std::memory_order_acquire);
+    take_part(team, seat, id);
+    seat.cpu.store(sched_getcpu(), std::memory_order_relaxed);
+    wait_for_run(seat, seen, [&] {
+      const Stage now = team.now();
+      return id < now.shares() &&
+             !(now.fixed() && seat.claimed.load(std::memory_order_relaxed) == now.number());
+    });
   }
 }
 
@@ -155,18 +112,19 @@ class BlockSignals {
 };
 
 // False when the system refuses a thread.
-bool grow(Team& team, std::size_t num_workers) noexcept {
-  if (team.workers.size() >= num_workers) return true;
+bool grow(Team& team, int num_seats) noexcept {
+  if (team.num_seats >= num_seats) return true;
   const BlockSignals block;
   try {
-    team.workers.reserve(num_workers);
-    while (team.workers.size() < num_workers) {
-      auto ticket = std::make_unique<Ticket>();
-      const int thread_id = static_cast<int>(team.workers.size()) + 1;
-      std::thread thread(work, std::ref(team), std::ref(*ticket), thread_id);
-      team.workers.push_back(std::move(ticket));
-      pthread_setname_np(thread.native_handle(), "fbg-worker");
-      thread.detach();
+    for (; team.num_seats < num_seats; ++team.num_seats) {
+      auto seat = std::make_unique<Seat>();
+      const int id = team.num_seats;
+      if (id > 0) {
+        std::thread thread(work, std::ref(team), std::ref(*seat), id);
+        pthread_setname_np(thread.native_handle(), "fbg-worker");
+        thread.detach();
+      }
+      team.seats[static_cast<std::size_t>(id)].store(seat.release(), std::memory_order_release);
     }
     return true;
   } catch (const std::exception&) {
@@ -176,11 +134,19 @@ bool grow(Team& team, std::size_t num_workers) noexcept {
 
 std::atomic<Team*> g_team{nullptr};
 
+thread_local pid_t t_thread_id = 0;
+
+pid_t this_thread_id() noexcept {
+  if (t_thread_id == 0) t_thread_id = gettid();
+  return t_thread_id;
+}
+
 // Neither workers nor other callers exist in a forked child. Their team is abandoned, not
 // destroyed: it may have been caught at any point of a run.
 void forget_other_threads() noexcept {
   g_team.store(nullptr, std::memory_order_relaxed);
   g_callers.store(t_scopes > 0 ? 1 : 0, std::memory_order_relaxed);
+  t_thread_id = 0;
 }
 [[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, forget_other_threads);
 
@@ -192,18 +158,6 @@ Team* get_team() noexcept {
   delete created;
   return team;
 }
-
-// A run of `threads` threads, one of which is this one.
-class RunScope {
- public:
-  explicit RunScope(int threads) noexcept : previous_(std::exchange(t_run_threads, threads)) {}
-  ~RunScope() { t_run_threads = previous_; }
-  RunScope(const RunScope&) = delete;
-  RunScope& operator=(const RunScope&) = delete;
-
- private:
-  const int previous_;
-};
 
 // How many threads a run may have that asks for `wanted`.
 int granted_threads(int wanted) noexcept {
@@ -264,37 +218,62 @@ void give_way() noexcept {
   sched_yield();
 }
 
-void run_team(int num_threads, TeamTask task, void* context) noexcept {
+namespace {
+
+void run_work(int num_threads, SharedWork& work, bool fixed) noexcept {
   const CallScope scope;
   const FloatEnvironment environment;
   num_threads = granted_threads(num_threads);
   Team* team = num_threads > 1 ? get_team() : nullptr;
   const bool owner = team && !team->busy.exchange(true, std::memory_order_acquire);
-  if (!owner || !grow(*team, static_cast<std::size_t>(num_threads) - 1)) {
+  if (!owner || !grow(*team, num_threads)) {
     if (owner) team->busy.store(false, std::memory_order_release);
     const RunScope alone(1);
-    task(context, 0, 1);
+    do work.run(0, 1);
+    while (work.next(1));
     return;
   }
 
   g_resting.store(false, std::memory_order_relaxed);
-  team->task = task;
-  team->context = context;
-  team->num_threads = num_threads;
+  team->work = &work;
   team->subnormals = FloatEnvironment::subnormals();
-  team->unfinished.store(num_threads - 1, std::memory_order_relaxed);
+  team->left.store(num_threads, std::memory_order_relaxed);
+  Seat& self = team->seat(0);
+  self.thread.store(this_thread_id(), std::memory_order_relaxed);
+  team->stage.store(Stage::of(team->now().number() + 1, num_threads, fixed).word,
+                    std::memory_order_seq_cst);
   const int cpu = sched_getcpu();
-  for (int i = 0; i < num_threads - 1; ++i)
-    hand_out(*team->workers[static_cast<std::size_t>(i)], cpu);
-  {
-    const RunScope together(num_threads);
-    task(context, 0, num_threads);
-  }
-  for (int left; (left = team->unfinished.load(std::memory_order_acquire)) != 0;) {
-    spin_until([&] { return team->unfinished.load(std::memory_order_acquire) != left; });
-    team->unfinished.wait(left, std::memory_order_acquire);
-  }
+  for (int i = 1; i < num_threads; ++i) hand_out(team->seat(i), cpu);
+  take_part(*team, self, 0);
   team->busy.store(false, std::memory_order_release);
+}
+
+class OneStage final : public SharedWork {
+ public:
+  OneStage(TeamTask task, void* context) : task_(task), context_(context) {}
+  void run(int share, int num_shares) noexcept override { task_(context_, share, num_shares); }
+  bool next(int) noexcept override { return false; }
+
+ private:
+  const TeamTask task_;
+  void* const context_;
+};
+
+void run_task(int num_threads, TeamTask task, void* context, bool fixed) noexcept {
+  OneStage work(task, context);
+  run_work(num_threads, work, fixed);
+}
+
+}  // namespace
+
+void run_shared(int num_threads, SharedWork& work) noexcept { run_work(num_threads, work, false); }
+
+void run_shares(int num_threads, TeamTask task, void* context) noexcept {
+  run_task(num_threads, task, context, false);
+}
+
+void run_team(int num_threads, TeamTask task, void* context) noexcept {
+  run_task(num_threads, task, context, true);
 }
 
 void rest_team() noexcept { g_resting.store(true, std::memory_order_relaxed); }

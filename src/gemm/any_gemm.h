@@ -55,8 +55,9 @@ inline bool multiplies_halves(Features features) {
 class AnyGemm : public GemmDriver {
  public:
   // `family` is the family of the weights b, or float32_bf16 for bfloat16, or float32_f16 for
-  // float16. Throws as Gemm does, and std::invalid_argument where the kernels of the family read
-  // other elements than the packer gives.
+  // float16. Throws as Gemm does,
+  // and std::invalid_argument where the kernels of the family read other elements than the packer
+  // gives.
   AnyGemm(PackerKind packer, GemmType family, const PackedMatrix& b, const PipelineView& pipeline,
           std::int64_t max_m, Features features = active_features(), const Blocking& blocking = {})
       : GemmDriver(types(packer, family), b, pipeline, max_m, b.with_weights(features), blocking),

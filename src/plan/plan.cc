@@ -2,7 +2,7 @@
 //
 //   prepare   every op makes its step; storage is assigned (in place where possible); buffers and
 //             scratch are laid out by lifetime
-//   run       for each step: all threads compute their share, then meet at a barrier
+//   run       for each step, and each of its phases: threads claim and compute shares
 #include "fbg/plan/plan.h"
 
 #include <algorithm>
@@ -115,6 +115,58 @@ struct Plan::Memory {
   std::vector<BufferView> buffers;  // rows of all, and data of inputs and outputs: set by each run
   std::vector<std::byte*> scratch;  // by step
   bool poisons = false;
+};
+
+// A run in progress: at which phase of which step.
+class Plan::Run final : public SharedWork {
+ public:
+  Run(Plan& plan, const RunArgs& args, double* seconds, double* phases)
+      : plan_(plan),
+        seconds_(seconds),
+        phases_(phases),
+        frame_{args, plan.memory_->buffers, failed},
+        start_(Clock::now()) {
+    skip_empty();
+  }
+
+  bool has_step() const { return step_ < plan_.steps_.size(); }
+
+  void run(int share, int num_shares) noexcept override {
+    const bool profiles = phases_ && share == 0;
+    if (profiles) phase_seconds = phases_ + step_ * kPhases;
+    plan_.steps_[step_]->run(frame_, plan_.memory_->scratch[step_], share, num_shares);
+    if (profiles) phase_seconds = nullptr;
+  }
+
+  bool next(int num_shares) noexcept override {
+    if (++frame_.phase < plan_.steps_[step_]->phases(num_shares)) return true;
+    if (num_shares == 1) give_way();  // in a team, others would wait for the one that does
+    if (plan_.memory_->poisons) plan_.poison(step_);
+    if (seconds_) {
+      const Clock::time_point end = Clock::now();
+      seconds_[step_] = std::chrono::duration<double>(end - start_).count();
+      start_ = end;
+    }
+    frame_.phase = 0;
+    ++step_;
+    skip_empty();
+    return has_step();
+  }
+
+  std::atomic<Buffer> failed = kNone;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void skip_empty() {
+    while (has_step() && !plan_.steps_[step_]) ++step_;
+  }
+
+  Plan& plan_;
+  double *const seconds_, *const phases_;
+  Frame frame_;
+  Clock::time_point start_;
+  std::size_t step_ = 0;
 };
 
 Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
@@ -231,31 +283,9 @@ Buffer Plan::run(const RunArgs& args, int num_threads, double* seconds, double* 
     data(graph_.inputs_[i]) = static_cast<std::byte*>(const_cast<void*>(args.inputs[i]));
 
   const int threads = std::clamp(num_threads, 1, capacity_.threads);
-  Barrier barrier;
-  std::atomic<Buffer> failed = kNone;
-  const Frame frame{args, memory.buffers, barrier, failed};
-  run_team(threads, [&](int thread_id, int team_size) {
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start = Clock::now();
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      if (!steps_[i]) continue;
-      if (phases && thread_id == 0) phase_seconds = phases + i * kPhases;
-      steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
-      barrier.wait();
-      if (team_size == 1) give_way();  // in a team, all would wait for the one that does
-      if (memory.poisons) {
-        if (thread_id == 0) poison(i);
-        barrier.wait();
-      }
-      if (seconds && thread_id == 0) {
-        const Clock::time_point end = Clock::now();
-        seconds[i] = std::chrono::duration<double>(end - start).count();
-        start = end;
-      }
-    }
-    if (phases && thread_id == 0) phase_seconds = nullptr;
-  });
-  return failed;
+  Run run(*this, args, seconds, phases);
+  if (run.has_step()) run_shared(threads, run);
+  return run.failed;
 }
 
 std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {

@@ -107,7 +107,7 @@ std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> 
   Barrier meet;
   const RunArgs args{};
   std::atomic<Buffer> failed = Plan::kNone;
-  const Frame frame{args, buffers.views(), meet, failed};
+  const Frame frame{args, buffers.views(), failed};
   std::atomic<bool> more = true, complete = false;
   const auto rounds = [&](int thread_id, int team_size) {
     if (team_size != num_threads_) return;

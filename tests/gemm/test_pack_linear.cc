@@ -61,7 +61,7 @@ template <class Acc>
 PackedMatrix pack(const LinearWeights& weights, int threads,
                   float limit = std::numeric_limits<float>::infinity(), bool symmetric = true) {
   LinearPacker packer(Acc::kind, weights, limit, symmetric);
-  run_team(threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
+  run_shares(threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
   return packer.finish();
 }
 

@@ -16,7 +16,7 @@ enum class Subnormals : std::uint8_t { keep, flush };
 //
 // Products, convolutions and packers open a scope that agrees with the one around it: they flush
 // subnormal numbers inside of one that does so, and keep them otherwise. Plans always flush. The
-// threads of run_team() are in the scope of the thread that calls it.
+// threads of a run are in the scope of the thread that calls it.
 class FloatEnvironment {
  public:
   // As the scope around it; outside of any, subnormal numbers are kept.

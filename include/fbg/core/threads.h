@@ -5,7 +5,6 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 namespace fbg {
 
@@ -44,25 +43,62 @@ bool gives_way() noexcept;
 // What a run calls where it may give way.
 void give_way() noexcept;
 
-// Calls task(context, thread_id, num_threads) once on each of num_threads threads, the caller being
-// thread 0, and returns when all are done. The task is given the number of threads that really run
-// it. That is the number asked for, or, while there are other callers, the number of CPUs that they
-// leave, if it is less; and 1 when the team is busy (another thread is inside run_team, or this
-// call comes from within a task) or the system refuses more threads. Workers are created by the
-// first call that needs them; later calls allocate nothing. After a fork the child starts a new
-// team. All threads compute in the FloatEnvironment of the caller, or in a default one where it is
-// inside of none.
-using TeamTask = void (*)(void* context, int thread_id, int num_threads) noexcept;
+// Work that threads share: stages that follow each other, each divided into as many shares as
+// threads run it.
+class SharedWork {
+ public:
+  // Computes one share of the stage. Shares of a stage are computed at the same time or one after
+  // the other, each by the thread that claims it, so none may wait for another; what is written in
+  // one stage is seen by all in the next.
+  virtual void run(int share, int num_shares) noexcept = 0;
+  // Called by one thread when all shares of a stage are done. False: that was the last.
+  virtual bool next(int num_shares) noexcept = 0;
+
+ protected:
+  ~SharedWork() = default;
+};
+
+// Does the work on num_threads threads, of which the caller is one, and returns when it is done.
+// Thread i claims share i of each stage, and then those that nobody has claimed: a thread that gets
+// no CPU, because other processes use it, keeps nobody waiting. While a thread is kept from a share
+// that it has claimed, one that would wait for it lends it its CPU. The number of shares is
+// the number asked for, or, while there are other callers, the number of CPUs that they leave, if
+// it is less; and 1 when the team is busy (another thread runs it, or this call comes from within a
+// share) or the system refuses more threads. Workers are created by the first call that needs them;
+// later calls allocate nothing. After a fork the child starts a new team. All threads compute in
+// the FloatEnvironment of the caller, or in a default one where it is inside of none.
+void run_shared(int num_threads, SharedWork& work) noexcept;
+
+// A function of its context, of the number of a share or thread, and of how many there are.
+using TeamTask = void (*)(void* context, int index, int count) noexcept;
+
+// The same for a single stage.
+void run_shares(int num_threads, TeamTask task, void* context) noexcept;
+
+// Calls task(context, thread_id, num_threads) once on each of num_threads threads at the same time,
+// the caller being thread 0, and returns when all are done; the number is chosen as for run_shared.
+// That is for tasks whose threads wait for each other: others need not wait for all of them.
 void run_team(int num_threads, TeamTask task, void* context) noexcept;
 
-// The same for a callable: run_team(4, [&](int thread_id, int num_threads) { ... }).
+// A task that calls the callable that is its context.
+template <std::invocable<int, int> Function>
+TeamTask task_of(Function&) noexcept {
+  return [](void* context, int index, int count) noexcept {
+    (*static_cast<Function*>(context))(index, count);
+  };
+}
+
+// run_shares(4, [&](int share, int num_shares) { ... })
+template <std::invocable<int, int> Function>
+void run_shares(int num_threads, Function&& function) noexcept {
+  run_shares(num_threads, task_of(function),
+             const_cast<void*>(static_cast<const void*>(&function)));
+}
+
+// run_team(4, [&](int thread_id, int num_threads) { ... })
 template <std::invocable<int, int> Function>
 void run_team(int num_threads, Function&& function) noexcept {
-  using F = std::remove_reference_t<Function>;
-  const TeamTask task = [](void* context, int thread_id, int n) noexcept {
-    (*static_cast<F*>(context))(thread_id, n);
-  };
-  run_team(num_threads, task, const_cast<void*>(static_cast<const void*>(&function)));
+  run_team(num_threads, task_of(function), const_cast<void*>(static_cast<const void*>(&function)));
 }
 
 // Lets the workers sleep at once, which otherwise spin for a moment in case that another run

@@ -1,8 +1,8 @@
 // Plan: a graph prepared for a capacity, and run with no decision left to make.
 //
 //   Plan     kernels generated, every buffer and all scratch laid out in one arena by lifetime
-//   run()    one entry into the thread team; every op is computed by all threads, a barrier between
-//            ops; nothing is allocated, searched or validated
+//   run()    one entry into the thread team, whose threads claim shares of each op in turn; nothing
+//            is allocated, searched or validated
 //
 // Sequences are packed end to end without padding: a token buffer has one row per token, and
 // `offsets` says where each sequence begins. Capacity bounds a run; its actual lengths are
@@ -84,7 +84,7 @@ class Plan {
   // One run at a time. Subnormal numbers count as zeros in its floating-point operations, whatever
   // the modes of the calling thread, which are restored (float_environment.h). `seconds`, if given,
   // has room for every op and receives how long each took; `phases`, [ops][kPhases] (phase.h), what
-  // the first thread spent in the phases of each. Returns kNone, or the buffer of the first op that
+  // the first share spent in the phases of each. Returns kNone, or the buffer of the first op that
   // met indices out of range (elements.h): then no output counts.
   static constexpr Buffer kNone = -1;
   Buffer run(const RunArgs& args, int num_threads, double* seconds = nullptr,
@@ -108,6 +108,7 @@ class Plan {
  private:
   struct Layout;
   struct Memory;
+  class Run;
   void allocate();
   void poison(std::size_t step) noexcept;
 

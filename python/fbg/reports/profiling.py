@@ -171,7 +171,7 @@ def profile(
     model: as for `fbg.load`.
     tokens: lengths of the sequence; None takes 8, 32, 128 and 384, as far as there are positions.
     num_threads: thread counts; None takes `fbg.get_num_threads()`. An op's time is that of all
-        threads, barrier included; within an op, the phases are those of the first thread.
+        threads, waiting included; within an op, the phases are those of the first share.
     dtype: as for `fbg.load`.
     rounds: in each of which the run and the peak of the instructions are measured.
 

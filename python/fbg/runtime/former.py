@@ -9,7 +9,7 @@ a server by one that they share, which has threads.
 
 There is no delay: a thread that is free takes what waits, and the next batch forms while others
 run. How the CPUs are used follows from the load. An interactive batch that is alone is shared by
-all CPUs; while several batches run, each has one CPU and nothing waits at a barrier. A thread that
+all CPUs; while several batches run, each has one CPU and waits for no other thread. A thread that
 takes a batch leaves an equal share to the other free threads.
 
 Each priority class has as many threads as there are CPUs, and those of the bulk class have a lower

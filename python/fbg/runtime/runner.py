@@ -62,7 +62,7 @@ class Runner:
         """Fill `outputs`, one array for every output.
 
         inputs: one array for every input of the graph besides the sequences.
-        seconds: (ops,) receives the time of each op; phases: (ops, 4) the time of its first thread
+        seconds: (ops,) receives the time of each op; phases: (ops, 4) the time of its first share
         in packing, scores, softmax and context (include/fbg/core/phase.h).
         """
         plan = self.plan(batch.tokens, num_threads)

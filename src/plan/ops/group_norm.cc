@@ -35,6 +35,8 @@ class GroupNormStep final : public Step {
     return static_cast<std::size_t>(floats) * sizeof(float);
   }
 
+  int phases(int) const noexcept override { return 3; }
+
   void run(const Frame& frame, std::byte* scratch, int thread_id,
            int num_threads) const noexcept override {
     float* const moments = reinterpret_cast<float*>(scratch);
@@ -43,14 +45,18 @@ class GroupNormStep final : public Step {
     const auto* const x = reinterpret_cast<const float*>(frame[x_].data);
     auto* const y = reinterpret_cast<float*>(frame[y_].data);
 
-    const Range blocks = thread_rows(n_.batch * blocks_, thread_id, num_threads);
-    for (std::int64_t b = blocks.begin; b < blocks.end; ++b)
-      measure(x + first_pixel(b) * channels_, pixels_of(b), own, moments + 2 * b * n_.groups);
-    frame.barrier.wait();
-    const Range groups = thread_rows(n_.batch * n_.groups, thread_id, num_threads);
-    for (std::int64_t i = groups.begin; i < groups.end; ++i)
-      combine(moments, i / n_.groups, i % n_.groups, terms);
-    frame.barrier.wait();
+    if (frame.phase == 0) {
+      const Range blocks = thread_rows(n_.batch * blocks_, thread_id, num_threads);
+      for (std::int64_t b = blocks.begin; b < blocks.end; ++b)
+        measure(x + first_pixel(b) * channels_, pixels_of(b), own, moments + 2 * b * n_.groups);
+      return;
+    }
+    if (frame.phase == 1) {
+      const Range groups = thread_rows(n_.batch * n_.groups, thread_id, num_threads);
+      for (std::int64_t i = groups.begin; i < groups.end; ++i)
+        combine(moments, i / n_.groups, i % n_.groups, terms);
+      return;
+    }
     const Range pixels = thread_rows(n_.batch * n_.pixels, thread_id, num_threads);
     const auto n = static_cast<std::size_t>(channels_);
     for (std::int64_t p = pixels.begin; p < pixels.end; ++p) {

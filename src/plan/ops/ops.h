@@ -55,8 +55,8 @@ struct BufferView {
 struct Frame {
   const RunArgs& args;
   std::span<const BufferView> buffers;  // with the rows of this run
-  Barrier& barrier;                     // for all threads, in steps that have several phases
   std::atomic<Buffer>& failed;          // what Plan::run returns
+  int phase = 0;                        // of the step, if it has several
 
   const BufferView& operator[](Buffer b) const { return buffers[static_cast<std::size_t>(b)]; }
   MatrixView<float> floats(Buffer b) const { return (*this)[b].as<float>(); }
@@ -78,7 +78,11 @@ class Step {
   virtual std::size_t nbytes() const noexcept { return sizeof *this; }
   // Scratch of all threads together, needed only while the step runs.
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
-  // Computes the share of one thread. `scratch` is aligned to 64 and common to all threads.
+  // The number of phases in which so many threads compute the step, each after the one before.
+  virtual int phases([[maybe_unused]] int num_threads) const noexcept { return 1; }
+  // Computes the share of one thread of the phase in `frame`. Which thread computes a share, and
+  // when, is open: shares of a phase must not wait for each other, and a share that needs memory of
+  // its own has that of its number. `scratch` is aligned to 64 and common to all threads.
   virtual void run(const Frame& frame, std::byte* scratch, int thread_id,
                    int num_threads) const noexcept = 0;
 };

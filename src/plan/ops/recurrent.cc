@@ -6,8 +6,8 @@
 //
 // Directions, and rows of a batch, do not depend on each other, so that each thread computes some
 // of them from the first step to the last. Where there are fewer than threads and the product is
-// large, several threads share its columns and wait for each other. States that are quantized, are
-// so together with all rows of their direction.
+// large, several threads share its columns, and each product and each cell is a phase. States that
+// are quantized, are so together with all rows of their direction.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -82,24 +82,29 @@ class RecurrentOp::RecurrentStep final : public Step {
     return static_cast<std::size_t>(scratch_bytes_);
   }
 
+  int phases(int num_threads) const noexcept override {
+    return is_shared(num_threads) ? 1 + static_cast<int>(r_.steps) * step_phases() : 1;
+  }
+
   void run(const Frame& frame, std::byte* scratch, int thread_id,
            int num_threads) const noexcept override {
-    const auto blocks = static_cast<int>(
-        quantizes(r_) ? 1 : std::min(r_.batch, ceil_div(num_threads, r_.directions)));
-    const int units = static_cast<int>(r_.directions) * blocks;
+    const int blocks = row_blocks(num_threads), units = all_units(blocks);
     const Run run{frame, scratch, thread_id};
-    if (units >= num_threads || !is_shared(blocks)) {
+    const auto rows = [&](std::int64_t unit) {
+      return thread_rows(r_.batch, static_cast<int>(unit % blocks), blocks);
+    };
+    if (!is_shared(num_threads)) {
       const Range own = thread_rows(units, thread_id, num_threads);
       for (std::int64_t unit = own.begin; unit < own.end; ++unit)
-        run_unit(run, unit / blocks, thread_rows(r_.batch, static_cast<int>(unit % blocks), blocks),
-                 {});
+        for (std::int64_t phase = 0; phase <= r_.steps * step_phases(); ++phase)
+          run_phase(run, phase, unit / blocks, rows(unit), {thread_id});
       return;
     }
     const int unit = thread_id * units / num_threads;
     const auto first = static_cast<int>(ceil_div(unit * num_threads, units));
     const auto last = static_cast<int>(ceil_div((unit + 1) * num_threads, units));
-    run_unit(run, unit / blocks, thread_rows(r_.batch, unit % blocks, blocks),
-             {first, thread_id - first, last - first, &frame.barrier});
+    run_phase(run, frame.phase, unit / blocks, rows(unit),
+              {first, thread_id - first, last - first});
   }
 
  private:
@@ -118,11 +123,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   };
   // The threads that compute the same rows: this one is number `member` of them.
   struct Team {
-    int first_thread = -1, member = 0, members = 1;
-    Barrier* barrier = nullptr;
-    void wait() const {
-      if (barrier) barrier->wait();
-    }
+    int first_thread = 0, member = 0, members = 1;
   };
 
   static PipelineView stages(bool dequantizes) {
@@ -137,32 +138,45 @@ class RecurrentOp::RecurrentStep final : public Step {
     return place;
   }
 
-  // Whether the product of a step is large enough for several threads.
-  bool is_shared(std::int64_t blocks) const {
+  // Into how many blocks the rows of a batch are cut, and the units that do not depend on each
+  // other: those of each direction.
+  int row_blocks(int num_threads) const {
+    return static_cast<int>(
+        quantizes(r_) ? 1 : std::min(r_.batch, ceil_div(num_threads, r_.directions)));
+  }
+  int all_units(int blocks) const { return static_cast<int>(r_.directions) * blocks; }
+
+  // Whether there are more threads than units, and the product of a step is large enough for
+  // several.
+  bool is_shared(int num_threads) const {
+    const int blocks = row_blocks(num_threads);
     const auto rows = static_cast<double>(ceil_div(r_.batch, blocks));
-    return rows * static_cast<double>(r_.hidden * width_) > policy::gemm::kSerialWork;
+    return all_units(blocks) < num_threads &&
+           rows * static_cast<double>(r_.hidden * width_) > policy::gemm::kSerialWork;
   }
 
-  // All steps of some rows.
-  void run_unit(const Run& run, std::int64_t direction, Range rows,
-                const Team& team) const noexcept {
+  // A product and what follows it, for each of the products.
+  int step_phases() const { return 2 * static_cast<int>(gemms_.size()); }
+
+  // For some rows: the first states, or a part of a step.
+  void run_phase(const Run& run, std::int64_t phase, std::int64_t direction, Range rows,
+                 const Team& team) const noexcept {
     const Range columns = thread_rows(r_.hidden, team.member, team.members);
+    if (phase == 0) {
+      for (std::int64_t row = rows.begin; row < rows.end; ++row)
+        for (std::int64_t s = 0; s < states(); ++s) start(run, direction, row, s, columns);
+      return;
+    }
+    const std::int64_t step = (phase - 1) / step_phases(), part = (phase - 1) % step_phases();
+    const auto p = static_cast<std::size_t>(part / 2);
+    if (part % 2 == 0) return multiply(run, p, direction, rows, team);
     const std::int32_t* const lengths =
         r_.lengths ? reinterpret_cast<const std::int32_t*>(run.frame[*r_.lengths].data) : nullptr;
-    for (std::int64_t row = rows.begin; row < rows.end; ++row)
-      for (std::int64_t s = 0; s < states(); ++s) start(run, direction, row, s, columns);
-    team.wait();
-    for (std::int64_t step = 0; step < r_.steps; ++step)
-      for (std::size_t p = 0; p < gemms_.size(); ++p) {
-        multiply(run, p, direction, rows, team);
-        team.wait();
-        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-          const std::int64_t length =
-              lengths ? std::clamp<std::int64_t>(lengths[row], 0, r_.steps) : r_.steps;
-          finish(run, p, direction, row, step, length, columns);
-        }
-        team.wait();
-      }
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const std::int64_t length =
+          lengths ? std::clamp<std::int64_t>(lengths[row], 0, r_.steps) : r_.steps;
+      finish(run, p, direction, row, step, length, columns);
+    }
   }
 
   std::int64_t states() const { return r_.cell == RecurrentCell::lstm ? 2 : 1; }
@@ -195,8 +209,7 @@ class RecurrentOp::RecurrentStep final : public Step {
     const std::int64_t row = direction * r_.batch + rows.begin;
     const std::int64_t column = p == 0 ? 0 : 2 * r_.hidden;
     const OutputView c{products_.of<float>(run.scratch, row) + column, width_ * kFloat};
-    const std::int64_t first = team.barrier ? team.first_thread : run.thread_id;
-    std::byte* const workspace = workspaces_.of<std::byte>(run.scratch, first);
+    std::byte* const workspace = workspaces_.of<std::byte>(run.scratch, team.first_thread);
     MatrixView<const float> h{output(run, r_.steps, rows.begin, direction), rows.size(), r_.hidden,
                               r_.directions * r_.hidden, 1};
     if (p > 0)

@@ -165,14 +165,16 @@ class ArrangeStep final : public Step {
     }
   }
 
+  int phases(int) const noexcept override { return arrangement_.fill.empty() ? 1 : 2; }
+
   void run(const Frame& frame, std::byte*, int thread_id, int num_threads) const noexcept override {
     std::byte* const to = frame[output_].data;
     const auto size = static_cast<std::size_t>(arrangement_.element_bytes);
-    if (!arrangement_.fill.empty()) {
+    if (frame.phase + 1 < phases(num_threads)) {
       const Range own = thread_rows(arrangement_.elements, thread_id, num_threads);
       for (std::int64_t i = own.begin; i < own.end; ++i)
         std::memcpy(to + static_cast<std::size_t>(i) * size, arrangement_.fill.data(), size);
-      frame.barrier.wait();
+      return;
     }
     const Range own = thread_rows(units_, thread_id, num_threads);
     std::int64_t first = 0;

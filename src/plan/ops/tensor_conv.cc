@@ -1,5 +1,5 @@
 // Convolution of a tensor, and products with constant weights: a Conv prepared for one shape, whose
-// phases are separated by barriers.
+// phases are phases of the step.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -75,6 +75,7 @@ class ConvOp final : public Op {
       return std::string(conv_.algorithm()) + " " + conv_.kernel_name();
     }
     std::size_t scratch_bytes() const noexcept override { return conv_.workspace_bytes(); }
+    int phases(int) const noexcept override { return conv_.phases(); }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
@@ -89,10 +90,7 @@ class ConvOp final : public Op {
       for (std::size_t s = 0; s < count; ++s)
         if (reads_matrix(stages[s])) stages[s].args.data = frame[op_.inputs[at + 1]].data;
       const OutputView c = view(frame, thread_id, num_threads);
-      for (int phase = 0; phase < conv_.phases(); ++phase) {
-        if (phase > 0) frame.barrier.wait();
-        conv_.run(x, {stages.data(), count}, c, scratch, phase, thread_id, num_threads);
-      }
+      conv_.run(x, {stages.data(), count}, c, scratch, frame.phase, thread_id, num_threads);
     }
 
    private:
@@ -105,7 +103,7 @@ class ConvOp final : public Op {
       const ConvPlace& place = *op_.epilogue_.place;
       const std::int64_t row = place.channels * size, first = place.first * size;
       const std::byte* const before = place.before ? frame[op_.inputs[0]].data : y;
-      if (before != y) {
+      if (before != y && frame.phase == 0) {
         const Range rows = thread_rows(op_.shape_.out_pixels(), thread_id, num_threads);
         const std::int64_t last = first + own;
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
