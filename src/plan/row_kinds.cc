@@ -14,7 +14,8 @@ constexpr Choice<ValueType> kInputs[] = {{"float32", ValueType::float32},
 constexpr Choice<Activation> kActivations[] = {{"none", Activation::none},
                                                {"gelu", Activation::gelu},
                                                {"gelu_tanh", Activation::gelu_tanh},
-                                               {"relu", Activation::relu}};
+                                               {"relu", Activation::relu},
+                                               {"silu", Activation::silu}};
 
 constexpr Choice<Gate> kGates[] = {{"gelu", Gate::gelu},
                                    {"gelu_tanh", Gate::gelu_tanh},

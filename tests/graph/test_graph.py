@@ -70,8 +70,8 @@ WRONG = {
         x, LayerNorm(np.ones(4, np.float32), None, 1e-5)
     ),
     "linear: x must have 4 columns, got 8": lambda x: ops.Linear(x, layer("l", 4, 4)),
-    "linear: activation must be none, gelu, gelu_tanh or relu, got swish": lambda x: ops.Linear(
-        x, layer("l", 8, 8), "swish"
+    "linear: activation must be none, gelu, gelu_tanh, relu or silu, got swish": lambda x: (
+        ops.Linear(x, layer("l", 8, 8), "swish")
     ),
     "linear: gate must be gelu, gelu_tanh, silu or relu, got tanh": lambda x: ops.Linear(
         x, layer("l", 8, 8), gate="tanh"

@@ -103,3 +103,13 @@ def test_rotations_may_turn_the_first_part_of_a_head(
     wanted[:, :-kv_heads, pairs : 2 * pairs] = b * cos + a * sin
     got = compute(graph, x, y, columns)
     np.testing.assert_allclose(got, wanted.reshape(ROWS, -1), atol=1e-5)
+
+
+@pytest.mark.parametrize("activation", GATES)
+def test_activations_of_a_linear_layer(activation: str) -> None:
+    x, w = draw(1, ROWS, 40), draw(2, 40, 70)
+    graph = _fbg.Graph()
+    packed = _fbg.pack_b_convert(w, "float32")
+    y = graph.append("linear", graph.append("input", 40), packed, activation=activation)
+    wanted = GATES[activation](x.astype(np.float64) @ w)
+    np.testing.assert_allclose(compute(graph, x, y, 70), wanted, rtol=1e-5, atol=1e-5)

@@ -44,10 +44,10 @@ struct BufferShape {
   friend bool operator==(const BufferShape&, const BufferShape&) = default;
 };
 
-enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
+// silu is x / (1 + e^-x).
+enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu, silu };
 
-// The function f of a gated layer, f(a) * b (Shazeer, 2020, arXiv:2002.05202). silu is x / (1 +
-// e^-x).
+// The function f of a gated layer, f(a) * b (Shazeer, 2020, arXiv:2002.05202).
 enum class Gate : std::uint8_t { gelu, gelu_tanh, silu, relu };
 
 // How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or

@@ -95,6 +95,8 @@ class LinearOp final : public ProductOp {
     if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
     if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
     if (epilogue_.activation == Activation::relu) s.add(Relu{}.stage());
+    if (epilogue_.activation == Activation::silu)
+      s.add({StageKind::binary, ValueType::float32, {}, {}, {.operation = Operation::silu}});
     if (epilogue_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
     if (writes_bfloat16) s.add(Cast{ValueType::bfloat16}.stage());
     return s;
@@ -206,6 +208,7 @@ class LinearOp final : public ProductOp {
     if (epilogue.activation == Activation::gelu) text += " gelu";
     if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
     if (epilogue.activation == Activation::relu) text += " relu";
+    if (epilogue.activation == Activation::silu) text += " silu";
     if (epilogue.gate) text += std::string(" ") + gate_name(*epilogue.gate);
     if (epilogue.residual) text += " add";
     if (epilogue.channel_scale.data) text += " channel_scale";

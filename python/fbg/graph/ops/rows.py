@@ -22,7 +22,7 @@ Integers = npt.NDArray[np.int32]
 
 TOKENS, SEQUENCES = "tokens", "sequences"  # rows of a value
 
-ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu")
+ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "silu")
 GATES = ("gelu", "gelu_tanh", "silu", "relu")
 
 
