@@ -42,6 +42,7 @@ MAKERS: dict[str, Maker] = {
     "tiny_jina_bert": ("golden_references", "jina_arrays", (CONFIGS["jina_bert"],)),
     "tiny_settings": ("golden_settings", "settings_arrays", ()),
     "tiny_sparse": ("golden_sparse", "sparse_arrays", ()),
+    "tiny_towers": ("golden_towers", "tower_arrays", ()),
 }
 OTHERS: dict[str, Maker] = {
     "tiny_tasks": ("golden_tasks", "task_arrays", ()),

@@ -26,6 +26,7 @@ from fbg.cli import main
 from helpers import small_detectors, tiny_bert, tiny_gliner, tiny_multi, tiny_sparse, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
 from helpers.reader import Reader
+from helpers.tiny_towers import write_tiny_tower
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -66,6 +67,7 @@ def readers_directory(tmp_path: Path) -> Path:
         tiny_tasks.write_model(tmp_path / name, stand_in)
     tiny_gliner.write_model(tmp_path / "urchade/gliner_small-v2.1", "published")
     tiny_multi.write_multi(tmp_path / "lightonai/GTE-ModernColBERT-v1", "hidden")
+    write_tiny_tower(tmp_path / "openai/clip-vit-base-patch32", "clip")
     sparse = "opensearch-project/opensearch-neural-sparse-encoding-doc-v3-distill"
     tiny_sparse.write_routed(tmp_path / sparse, "saved")
     # Words that pages ask for, instead of two that nothing uses.

@@ -10,6 +10,7 @@ import pytest
 
 import fbg
 from helpers import tiny_bert
+from helpers.tiny_towers import write_tiny_tower
 
 # __main__ would run the program.
 MODULES = sorted(
@@ -29,7 +30,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What examples use without making it: a small model with the hidden size of MiniLM."""
     geometry = tiny_bert.Geometry(384, 1, 12, 1536, vocab_size=99)
     path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), geometry)
-    return {"fbg": fbg, "np": np, "model": fbg.load(path), "tmp": tmp_path_factory.mktemp("out")}
+    clip = fbg.load(write_tiny_tower(tmp_path_factory.mktemp("clip"), "clip"))
+    out = tmp_path_factory.mktemp("out")
+    return {"fbg": fbg, "np": np, "model": fbg.load(path), "clip": clip, "tmp": out}
 
 
 @pytest.mark.usefixtures("keep_settings")  # which examples may change

@@ -16,7 +16,16 @@ import numpy as np
 from fbg.arrays import Floats
 from fbg.checkpoints.files import is_gguf, read_settings, require_file
 from fbg.checkpoints.gguf.folder import read_gguf
-from fbg.checkpoints.kernel_tensor import Kernel, Ones, ZeroTensor, as_matrix
+from fbg.checkpoints.kernel_tensor import (
+    Kernel,
+    Ones,
+    Part,
+    Patches,
+    Scaled,
+    ZeroTensor,
+    as_matrix,
+    as_scaled,
+)
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
@@ -25,8 +34,12 @@ from fbg.errors import ModelError
 
 DTYPES = ("float32", "float16", "bfloat16")
 
-# Checkpoints converted from the first BERT release.
-OLD_NAMES = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+# Other ends of names: of checkpoints converted from the first BERT release, and of the module of
+# torch for attention.
+OLD_NAMES = {
+    **{"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"},
+    **{"in_proj.weight": "in_proj_weight", "in_proj.bias": "in_proj_bias"},
+}
 
 
 @dataclass(frozen=True)
@@ -61,13 +74,8 @@ FORMATS = (
 GGUF = Format("", "", "", read_gguf)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Some rows of a weight, named without ".weight": the part `index` of `count` equal ones."""
-
-    name: str
-    index: int
-    count: int
+# A layer, or what of a checkpoint stands for one.
+Named = str | Part | Kernel | Patches | Scaled | Ones
 
 
 class Checkpoint:
@@ -168,9 +176,7 @@ class Checkpoint:
         self._require(name, shape)
         return np.broadcast_to(np.float32(0), shape)
 
-    def weight(
-        self, names: Sequence[str | Part | Kernel | Ones], outputs: Sequence[int], inputs: int
-    ) -> UnpackedWeight:
+    def weight(self, names: Sequence[Named], outputs: Sequence[int], inputs: int) -> UnpackedWeight:
         """Return the weights of a linear layer, with parts of shape (outputs, inputs) each, except
         parts of convolutions; raises ModelError for the shape and the dtype. Values are checked
         when they are read.
@@ -179,7 +185,11 @@ class Checkpoint:
         """
         tensors: list[StoredTensor] = []
         for name, rows in zip(names, outputs, strict=True):
-            if isinstance(name, Kernel):
+            if isinstance(name, Scaled):
+                (tensor,) = self.weight([name.part], [rows], inputs).parts
+                tensors.append(as_scaled(tensor, name.weight * self.factors(name, rows)[:, None]))
+                continue
+            if isinstance(name, Kernel | Patches):
                 tensor = self._require(f"{name.name}.weight", name.shape(rows, inputs))
                 tensors.append(as_matrix(tensor, name, inputs))
                 continue
@@ -193,6 +203,10 @@ class Checkpoint:
             whole = self._require(f"{part.name}.weight", (part.count * rows, inputs))
             tensors.append(whole.rows(part.index * rows, rows) if part.count > 1 else whole)
         return UnpackedWeight(tuple(tensors))
+
+    def factors(self, scaled: Scaled, rows: int) -> Floats:
+        """Return the factor of each output that a tensor holds, or ones."""
+        return np.ones(rows, np.float32) if scaled.by is None else self.tensor(scaled.by, rows)
 
     def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
         """Return a tensor that must exist; raises ModelError naming file and tensor."""

@@ -1,5 +1,7 @@
-"""Weights that are not a matrix in their file: convolutions over a sequence, in the form of a
-linear layer that reads each token with its neighbours; and zeros, which are in no file.
+"""Weights that are not a matrix in their file, or not the one that a network multiplies:
+convolutions over a sequence, in the form of a linear layer that reads each token with its
+neighbours, and over the patches of a picture; matrices with other scales; and zeros, which are in
+no file.
 """
 
 from __future__ import annotations
@@ -27,6 +29,48 @@ class Kernel:
     def shape(self, rows: int, columns: int) -> tuple[int, int, int]:
         """Return the shape in a file of a matrix (rows, columns)."""
         return rows, columns // self.width // self.groups, self.width
+
+
+@dataclass(frozen=True)
+class Patches:
+    """A weight of shape (outputs, channels, height, width), named without ".weight"."""
+
+    name: str
+    channels: int
+    height: int
+    width: int
+    groups = 1
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return the shape in a file of a matrix (rows, columns)."""
+        return rows, self.channels, self.height, self.width
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a weight, named without ".weight": the part `index` of `count` equal ones."""
+
+    name: str
+    index: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A layer with other scales than in its file.
+
+    part: the layer, or a part of it. weight, bias: factors of both. by: the full name of a tensor
+    with a factor for each output, which both have in addition; None: there is none.
+    """
+
+    part: str | Part
+    weight: float = 1.0
+    bias: float = 1.0
+    by: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.part if isinstance(self.part, str) else self.part.name
 
 
 @dataclass(frozen=True)
@@ -59,6 +103,20 @@ class KernelTensor(StoredTensor):
 
 
 @dataclass(frozen=True)
+class ScaledTensor(StoredTensor):
+    """A matrix whose rows are multiplied by factors: a number, or (rows, 1) of them."""
+
+    stored: StoredTensor = field(kw_only=True)
+    factor: npt.NDArray[np.float32] = field(kw_only=True)
+
+    def view(self) -> npt.NDArray[Any]:
+        return self.stored.view().astype(np.float32) * self.factor
+
+    def release(self) -> None:
+        self.stored.release()
+
+
+@dataclass(frozen=True)
 class ZeroTensor(StoredTensor):
     """Zeros, in addition to the tensors of a file."""
 
@@ -69,7 +127,20 @@ class ZeroTensor(StoredTensor):
         pass
 
 
-def as_matrix(tensor: StoredTensor, kernel: Kernel, columns: int) -> KernelTensor:
+def as_scaled(tensor: StoredTensor, factor: npt.NDArray[np.float32]) -> ScaledTensor:
+    """Return a matrix whose rows are multiplied."""
+    return ScaledTensor(
+        tensor.file,
+        tensor.name,
+        "float32",
+        tensor.shape,
+        tensor.begin,
+        stored=tensor,
+        factor=factor,
+    )
+
+
+def as_matrix(tensor: StoredTensor, kernel: Kernel | Patches, columns: int) -> KernelTensor:
     """Return the weight of a convolution as a matrix of so many columns."""
     shape = tensor.shape[0], columns
     return KernelTensor(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
-from fbg.checkpoints.files import read_model_file
+from fbg.checkpoints.files import read_model_file, read_optional
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line, require_known
@@ -35,11 +35,11 @@ from fbg.model.quantize import (
 )
 from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.stored import StoredDtypes, choose_stored, stored_dtypes
-from fbg.model.synthetic import typical_sequences
+from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_saved
 from fbg.networks.source import HeaderSource
-from fbg.networks.transformer import Transformer, linears
+from fbg.networks.transformer import Transformer, linears, towers
 from fbg.progress import Progress, active_progress, unheard
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
@@ -280,9 +280,19 @@ def _with_head(
         known = [token for token in found if token is not None and token < config.vocab_size]
         tokens = tuple(known) if len(known) == 2 else ()
     tasks = replace(config.tasks, score_tokens=tokens)
+    if config.filler is not None:
+        config = replace(config, filler=_padding(config, directory, tokenizer))
     if sentence.multi_vector is not None and sentence.multi_vector.columns is not None:
         tasks = replace(tasks, columns=sentence.multi_vector.columns)
     return replace(config, tasks=tasks)
+
+
+def _padding(config: EncoderConfig, directory: Path, tokenizer: TextTokenizer) -> int | None:
+    """Return the token that fills up texts: that of the tokenizer, else that of config.json."""
+    given = read_optional(directory / "tokenizer_config.json").get("pad_token")
+    word = given.get("content") if isinstance(given, dict) else given
+    found = tokenizer.token_id(word) if isinstance(word, str) and tokenizer.is_present else None
+    return found if found is not None and found < config.vocab_size else config.filler
 
 
 def _map_saved(
@@ -343,30 +353,53 @@ def _read_and_quantize(
         method += _changes(adapter, higher)
         return quantize(unpacked, dtype, kept | higher, threads, None, progress), method
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
-    moments, sequences = None, []
-    if dtype in QUANTIZED and options.smooth:
-        rounds = options.synthetic or options.texts is not None  # round int8 by Gram matrices
-        sequential = is_sequential(unpacked, dtype, rounds)
-        if options.texts is not None:
-            source = "texts"
-            sequences = _calibration(tokenizer(options.texts), config.vocab_size)
-        elif sequential or rounds:
-            source = "synthetic tokens"
-            count = FEWEST_SEQUENCES
-            if sequential:
-                count = sequences_within_budget(unpacked, dtype)
-            sequences = typical_sequences(config, tokenizer, unpacked.embeddings.word, count)
-        else:
-            source = "random token ids"
-            sequences = random_sequences(config, tokenizer.frame)
-        kind = SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED
-        method += kind.format(source)
-        if not sequential:
-            moments = observe(unpacked, sequences, threads, rounds, progress)
-    method += _changes(adapter, higher)
-    if sequences and moments is None:
-        return quantize_in_turn(unpacked, dtype, higher, sequences, threads, progress), method
-    return quantize(unpacked, dtype, higher, threads, moments, progress), method
+    if dtype not in QUANTIZED or not options.smooth:
+        method += _changes(adapter, higher)
+        return quantize(unpacked, dtype, higher, threads, None, progress), method
+    if options.texts is not None and config.picture is not None:
+        raise ValueError("load: calibrate must be None or 'synthetic': the model takes no texts")
+    done: list[Transformer] = []
+    notes: dict[str, None] = {}
+    for tower in towers(unpacked):
+        packed, note = _smoothed(tower, dtype, higher, tokenizer, options, progress)
+        done.append(packed)
+        notes[note] = None
+    network = replace(done[0], image=done[1]) if len(done) > 1 else done[0]
+    return network, method + "".join(notes) + _changes(adapter, higher)
+
+
+def _smoothed(
+    tower: Transformer,
+    dtype: str,
+    higher: Mapping[str, str],
+    tokenizer: TextTokenizer,
+    options: _Options,
+    progress: Progress,
+) -> tuple[Transformer, str]:
+    """Return a tower of unpacked weights in integers, smoothed and perhaps rounded by what was
+    observed; and how.
+    """
+    threads, config, rows = options.num_threads or _fbg.num_threads(), tower.config, None
+    rounds = options.synthetic or options.texts is not None  # round int8 by Gram matrices
+    sequential = is_sequential(tower, dtype, rounds)
+    if config.picture is not None:
+        source, rows = "synthetic pictures", picture_rows(config.picture)
+        sequences = [np.arange(len(each), dtype=np.int32) for each in rows]
+    elif options.texts is not None:
+        source = "texts"
+        sequences = _calibration(tokenizer(options.texts), config.vocab_size)
+    elif sequential or rounds:
+        source = "synthetic tokens"
+        count = sequences_within_budget(tower, dtype) if sequential else FEWEST_SEQUENCES
+        sequences = typical_sequences(config, tokenizer, tower.embeddings.word, count)
+    else:
+        source = "random token ids"
+        sequences = random_sequences(config, tokenizer.frame)
+    note = (SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED).format(source)
+    if sequential:
+        return quantize_in_turn(tower, dtype, higher, sequences, threads, progress, rows), note
+    moments = observe(tower, sequences, threads, rounds, progress, rows)
+    return quantize(tower, dtype, higher, threads, moments, progress), note
 
 
 def _changes(adapter: Adapter | None, higher: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from fbg.errors import named_arguments
 from fbg.graph.graph import Graph
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
+from fbg.model.pictures import PictureMethods
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, precision
 from fbg.reading import FileState
@@ -26,6 +27,7 @@ from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
 from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
+from fbg.tasks.inputs import require_tower
 from fbg.tasks.late_interaction.encode import MultiVectorMethods
 from fbg.tasks.late_interaction.hybrid import HybridMethods
 from fbg.tasks.ner import NerMethods
@@ -48,12 +50,14 @@ class Model(
     ZeroShotMethods,
     MultiVectorMethods,
     HybridMethods,
+    PictureMethods,
 ):
     """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 
-    Every model has `forward` and `encode`. The other tasks need a head: a model has the task that
-    the architecture in config.json names, if the checkpoint contains the weights of that head, and
-    raises ModelError for all others. Each task takes one text and returns its result, or an
+    Every model has `forward` and `encode`; towers for pictures have `forward_image` and
+    `encode_image`, in their place or beside them. The other tasks need a head: a model has the task
+    that the architecture in config.json names, if the checkpoint contains the weights of that head,
+    and raises ModelError for all others. Each task takes one text and returns its result, or an
     iterable of texts and returns a list of results in the same order. Results do not depend on the
     other texts of a call, on batch_size or on the number of threads: they are bit-for-bit the same.
 
@@ -252,6 +256,7 @@ class Model(
         >>> model.forward(np.array([[2, 5, 6, 3]])).last_hidden_state.shape
         (1, 4, 384)
         """
+        require_tower(self.config, "forward")
         return self._hidden_states.run(input_ids, attention_mask, token_type_ids, self.num_threads)
 
 

@@ -58,11 +58,13 @@ def observe(
     num_threads: int,
     grams: bool = False,
     progress: Progress = unheard,
+    rows: Sequence[Floats] | None = None,
 ) -> dict[str, Moments]:
     """Run an unpacked encoder in float32; return statistics of inputs of linear layers by name.
 
     sequences: lists of token ids, none of them empty.
     grams: whether to compute Gram matrices too.
+    rows: the patches of the tokens of each sequence, for a tower for pictures.
     progress: called with "observing", how many of how many tokens went through a layer, counted
         once for each layer.
 
@@ -72,13 +74,13 @@ def observe(
         name: Moments.empty(linear.weight.shape[0], grams)
         for name, linear in linears(transformer).items()
     }
-    graphs = [part_graph(transformer, index) for index in range(len(transformer.layers) + 1)]
+    graphs = [part_graph(transformer, index) for index in range(transformer.parts)]
     last = {name: n for n, graph in enumerate(graphs) for name in products_of(graph)}
     done, total = 0, sum(s.size for s in sequences) * len(graphs)
     # Layers that share weights also share their inputs, and a sum depends on its order.
     shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
     runner = PartRunner(transformer.config, num_threads)
-    for runs in batches_of(sequences, transformer.config, 1 if shared else KEPT_TOKENS):
+    for runs in batches_of(sequences, transformer.config, 1 if shared else KEPT_TOKENS, rows):
         hidden: list[Floats] | None = None
         for n, graph in enumerate(graphs):
             result, products, after = graph.outputs[0], products_of(graph), []
@@ -95,12 +97,19 @@ def observe(
 
 
 def batches_of(
-    sequences: Sequence[Indices], config: EncoderConfig, kept_tokens: int
+    sequences: Sequence[Indices],
+    config: EncoderConfig,
+    kept_tokens: int,
+    rows: Sequence[Floats] | None = None,
 ) -> Iterator[list[PackedBatch]]:
-    """Pack sequences into runs; yields groups of runs that go through each layer together."""
+    """Pack sequences into runs; yields groups of runs that go through each layer together.
+
+    rows: as for `observe`.
+    """
     group: list[PackedBatch] = []
     for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences)):
-        group.append(pack_sequences(sequences[part], config.pad_token_id))
+        batch = pack_sequences(sequences[part], config.pad_token_id)
+        group.append(batch if rows is None else replace(batch, rows=np.concatenate(rows[part])))
         if sum(run.tokens for run in group) >= kept_tokens:
             yield group
             group = []
@@ -155,27 +164,33 @@ class PartRunner:
         """Compute `result` for each run; yield it with the watched values,
         which are overwritten by the next run.
 
-        hidden: the hidden states of each run that the graph reads, or None for the embeddings.
+        hidden: the hidden states of each run that the graph reads, or None for the embeddings,
+            which read the rows of the run if they are those of pictures.
         packed: layers that replace layers of the same names.
         """
-        own_input = None if hidden is None else graph.values[0]
+        inputs = [run.rows for run in runs] if hidden is None else hidden
+        own_input = next((value for value in graph.values if value.op.is_brought), None)
         shown = list(dict.fromkeys(v for v in watched if v not in (own_input, result)))
-        if hidden is not None and result is own_input and not shown:
-            yield from ({result: x} for x in hidden)
+        computed = shown if result is own_input else [*shown, result]
+        reads_input = own_input in graph.needed(computed)
+        if not computed:
+            yield from ({result: x} for x in inputs if x is not None)
             return
         runner = Runner(
-            graph, self._config, [*shown, result], partial(self._packed, packed), self._features
+            graph, self._config, computed, partial(self._packed, packed), self._features
         )
         for number, run in enumerate(runs):
-            x = [] if hidden is None else [hidden[number]]
+            x = inputs[number]
             values = {
                 value: self._array(slot, run.tokens, value.columns)
                 for slot, value in enumerate(shown)
             }
-            values[result] = np.empty((run.tokens, result.columns), np.float32)
-            runner.run(run, list(values.values()), self._num_threads, inputs=x)
-            if own_input is not None:
-                values[own_input] = x[0]
+            if result is not own_input:
+                values[result] = np.empty((run.tokens, result.columns), np.float32)
+            given = [x] if reads_input and x is not None else []
+            runner.run(run, list(values.values()), self._num_threads, inputs=given)
+            if own_input is not None and x is not None:
+                values[own_input] = x
             yield values
 
     def _packed(self, packed: Mapping[str, Linear], layer: Linear) -> Linear:

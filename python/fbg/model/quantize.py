@@ -25,7 +25,7 @@ from fbg.graph.passes.moments import Moments
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
 from fbg.model.observe import PartRunner, batches_of, part_graph, products_of
-from fbg.networks.transformer import Transformer, linears, replace_linears
+from fbg.networks.transformer import Transformer, linears, replace_linears, with_dtype
 from fbg.progress import Progress, unheard
 from fbg.runtime.batches import PackedBatch
 
@@ -59,7 +59,7 @@ def quantize(
     dtypes = {name: higher.get(name, dtype) for name in unpacked}
     groups = [] if moments is None else transformer.smoothing_groups()
     packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress)
-    return replace(replace_linears(transformer, packed), dtype=dtype)
+    return with_dtype(replace_linears(transformer, packed), dtype)
 
 
 def pack_linears(
@@ -126,23 +126,25 @@ def quantize_in_turn(
     sequences: Sequence[Indices],
     num_threads: int,
     progress: Progress = unheard,
+    rows: Sequence[Floats] | None = None,
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
 
     higher: dtypes of the linear layers that differ from `dtype`.
     sequences: lists of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
+    rows: as for `observe`.
     progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
         through a layer, counted once for each layer, and how many layers of how many are packed.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     tokens = np.cumsum([sequence.size for sequence in sequences])
     kept = sequences[: max(int(np.searchsorted(tokens, MOST_TOKENS, side="right")), 1)]
-    (runs,) = batches_of(kept, transformer.config, int(tokens[-1]) + 1)
+    (runs,) = batches_of(kept, transformer.config, int(tokens[-1]) + 1, rows)
     runner = PartRunner(transformer.config, num_threads)
     work = _InTurn(transformer, dtypes, runs, runner, num_threads, progress)
-    for index in range(len(transformer.layers) + 1):
+    for index in range(transformer.parts):
         work.advance(index)
-    return replace(replace_linears(transformer, work.packed), dtype=dtype)
+    return with_dtype(replace_linears(transformer, work.packed), dtype)
 
 
 @dataclass
@@ -198,7 +200,7 @@ class _InTurn:
         """
         watched = [v for op in products.values() for v in (op.residual, op.x) if v is not None]
         result, exact, after = graph.outputs[0], [], []
-        total = sum(run.tokens for run in self.runs) * (len(self.transformer.layers) + 1)
+        total = sum(run.tokens for run in self.runs) * self.transformer.parts
         for values in self.runner.run(graph, result, self.runs, self.exact, watched):
             exact.append({value: values[value].copy() for value in set(watched)})
             after.append(values[result])

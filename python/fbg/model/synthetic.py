@@ -1,4 +1,5 @@
-"""Sequences of token ids that resemble text as far as a model's vocabulary tells, without any text.
+"""Sequences of token ids that resemble text as far as a model's vocabulary tells, without any text,
+and pictures without any picture.
 
 Vocabularies are sorted by frequency, roughly, so that Zipf's law gives each token a probability
 by its rank. Each sequence has a topic, a token: tokens with similar embeddings are more probable in
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from fbg.arrays import Doubles, Floats, Indices
 from fbg.model.observe import random_sequences
 from fbg.networks.config import EncoderConfig
+from fbg.networks.towers.config import PictureConfig
 from fbg.text.tokenization import TextTokenizer
 
 SHORTEST, LONGEST = 6, 42  # tokens of a sequence
@@ -24,6 +26,35 @@ MARKS = "#\u0120\u2581"  # marks at the beginning of a word, or inside one
 TOPIC_POWER = 0.7  # exponent of probabilities: topics are rarer than other tokens
 TOPICS = 64  # topics whose cosines with all tokens are computed in one product
 TOPIC_WIDTH = 0.1  # a cosine with the topic larger by this makes a token e times as probable
+
+
+# Tokens of all pictures together, and limits of their number.
+PICTURE_TOKENS, FEWEST_PICTURES, MOST_PICTURES = 3000, 4, 64
+
+
+def picture_rows(picture: PictureConfig) -> list[Floats]:
+    """Return the patches of pictures, the same ones each time.
+
+    As in photographs, amplitudes fall with the frequency: noise of ever larger squares is added up.
+    Pixels have about mean 0 and deviation 1, as they do for networks.
+    """
+    stream = np.random.PCG64(0)
+    count = int(np.clip(PICTURE_TOKENS // picture.tokens, FEWEST_PICTURES, MOST_PICTURES))
+    shape = (picture.channels, *picture.size)
+    pictures = np.zeros((count, *shape))
+    for one in pictures:
+        side, total = 1, 0.0
+        while side < 2 * max(picture.size):
+            # Channels have much in common.
+            small = (1, *(-(-size // side) for size in picture.size))
+            own = _uniform(stream, small[1] * small[2] * picture.channels) - 0.5
+            noise = own.reshape(picture.channels, *small[1:])
+            noise = noise + 2 * noise.mean(axis=0, keepdims=True)
+            large = noise.repeat(side, axis=1).repeat(side, axis=2)
+            one += side**0.5 * large[:, : shape[1], : shape[2]]
+            side, total = 2 * side, total + side * noise.var()
+        one /= max(total, 1e-12) ** 0.5
+    return list(picture.rows(pictures.astype(np.float32)))
 
 
 def typical_sequences(

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from fbg.arrays import Indices
 from fbg.checkpoints.quantized.formats import Quantization
 from fbg.checkpoints.settings import Settings
 from fbg.networks.disentangled import Relative
@@ -13,6 +16,7 @@ from fbg.networks.distances import Buckets
 from fbg.networks.names import Names
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.task_config import TaskConfig, read_task_config
+from fbg.networks.towers.config import PictureConfig
 
 # Far beyond any model, so that a damaged config.json cannot ask for an endless graph.
 MAX_LAYERS = 4096
@@ -92,6 +96,14 @@ class EncoderConfig:
     embedding_scale: factor of word embeddings.
     projected: columns of a projection of the last hidden states; 0: there is none.
     quantization: how the weights of the checkpoint are quantized; None: they are floats.
+    picture: what a tower for pictures reads; None: the network reads token ids.
+    image: the tower for pictures beside this one, with a vector space in common. scope: what the
+        names of the tensors of such a tower begin with in saved models.
+    pooling: of hidden states to a vector, if modules.json does not say it. vector_size: columns of
+        the projection that follows; 0: there is none.
+    activation_factor: of the input of the activation, by which its output is divided.
+    end_token: sequences end at the first one; -1: at the first of the largest ids.
+    filler: the token that fills up sequences to the maximum length.
     biases: fields of a layer whose linear layers have one, and "norm" where layer norms have one;
         for heads that may lack them, "dense" and "decoder".
     """
@@ -131,6 +143,14 @@ class EncoderConfig:
     embedding_scale: float = 1.0
     projected: int = 0
     quantization: Quantization | None = None
+    picture: PictureConfig | None = None
+    image: EncoderConfig | None = None
+    scope: str = ""
+    pooling: str = "mean"
+    vector_size: int = 0
+    activation_factor: float = 1.0
+    end_token: int | None = None
+    filler: int | None = None
     biases: frozenset[str] = field(default=BIASES)
 
     @property
@@ -143,6 +163,21 @@ class EncoderConfig:
     def output_size(self) -> int:
         """Columns of the last hidden states."""
         return self.projected or self.hidden_size
+
+    @property
+    def dimension(self) -> int:
+        """Columns of the vector of a text or a picture."""
+        return self.vector_size or self.output_size
+
+    def arranged(self, ids: Indices) -> Indices:
+        """Return the tokens that the network takes for those of a text."""
+        if self.end_token is not None and ids.size:
+            found = ids == (ids.max() if self.end_token < 0 else self.end_token)
+            # Without an end, the code of CLIP takes the state of the first token.
+            ids = ids[: int(found.argmax()) + 1]
+        if self.filler is not None:
+            ids = np.pad(ids, (0, self.max_length - ids.size), constant_values=self.filler)
+        return ids
 
     @property
     def long_from(self) -> int | None:

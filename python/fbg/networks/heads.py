@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fbg.arrays import Floats
-from fbg.checkpoints.checkpoint import Part
-from fbg.checkpoints.kernel_tensor import Kernel, Ones
+from fbg.checkpoints.checkpoint import Named
+from fbg.checkpoints.kernel_tensor import Ones, Part
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
@@ -23,7 +23,7 @@ from fbg.graph.ops.op import Value
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source
-from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
+from fbg.networks.task_config import LABELLED, MAX_LABELS, PER_SEQUENCE, default_labels
 
 TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a model without its own
 
@@ -123,7 +123,7 @@ def read_head(
     if names.dense is not None:
         field, has_bias = "head.dense", names.biases or "dense" in config.biases
         # silu is an activation of gates: the gated factor is 1.
-        parts: list[str | Part | Kernel | Ones] = [names.dense]
+        parts: list[Named] = [names.dense]
         if activation == "silu":
             parts.append(Ones())
         dense = source.linear(
@@ -198,7 +198,7 @@ def _labels(source: Source, config: EncoderConfig, bias: tuple[str, str]) -> tup
 def _reads(config: EncoderConfig, names: HeadNames) -> str:
     if names.pooled:
         return "pooler"
-    if config.tasks.kind != "ForSequenceClassification":
+    if config.tasks.kind not in PER_SEQUENCE:
         return "tokens"
     if names.last:
         return "lasttoken"

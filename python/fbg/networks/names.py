@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Part
 from fbg.networks.disentangled import RelativeNames
 
 
@@ -26,6 +26,11 @@ class Names:
     attention_post_norm, mlp_post_norm: norms of the output of half a layer, if another norm comes
         before it.
     intermediate: in a gated layer the gate, then the other half; or both in one tensor.
+    patches: a picture's first layer, which reads patches. leading: full names of the tensors of
+        the tokens before them; `position` and `word` are full names, too.
+    vector: projection of the pooled state to the space of embeddings.
+    attention_pool: a layer of attention that pools the states of a picture.
+    layer_scales: tensors by which the outputs of both halves of a layer are multiplied.
     """
 
     word: str = "embeddings.word_embeddings"
@@ -54,4 +59,9 @@ class Names:
     output: str = "output.dense"
     mlp_norm: str = "output.LayerNorm"
     mlp_post_norm: str | None = None
+    patches: str | None = None
+    leading: tuple[str, ...] = ()
+    vector: str | None = None
+    attention_pool: str | None = None
+    layer_scales: tuple[str | None, str | None] = (None, None)
     relative: RelativeNames = field(default_factory=RelativeNames)

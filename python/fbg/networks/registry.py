@@ -25,7 +25,8 @@ from fbg.networks.heads import HeadNames, read_head
 from fbg.networks.source import CheckpointSource, SavedSource, Source
 from fbg.networks.static import StaticConfig, read_saved_static, read_static
 from fbg.networks.tensors import read_transformer
-from fbg.networks.transformer import Transformer
+from fbg.networks.towers.tensors import read_logits
+from fbg.networks.transformer import Transformer, with_dtype
 from fbg.networks.unread import may_be_left, require_known_settings
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
@@ -113,7 +114,8 @@ def read_checkpoint(
     if isinstance(config, StaticConfig):
         return read_static(config)
     # Every checkpoint has this tensor, with or without the prefix of models with a head.
-    anchor = f"{config.layouts[0].word}.weight"
+    names = config.layouts[0]
+    anchor = f"{names.patches or names.word}.weight"
 
     def change(tensors: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
         if config.quantization is not None:
@@ -146,7 +148,7 @@ def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transforme
     source = SavedSource(file, dtype, file.metadata_object("higher_precision"))
     transformer = _read(source, source, config)
     file.require_all_read()
-    return dataclasses.replace(transformer, dtype=dtype)
+    return with_dtype(transformer, dtype)
 
 
 def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer:
@@ -154,6 +156,9 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
         return read_saved_static(source, config)
     family = FAMILIES[config.model_type]
     transformer = read_transformer(source, config)
+    if config.image is not None:
+        image, logits = read_transformer(source, config.image), read_logits(source)
+        transformer = dataclasses.replace(transformer, image=image, logits=logits)
     if config.projected:
         name, shape = config.layouts[0].last_projection, (config.hidden_size, config.projected)
         last = of_head.linear("projection", [name], *shape, bias=False, dtype="float32")

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.checkpoint import Checkpoint, Part
-from fbg.checkpoints.kernel_tensor import Kernel, Ones
+from fbg.checkpoints.checkpoint import Checkpoint, Named
+from fbg.checkpoints.kernel_tensor import Ones, Scaled
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.graph.linear import Linear
 from fbg.graph.ops.common import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
 
-Parts = Sequence[str | Part | Kernel | Ones]  # parts of a layer side by side
+Parts = Sequence[Named]  # parts of a layer side by side
 Weight = PackedWeight | UnpackedWeight
 
 
@@ -53,10 +53,21 @@ class Source(ABC):
                 for n in names
             ]
             added = self.vectors(f"{field}.bias", stored, widths, missing=1.0)
+            if self.is_checkpoint and any(isinstance(name, Scaled) for name in names):
+                factors = [self._bias_factors(n, w) for n, w in zip(names, widths, strict=True)]
+                added = added * np.concatenate(factors)
         scale, scaled = f"{field}.channel_scale", None
         if not self.is_checkpoint and self.rows(scale, "") is not None:
             scaled = self.floats(scale, "", inputs)
         return Linear(field, weight, added, scaled)
+
+    def _bias_factors(self, name: Named, size: int) -> Floats:
+        factors = np.ones(size, np.float32)
+        if isinstance(name, Scaled):
+            factors *= np.float32(name.bias)
+            if name.by is not None:
+                factors *= self.floats("", name.by, size)
+        return factors
 
     def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
         return LayerNorm(

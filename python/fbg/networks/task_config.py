@@ -15,8 +15,11 @@ KINDS = {
     "ForCausalLM": ("predict", "rerank"),
     "HF_ColBERT": ("encode_multi", "rank"),
     "GLiNER": ("ner",),
+    "ForImageClassification": ("classify_image",),
 }
-LABELLED = ("ForSequenceClassification", "ForTokenClassification")
+LABELLED = ("ForSequenceClassification", "ForTokenClassification", "ForImageClassification")
+# Those with one row of results for a text or a picture, instead of one for each token.
+PER_SEQUENCE = ("ForSequenceClassification", "ForCausalLM", "ForImageClassification")
 # Models for pretraining have two heads, of which one is a masked LM; except ELECTRA's.
 ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
 

@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fbg.arrays import Floats
-from fbg.checkpoints.checkpoint import Part
-from fbg.checkpoints.kernel_tensor import Kernel
+from fbg.checkpoints.checkpoint import Named
+from fbg.checkpoints.kernel_tensor import Kernel, Part, Scaled
 from fbg.graph.linear import Linear
 from fbg.graph.ops.common import NormKind, RmsNorm
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import read_tables
 from fbg.networks.names import Names
 from fbg.networks.source import Source
+from fbg.networks.towers.tensors import read_attention_pool, read_picture_embeddings
 from fbg.networks.transformer import Embeddings, Layer, Transformer
+
+# Layers whose outputs may be multiplied by a tensor, in the order of Names.layer_scales.
+SCALED = ("attention_output", "output")
 
 
 def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
@@ -26,10 +30,16 @@ def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
 
     The pooler is float32: a single row gains nothing from less precision.
     """
-    names = max(config.layouts, key=lambda names: _count_stored(source, names))
+    names = max(config.layouts, key=lambda names: _count_stored(source, names, config.scope))
     hidden, pooler = config.hidden_size, None
+    scope, vector, attention_pool = config.scope, None, None
     if names.pooler and source.rows("pooler.weight", f"{names.pooler}.weight") is not None:
         pooler = source.linear("pooler", [names.pooler], hidden, hidden, dtype="float32")
+    if names.vector is not None:
+        sizes, bias = (hidden, config.vector_size), "vector" in config.biases
+        vector = source.linear(f"{scope}vector", [names.vector], *sizes, bias=bias, dtype="float32")
+    if names.attention_pool is not None:
+        attention_pool = read_attention_pool(source, config, names.attention_pool)
     # Layers that share weights are read once, and numbered as they first run.
     order = _layer_names(config, names)
     stored = list(dict.fromkeys(order))
@@ -46,7 +56,9 @@ def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
         _read_embeddings(source, config, names),
         tuple(distinct[name] for name in order),
         pooler,
-        _read_norm(source, config, "final_norm", names.final_norm),
+        _read_norm(source, config, f"{scope}final_norm", names.final_norm),
+        attention_pool=attention_pool,
+        vector=vector,
     )
 
 
@@ -63,7 +75,7 @@ def _layer_names(config: EncoderConfig, names: Names) -> list[str]:
     ]
 
 
-def _count_stored(source: Source, names: Names) -> int:
+def _count_stored(source: Source, names: Names, scope: str) -> int:
     """Return how many tensors of the first layer have these names, as one may be missing."""
     layer = names.layer.format(n=0, group=0, inner=0)
     probes = {
@@ -73,7 +85,7 @@ def _count_stored(source: Source, names: Names) -> int:
     }
     stored = (
         source.rows(
-            f"layers.0.{field}.weight",
+            f"{scope}layers.0.{field}.weight",
             f"{layer}.{name.name if isinstance(name, Part) else name}.weight",
         )
         for field, name in probes.items()
@@ -98,6 +110,10 @@ def _read_embeddings(source: Source, config: EncoderConfig, names: Names) -> Emb
     buckets = config.buckets.count if config.buckets is not None else 0
     scale = config.embedding_scale
 
+    if config.picture is not None:
+        norm = _read_norm(source, config, f"{config.scope}embeddings.norm", names.embedding_norm)
+        return replace(read_picture_embeddings(source, config, names), norm=norm)
+
     def table(field: str, name: str | None, rows: int, cols: int = width) -> Floats | None:
         return None if name is None else source.table(f"embeddings.{field}", name, rows, cols)
 
@@ -118,23 +134,25 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
     hidden, wide, dim = config.hidden_size, config.intermediate_size, config.head_dim
     queries, keys = config.num_heads * dim, config.kv_heads * dim
     attention_norm = names.attention_norm if n > 0 or config.first_attention_norm else None
+    place = f"{config.scope}layers.{n}"
+    factor, scales = config.activation_factor, dict(zip(SCALED, names.layer_scales, strict=True))
 
     def full(name: str | None) -> str | None:
         return None if name is None else f"{stored}.{name}"
 
     def norm(field: str, name: str | None) -> NormKind | None:
-        return _read_norm(source, config, f"layers.{n}.{field}", full(name))
+        return _read_norm(source, config, f"{place}.{field}", full(name))
 
     def head_norm(field: str, name: str | None) -> RmsNorm | None:
         if name is None:
             return None
         eps, adds_one = config.norm_eps, config.norm_adds_one
-        return source.rms_norm(f"layers.{n}.{field}", f"{stored}.{name}", dim, eps, adds_one)
+        return source.rms_norm(f"{place}.{field}", f"{stored}.{name}", dim, eps, adds_one)
 
     def linear(
         field: str, names: Sequence[str | Part], inputs: int, outputs: Sequence[int]
     ) -> Linear:
-        parts = [
+        parts: list[str | Part] = [
             replace(name, name=f"{stored}.{name.name}")
             if isinstance(name, Part)
             else f"{stored}.{name}"
@@ -142,8 +160,14 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
         ]
         total = sum(outputs)
         widths = outputs if len(parts) == len(outputs) else [total // len(parts)] * len(parts)
-        bias = field in config.biases
-        return source.linear(f"layers.{n}.{field}", parts, inputs, widths, bias=bias)
+        layers: Sequence[Named] = parts
+        bias, by = field in config.biases, full(scales.get(field))
+        if field == "intermediate" and factor != 1:
+            layers = [Scaled(part, factor, factor) for part in parts]
+        elif by is not None or (field == "output" and factor != 1):
+            weight = 1 / factor if field == "output" else 1.0
+            layers = [Scaled(part, weight, by=by) for part in parts]
+        return source.linear(f"{place}.{field}", layers, inputs, widths, bias=bias)
 
     qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
     if names.qkv_biases:

@@ -33,6 +33,7 @@ from fbg.networks.gliner import SpanHead
 from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
+from fbg.networks.towers.attention_pool import AttentionPool, Probe
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)
@@ -42,12 +43,13 @@ ROUNDED = ("bfloat16", *QUANTIZED)
 class Embeddings:
     """The embeddings before the layers."""
 
-    word: Floats  # (V, E)
+    word: Floats  # (V, E); of a tower for pictures (tokens, H), what is added to patches
     norm: NormKind | None = None
     position: Floats | None = None
     token_type: Floats | None = None
     projection: Linear | None = None  # (E, H)
     distance: Floats | None = None  # (buckets, heads): added to the scores of all layers
+    patches: Linear | None = None  # (numbers of a patch, H)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class Transformer:
 
     dtype: for the linear layers of the encoder, except those that mixed precision keeps.
     layers: in the order in which they run; one may recur. Static embeddings have none.
+    attention_pool, vector: how last hidden states become a vector, where a family has its own way.
+    image: the tower for pictures beside one for texts. logits: the logarithm of the factor of their
+        cosines, and what is added to those: (2,).
     """
 
     config: EncoderConfig
@@ -86,6 +91,10 @@ class Transformer:
     projection: Linear | None = field(default=None, kw_only=True)  # of the last hidden states
     head: Head | None = field(default=None, kw_only=True)
     spans: SpanHead | None = field(default=None, kw_only=True)
+    attention_pool: AttentionPool | None = field(default=None, kw_only=True)
+    vector: Linear | None = field(default=None, kw_only=True)
+    image: Transformer | None = field(default=None, kw_only=True)
+    logits: Floats | None = field(default=None, kw_only=True)
     dtype: str = field(default="float32", kw_only=True)
 
     def build(self, graph: Graph, taps: list[Value] | None = None) -> Value:
@@ -101,6 +110,26 @@ class Transformer:
         assert x is not None
         x = add_norm(graph, x, self.final_norm)
         return x if self.projection is None else graph.add(ops.Linear(x, self.projection))
+
+    @property
+    def parts(self) -> int:
+        """How many parts `build_part` knows."""
+        return len(self.layers) + 1 + (self.attention_pool is not None)
+
+    def build_vector(self, graph: Graph, hidden: Value, pooling: str, skipped: int = 0) -> Value:
+        """Add the pooling of last hidden states, and the projection of the result."""
+        if self.attention_pool is not None:
+            context = self._build_probe(graph, hidden)
+            x = self.attention_pool.build(graph, context)
+        else:
+            x = graph.add(ops.Pool(hidden, pooling, skipped))
+        return x if self.vector is None else graph.add(ops.Linear(x, self.vector))
+
+    def _build_probe(self, graph: Graph, hidden: Value) -> Value:
+        assert self.attention_pool is not None
+        config, qkv = self.config, graph.add(ops.Linear(hidden, self.attention_pool.probe.qkv))
+        heads = ops.Heads(config.num_heads, config.num_heads, config.head_dim)
+        return graph.add(ops.Attention(qkv, heads, self.rounds))
 
     @cached_property
     def _encoder(self) -> tuple[Graph, Value]:
@@ -122,18 +151,27 @@ class Transformer:
 
     def build_part(self, graph: Graph, index: int, x: Value | None = None) -> Value:
         """Add a part in a scope of its own: the embeddings, which are number 0, or the n-th layer,
-        which reads x; return its hidden states.
+        which reads x; return its hidden states. Behind the layers is the context of the attention
+        that pools, if there is one.
         """
         if x is None:
             with graph.scope("embeddings"):
                 return self.build_embeddings(graph)
+        if index > len(self.layers):
+            with graph.scope("attention_pool"):
+                return self._build_probe(graph, add_norm(graph, x, self.final_norm))
         with graph.scope(f"layers.{index - 1}"):
             return self.build_layer(graph, index - 1, x)
 
     def build_embeddings(self, graph: Graph) -> Value:
         """Begin a graph with the embeddings before the layers."""
         tables = self.embeddings
+        pixels = None
+        if tables.patches is not None:
+            pixels = graph.add(ops.Input(tables.patches.weight.shape[0]))
         x = graph.add(ops.Embed(tables.word, tables.position, tables.token_type))
+        if pixels is not None and tables.patches is not None:
+            x = graph.add(ops.Linear(pixels, tables.patches, residual=x))
         x = add_norm(graph, x, tables.norm)
         return x if tables.projection is None else graph.add(ops.Linear(x, tables.projection))
 
@@ -201,13 +239,13 @@ class Transformer:
         config = self.config
         width = config.num_heads * config.head_dim
         groups = []
-        for name in linears(self):
+        for name in _own_linears(self):
             layer, _, part = name.rpartition(".")
             if part == "attention_output" and config.kv_heads == config.num_heads:
                 groups.append(SmoothingGroup((name,), f"{layer}.qkv", 2 * width, 3 * width))
             else:
                 groups.append(SmoothingGroup((name,)))
-        return groups
+        return groups if self.image is None else groups + self.image.smoothing_groups()
 
     @property
     def derived(self) -> tuple[Floats, ...]:
@@ -246,9 +284,31 @@ class Transformer:
 
 
 def linears(transformer: Transformer) -> dict[str, Linear]:
-    """Return the linear layers of the encoder by name, in the order in which they first run."""
-    parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
+    """Return the linear layers of the encoder by name, in the order in which they first run; those
+    of the tower for pictures follow.
+    """
+    own, image = _own_linears(transformer), transformer.image
+    return own if image is None else own | _own_linears(image)
+
+
+def _own_linears(transformer: Transformer) -> dict[str, Linear]:
+    parts: list[Embeddings | Layer | Probe] = [transformer.embeddings, *transformer.layers]
+    if transformer.attention_pool is not None:
+        parts.append(transformer.attention_pool.probe)
     return {linear.name: linear for part in parts for linear in linears_of(part).values()}
+
+
+def with_dtype(transformer: Transformer, dtype: str) -> Transformer:
+    """Return the transformer with the name of the dtype in which its layers are packed."""
+    image = transformer.image
+    image = None if image is None else with_dtype(image, dtype)
+    return dataclasses.replace(transformer, dtype=dtype, image=image)
+
+
+def towers(transformer: Transformer) -> list[Transformer]:
+    """Return the networks that run by themselves: one, or one for texts and one for pictures."""
+    alone = dataclasses.replace(transformer, image=None)
+    return [alone] if transformer.image is None else [alone, transformer.image]
 
 
 def precision(transformer: Transformer) -> str:
@@ -266,7 +326,7 @@ def precision(transformer: Transformer) -> str:
     return f"{first} in {most} of {len(layers)} linear layers{rest}"
 
 
-def linears_of(part: Embeddings | Layer) -> dict[str, Linear]:
+def linears_of(part: Embeddings | Layer | Probe) -> dict[str, Linear]:
     """Return the linear layers of a part of the network by the name of the field."""
     values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     return {key: value for key, value in values.items() if isinstance(value, Linear)}
@@ -285,8 +345,13 @@ def replace_linears(transformer: Transformer, new: Mapping[str, Linear]) -> Tran
 
     distinct = {id(layer): layer for layer in transformer.layers}
     layers = {key: renewed(layer) for key, layer in distinct.items()}
+    pool, image = transformer.attention_pool, transformer.image
+    if pool is not None:
+        pool = dataclasses.replace(pool, probe=renewed(pool.probe))
     return dataclasses.replace(
         transformer,
+        attention_pool=pool,
+        image=None if image is None else replace_linears(image, new),
         embeddings=renewed(transformer.embeddings),
         layers=tuple(layers[id(layer)] for layer in transformer.layers),
     )

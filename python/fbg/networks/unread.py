@@ -66,6 +66,18 @@ FAMILY_KEYS = {
     "t5": "num_decoder_layers scale_decoder_outputs is_gated_act",
     "mt5": "num_decoder_layers scale_decoder_outputs is_gated_act",
     "nomic_bert": "parallel_block_tied_norm rotary_emb_scale_base scale_attn_*",
+    "vit": "encoder_stride",
+    **dict.fromkeys(
+        ("dinov2", "dinov2_with_registers"),
+        """apply_layernorm reshape_hidden_states out_features out_indices _out_features
+        _out_indices stage_names layerscale_value drop_path_rate use_mask_token""",
+    ),
+    "clip": "projection_dim logit_scale_init_value tie_encoder_decoder *_config *_config_dict",
+    "siglip": "projection_dim tie_encoder_decoder *_config",
+    "pictures": """
+        image_processor_type feature_extractor_type processor_class do_convert_rgb data_format
+        input_data_format default_to_square return_tensors device disable_grouping
+        image_seq_length""",
     "model2vec": """
         hidden_dim seq_length apply_pca apply_zipf sif_coefficient embedding_dtype pooling
         vocabulary_quantization""",
@@ -105,6 +117,8 @@ TENSORS = {
         sequence_summary.*""",
 }
 FAMILY_TENSORS = {
+    "vit": "embeddings.mask_token decoder.*",
+    **dict.fromkeys(("dinov2", "dinov2_with_registers"), "embeddings.mask_token"),
     **dict.fromkeys(("t5", "mt5"), "decoder.* encoder.embed_tokens.weight"),
     # Only the heads of their pretraining read places.
     **dict.fromkeys(("deberta", "deberta-v2"), "embeddings.position_embeddings.weight"),

@@ -15,6 +15,7 @@ from fbg.matmul.packed_b import PackedB
 from fbg.model.directory import find_directory
 from fbg.model.load import load, require_loadable
 from fbg.model.settings import read_model_settings
+from fbg.networks.config import EncoderConfig
 from fbg.networks.task_config import KINDS
 from fbg.reports.inputs import random_feeds
 from fbg.reports.machine import binary_size
@@ -28,6 +29,8 @@ class ModelFacts(Report):
     dtype: the one of a saved model, else None: `fbg.load` chooses. method: how a saved model was
     quantized. tasks: methods of `Model` beside `encode` that need the head. file_bytes: of weights.
     quantization: how the weights of a checkpoint are quantized, and which layers keep them.
+    pictures: size and patches of those that the model reads, and how many layers read them; None:
+    it reads texts only.
     """
 
     path: str
@@ -44,6 +47,8 @@ class ModelFacts(Report):
     prompts: tuple[str, ...]
     file_bytes: int
     quantization: str | None
+    pictures: str | None = None
+    reads_texts: bool = True
 
     def __str__(self) -> str:
         saved = self.dtype is not None
@@ -52,14 +57,18 @@ class ModelFacts(Report):
             "weights": f"{binary_size(self.file_bytes)}, "
             + (f"saved in {self.dtype}" if saved else "a checkpoint, converted as it is loaded"),
             "layers": f"{self.layers} of {self.hidden_size} columns, {self.heads} heads",
-            "texts": f"at most {self.max_length} tokens, {self.vocabulary:,} in the vocabulary",
-            "pooling": self.pooling,
         }
+        if self.reads_texts:
+            words = f"{self.vocabulary:,} in the vocabulary"
+            rows["texts"] = f"at most {self.max_length} tokens, {words}"
+        if self.pictures:
+            rows["pictures"] = self.pictures
+        rows["pooling"] = self.pooling
         if self.quantization:
             rows["quantized"] = self.quantization
         if self.method:
             rows["method"] = self.method
-        rows["tasks"] = ", ".join(("encode", *self.tasks))
+        rows["tasks"] = ", ".join(("encode", *self.tasks) if self.reads_texts else self.tasks)
         if self.prompts:
             rows["prompts"] = ", ".join(self.prompts)
         return aligned(rows)
@@ -159,7 +168,7 @@ def model_facts(path: str) -> ModelFacts:
         config.model_type,
         dtype,
         method,
-        KINDS.get(config.tasks.kind, ()),
+        (*_picture_tasks(config), *KINDS.get(config.tasks.kind, ())),
         config.num_layers,
         config.hidden_size,
         config.num_heads,
@@ -169,7 +178,27 @@ def model_facts(path: str) -> ModelFacts:
         tuple(sentence.prompts),
         sum(file.stat().st_size for file in files),
         None if stored is None else str(stored),
+        _pictures(config),
+        config.picture is None,
     )
+
+
+def _picture_tasks(config: EncoderConfig) -> tuple[str, ...]:
+    if config.image is not None:
+        return "encode_image", "zero_shot_classify_image"
+    return () if config.picture is None else ("encode_image",)
+
+
+def _pictures(config: EncoderConfig) -> str | None:
+    """Describe the tower for pictures, if there is one."""
+    tower = config.image or config
+    if tower.picture is None:
+        return None
+    size, patch = (" x ".join(map(str, s)) for s in (tower.picture.size, tower.picture.patch))
+    text = f"{size} pixels in patches of {patch}"
+    if config.image is None:
+        return text
+    return f"{text}, {tower.num_layers} layers of {tower.hidden_size} columns"
 
 
 def net_facts(path: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> NetFacts:

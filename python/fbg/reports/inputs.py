@@ -17,6 +17,7 @@ from fbg import _fbg
 from fbg.arrays import Array, require_integer
 from fbg.files import open_regular
 from fbg.importers.feeds import random_array, runs_of
+from fbg.tasks.inputs import require_tower
 
 if TYPE_CHECKING:
     from fbg.importers.description import TensorType
@@ -50,6 +51,7 @@ def require_texts(where: str, texts: Sequence[str] | None, least: int) -> list[s
 
 def sequence_lengths(where: str, tokens: Sequence[int] | None, model: Model) -> list[int]:
     """Check lengths against the positions of a model; None takes those of TOKENS that fit."""
+    require_tower(model.config, where)
     longest = model.config.max_length
     if tokens is None:
         return [length for length in TOKENS if length <= longest] or [longest]

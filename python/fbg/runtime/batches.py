@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import Indices
+from fbg.arrays import Floats, Indices
 
 # Tokens of one batch: enough that reading the weights costs little, few enough that the values
 # between two layers stay in the caches. Results do not depend on it.
@@ -23,6 +23,7 @@ class PackedBatch:
     position_ids: rows of the position table.
     sequence_positions: where each token stands in its sequence, from 0; masked tokens are counted.
         Attention takes distances of these, and rotations depend on them.
+    rows: what a tower for pictures reads of each token besides: its patch.
     """
 
     ids: Indices
@@ -30,6 +31,7 @@ class PackedBatch:
     types: Indices
     sequence_positions: Indices
     offsets: Indices  # (sequences + 1,)
+    rows: Floats | None = None
 
     @property
     def arrays(self) -> tuple[Indices, Indices, Indices, Indices, Indices]:

@@ -61,6 +61,7 @@ class Engine:
         where: the name of the caller in the ValueError for an id that the network does not have.
         """
         config = self._config
+        ids = [config.arranged(part) for part in ids]
         batch = pack_sequences(ids, config.pad_token_id)
         if config.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
@@ -72,4 +73,13 @@ class Engine:
         except ValueError:
             self.require_valid(ids, types, where)  # the run checks too, but cannot name the caller
             raise
+        return [output[begin:end] for begin, end in pairwise(bounds)]
+
+    def compute_rows(self, rows: Sequence[Floats], num_threads: int) -> list[Floats]:
+        """Run one batch of pictures, (tokens, numbers of a patch) each; return the rows of each."""
+        places = [np.arange(len(part), dtype=np.int32) for part in rows]
+        batch = pack_sequences(places)
+        bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
+        output = np.empty((bounds[-1], self.columns), np.float32)
+        self.runner.run(batch, [output], num_threads, inputs=[np.concatenate(rows)])
         return [output[begin:end] for begin, end in pairwise(bounds)]

@@ -18,7 +18,13 @@ from fbg.errors import require_known
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext
-from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
+from fbg.tasks.inputs import (
+    checked_texts,
+    require_count,
+    require_iterable,
+    require_tower,
+    text_blocks,
+)
 from fbg.tasks.search import unit_rows
 from fbg.tasks.truncation import require_truncation
 from fbg.text.sentence import SentenceConfig
@@ -53,6 +59,7 @@ class Encoder:
 
     def __init__(self, context: TaskContext, options: EncodeOptions) -> None:
         """Check the options; raises TypeError or ValueError that names the option."""
+        require_tower(context.config, "encode")
         sentence, widest = context.sentence, context.engines.dimension
         cut = options.truncate_dim
         if cut is not None:

@@ -16,8 +16,9 @@ from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.networks.dense import Dense, build_dense
+from fbg.networks.graph import build_pooler
 from fbg.networks.heads import Head, build_head
-from fbg.networks.task_config import KINDS
+from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
 from fbg.tasks.late_interaction.expansion import ExpandedEngine
@@ -42,7 +43,7 @@ class Engines:
 
     def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
         dense = sentence.dense
-        self.dimension = dense[-1].outputs if dense else transformer.config.output_size
+        self.dimension = dense[-1].outputs if dense else transformer.config.dimension
         self._transformer, self._sentence = transformer, sentence
         self._made: dict[Key, Engine] = {}
         self._lock = Lock()
@@ -62,7 +63,7 @@ class Engines:
         sentence = self._sentence
 
         def pooled(graph: Graph, hidden: Value) -> Value:
-            x = graph.add(ops.Pool(hidden, sentence.pooling, skipped))
+            x = self._transformer.build_vector(graph, hidden, sentence.pooling, skipped)
             return _projected(graph, x, sentence.dense, normalize)
 
         key = ("embedding", skipped, normalize)
@@ -72,6 +73,23 @@ class Engines:
             for old in prompts[:-MAX_PROMPTS]:
                 del self._made[old]
         return engine
+
+    def picture(self, output: str) -> Engine:
+        """Return the tower for pictures. output: "vector", "tokens", all states, or "pooler"."""
+        tower = self._transformer.image or self._transformer
+        config = tower.config
+
+        def behind(graph: Graph, hidden: Value) -> Value:
+            if output == "vector":
+                return tower.build_vector(graph, hidden, config.pooling)
+            if output == "pooler" and tower.pooler is not None:
+                return build_pooler(graph, hidden, tower.pooler)
+            return hidden
+
+        columns = config.dimension if output == "vector" else config.hidden_size
+        per_token = output == "tokens"
+        key = (f"picture {output}", 0, False)
+        return self._engine(key, behind, columns, per_token=per_token, tower=tower)
 
     @property
     def head(self) -> Engine:
@@ -84,7 +102,7 @@ class Engines:
         assert head is not None
         width = transformer.embeddings.word.shape[1]
         columns = width if head.output is None else head.output.weight.shape[1]
-        per_token = head.kind not in ("ForSequenceClassification", "ForCausalLM")
+        per_token = head.kind not in PER_SEQUENCE
         return self._engine(
             ("head", 0, False),
             lambda graph, hidden: build_head(graph, hidden, head, transformer.pooler),
@@ -109,15 +127,24 @@ class Engines:
         return self._engine(("vectors", hidden_length, False), projected, columns, per_token=True)
 
     def _engine(
-        self, key: Key, behind: Callable[[Graph, Value], Value], columns: int, *, per_token: bool
+        self,
+        key: Key,
+        behind: Callable[[Graph, Value], Value],
+        columns: int,
+        *,
+        per_token: bool,
+        tower: Transformer | None = None,
     ) -> Engine:
-        """Return the engine of a key. behind: adds the layers behind the encoder to its graph."""
+        """Return the engine of a key. behind: adds the layers behind the encoder to its graph.
+        tower: another encoder than that of token ids.
+        """
+        encoder = tower or self._transformer
         with self._lock:
             engine = self._made.get(key)
             if engine is None:
-                graph, hidden = self._transformer.encoder()
+                graph, hidden = encoder.encoder()
                 graph.output(behind(graph, hidden))
-                config = self._transformer.config
+                config = encoder.config
                 if key[0] == "vectors" and key[1]:
                     engine = ExpandedEngine(graph, config, key[1], columns)
                 else:

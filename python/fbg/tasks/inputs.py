@@ -8,6 +8,8 @@ from typing import TypeVar, cast
 import numpy as np
 
 from fbg.arrays import require_integer
+from fbg.errors import ModelError
+from fbg.networks.config import EncoderConfig
 from fbg.progress import active_progress
 from fbg.text.tokenization import Text
 
@@ -20,6 +22,15 @@ MOST = 2**31 - 1  # limit of counts that nothing else bounds
 BLOCK_TEXTS = 2048
 BLOCK_CHARACTERS = 1 << 20
 WATCHED_TEXTS = 256  # texts of a block if the caller reports progress
+
+
+def require_tower(config: EncoderConfig, method: str) -> None:
+    """Raise ModelError if a network reads pictures only."""
+    if config.picture is not None:
+        raise ModelError(
+            f"{method}: a model of type {config.model_type} has no tower for texts; it has: "
+            "encode_image, forward_image"
+        )
 
 
 def require_count(where: str, value: object, least: int = 1) -> int:

@@ -68,6 +68,13 @@ class FilledMask(TypedDict):
     sequence: str
 
 
+class ImageZeroShotResult(TypedDict):
+    """A result of `zero_shot_classify_image`: candidate labels, best first, and their scores."""
+
+    labels: list[str]
+    scores: list[float]
+
+
 class ZeroShotResult(TypedDict):
     """A result of `zero_shot_classify`: a text with its candidate labels, best first.
 

@@ -81,8 +81,8 @@ class ZeroShotMethods(TaskMethods):
         call = TaskCall(self._context, "zero_shot_classify", "texts", batch_size, truncation)
         entailment = _entailment(call.head.labels)
         contradiction = -1 if entailment == 0 else 0  # as in the pipeline of transformers
-        labels = _labels(candidate_labels)
-        template = _checked_template(hypothesis_template)
+        labels = candidate_list("zero_shot_classify", candidate_labels)
+        template = checked_template("zero_shot_classify", hypothesis_template)
         given = require_texts(call.where, texts)
         # Pairs are made a block at a time: all of them may be far larger than texts and labels.
         pairs: Iterator[Pair] = (
@@ -120,8 +120,12 @@ def _entailment(labels: tuple[str, ...]) -> int:
     return next(n for n, label in enumerate(labels) if _is_entailment(label))
 
 
-def _labels(given: str | Iterable[str]) -> list[str]:
-    where = "zero_shot_classify: candidate_labels"
+def candidate_list(task: str, given: str | Iterable[str]) -> list[str]:
+    """Return labels, which may be one str with commas between them; raises TypeError, ValueError.
+
+    task: the method that they are for.
+    """
+    where = f"{task}: candidate_labels"
     if isinstance(given, str):
         given = [label.strip() for label in given.split(",")]
         labels = [label for label in given if label]
@@ -132,8 +136,9 @@ def _labels(given: str | Iterable[str]) -> list[str]:
     return labels
 
 
-def _checked_template(template: object) -> str:
-    where = "zero_shot_classify: hypothesis_template"
+def checked_template(task: str, template: object) -> str:
+    """Return a template with one "{}"; raises TypeError or ValueError."""
+    where = f"{task}: hypothesis_template"
     if not isinstance(template, str):
         raise TypeError(f"{where} must be a str, got {type(template).__name__}")
     if template.count("{}") != 1:

@@ -18,6 +18,7 @@ from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.gliner import GLINER
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
+from fbg.networks.towers.input import PREPROCESSOR, PROCESSOR
 from fbg.networks.unread import require_known_settings
 from fbg.text.modules import MODULES, QUANTIZER, ROUTER, Modules, read_modules
 from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
@@ -78,11 +79,13 @@ class SentenceConfig:
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
-    """Read modules.json and the files that it names; a directory without it means mean pooling."""
+    """Read modules.json and the files that it names; a directory without it means the pooling of
+    the family, mostly the mean.
+    """
     modules = read_modules(directory)
     max_length, lowercase = _read_length(directory / modules.encoder, config)
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
-    pooling, normalize, dense, width = "mean", False, [], config.output_size
+    pooling, normalize, dense, width = config.pooling, False, [], config.dimension
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
     multi_vector = read_multi_vector(directory, config, modules, max_length)
@@ -197,7 +200,8 @@ def sentence_files(directory: Path) -> list[str]:
     files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, GLINER, "config.json"]
     if modules.router is not None:
         files.append(modules.router)
-    for name in ("config.json", "tokenizer.json", SETTINGS, TOKENIZER, CHAT_TEMPLATE):
+    own = ("config.json", "tokenizer.json", SETTINGS, TOKENIZER, CHAT_TEMPLATE)
+    for name in (*own, PREPROCESSOR, PROCESSOR):
         files.append(str(Path(modules.encoder) / name))
     for kind, folder in modules.listed:
         if Modules.place(kind) == "Pooling" or kind == "MultiVectorMask":

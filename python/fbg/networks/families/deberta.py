@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Part
 from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     ACTIVATIONS,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Part
 from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     BIASES,

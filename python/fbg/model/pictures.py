@@ -1,0 +1,232 @@
+"""The methods of Model for pictures: vectors, states, labels, and labels given in words.
+
+Pictures are prepared as preprocessor_config.json says, and computed some at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.arrays import Floats, as_array, require_flag
+from fbg.errors import ModelError
+from fbg.model.forward import ModelOutput
+from fbg.networks.config import EncoderConfig
+from fbg.networks.towers.config import PictureConfig
+from fbg.networks.towers.input import PREPROCESSOR
+from fbg.runtime.batches import MAX_BATCH_TOKENS
+from fbg.runtime.engine import Engine
+from fbg.runtime.steps import run_steps
+from fbg.tasks.classify import TopK, label_scores
+from fbg.tasks.context import TaskContext
+from fbg.tasks.encoder import EncodeOptions, Encoder
+from fbg.tasks.engines import require_head
+from fbg.tasks.inputs import require_count
+from fbg.tasks.results import ImageZeroShotResult, LabelScore
+from fbg.tasks.scores import sigmoid, softmax
+from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.search import unit_rows
+from fbg.tasks.zero_shot import candidate_list, checked_template
+from fbg.threads import calling
+
+if TYPE_CHECKING:
+    from fbg.vision.decode import Source
+
+TEMPLATE = "This is a photo of {}."
+
+
+class PictureMethods:
+    """The methods of `Model` for towers that read pictures; other models raise ModelError.
+
+    A picture is what `fbg.vision.read_image` takes; several are a list, a tuple, an iterator, or an
+    array of uint8 with one axis more. The errors are those of `read_image`, and name the picture.
+    """
+
+    _context: TaskContext
+
+    def encode_image(
+        self,
+        images: Source | Iterable[Source],
+        batch_size: int = 32,
+        normalize_embeddings: bool = False,
+    ) -> Floats:
+        """Return the vectors of pictures, float32: (dimension,), or (n, dimension) for several.
+
+        images: a path, the bytes of a file, a Pillow image, an array of uint8, or several of them.
+        batch_size: the most pictures to prepare at a time; limits memory, and never changes a
+            result.
+        normalize_embeddings: whether to scale vectors to length 1.
+
+        The vectors of CLIP and SigLIP are in the space of those of `encode`; for ViT and DINOv2, a
+        vector is the last state of the first token.
+
+        >>> clip.encode_image([np.zeros((40, 60, 3), np.uint8)]).shape
+        (1, 20)
+        """
+        normalize = require_flag(normalize_embeddings, "encode_image: normalize_embeddings")
+        rows, several = self._rows("encode_image", images, batch_size, "vector")
+        vectors = unit_rows(rows) if normalize else rows
+        return vectors if several else vectors[0]
+
+    def forward_image(self, pixel_values: npt.ArrayLike) -> ModelOutput:
+        """Run the tower on prepared pictures; return its last states and its pooler's output.
+
+        pixel_values: (batch, 3, height, width) floats, of the size that `image_size` names.
+
+        >>> states = clip.forward_image(np.zeros((2, 3, *clip.image_size)))
+        >>> states.last_hidden_state.shape
+        (2, 5, 24)
+        """
+        picture = self._picture("forward_image")
+        values = as_array(pixel_values, "forward_image: pixel_values")
+        wanted = (picture.channels, *picture.size)
+        if values.dtype.kind != "f":
+            raise TypeError(f"forward_image: pixel_values must be floats, got {values.dtype}")
+        if values.ndim != 4 or values.shape[1:] != wanted:
+            shape = ", ".join(map(str, wanted))
+            raise ValueError(
+                f"forward_image: pixel_values must be (batch, {shape}), got {values.shape}"
+            )
+        engines, rows = self._context.engines, picture.rows(values.astype(np.float32))
+        hidden = self._compute(engines.picture("tokens"), rows)
+        states = np.stack(hidden) if hidden else np.zeros((0, picture.tokens, 0), np.float32)
+        tower = self._context.transformer.image or self._context.transformer
+        pooled = None
+        if tower.pooler is not None:
+            pooled = np.concatenate([*self._compute(engines.picture("pooler"), rows)])
+        return ModelOutput(states, pooled)
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Height and width of the pictures that the network reads."""
+        return self._picture("image_size").size
+
+    def classify_image(
+        self, images: Source | Iterable[Source], top_k: TopK = "best", batch_size: int = 32
+    ) -> list[LabelScore] | list[list[LabelScore]]:
+        """Classify pictures: return labels of config.json with their probabilities.
+
+        images, batch_size: as in `encode_image`. top_k: as in `classify`.
+
+        Returns dicts {"label": str, "score": float}, nested as by `classify`.
+
+        Raises ModelError if the architecture in config.json does not end in ForImageClassification.
+
+        >>> model.classify_image("cat.jpg", 1)  # doctest: +SKIP
+        [{'label': 'tabby, tabby cat', 'score': 0.94}]
+        """
+        context, task = self._context, "classify_image"
+        head = require_head(context.transformer, context.directory, task)
+        most = 1 if top_k == "best" else top_k
+        most = None if most is None else require_count(f"{task}: top_k", most)
+        rows, several = self._rows(task, images, batch_size, "head")
+        score = softmax if len(head.labels) > 1 else sigmoid
+        results = [label_scores(score(row), head.labels, most) for row in rows]
+        if not several:
+            return results[0]
+        return [result[0] for result in results] if top_k == "best" else results
+
+    def zero_shot_classify_image(
+        self,
+        images: Source | Iterable[Source],
+        candidate_labels: str | Iterable[str],
+        hypothesis_template: str = TEMPLATE,
+        batch_size: int = 32,
+    ) -> ImageZeroShotResult | list[ImageZeroShotResult]:
+        """Classify pictures by labels that are given in words.
+
+        images, batch_size: as in `encode_image`. candidate_labels, hypothesis_template: as in
+        `zero_shot_classify`.
+
+        Returns a dict {"labels": best first, "scores": in the same order} for each picture. Scores
+        of CLIP add up to 1; SigLIP scores each label by itself.
+
+        Raises ModelError if the model has no tower for texts.
+
+        >>> found = clip.zero_shot_classify_image(np.zeros((9, 9), np.uint8), ["a cat", "a dog"])
+        >>> sorted(found["labels"])
+        ['a cat', 'a dog']
+        """
+        task, context = "zero_shot_classify_image", self._context
+        logits = context.transformer.logits
+        if logits is None:
+            self._picture(task)
+            raise ModelError(f"{task}: a model of type {context.config.model_type} has no texts")
+        labels = candidate_list(task, candidate_labels)
+        template = checked_template(task, hypothesis_template)
+        encoder = Encoder(context, EncodeOptions(normalize_embeddings=True))
+        texts = [template.replace("{}", label) for label in labels]
+        words = run_steps(encoder.embed(texts), context.num_threads).astype(np.float64)
+        rows, several = self._rows(task, images, batch_size, "vector")
+        factor, added = np.exp(np.float64(logits[0])), float(logits[1])
+        is_sigmoid = context.config.model_type == "siglip"
+        results: list[ImageZeroShotResult] = []
+        for row in unit_rows(rows).astype(np.float64):
+            values = words @ row * factor + added
+            scores = sigmoid(values) if is_sigmoid else softmax(values)
+            order = best_first(scores, None)
+            best = [labels[n] for n in order]
+            results.append({"labels": best, "scores": scores[order].tolist()})
+        return results if several else results[0]
+
+    def _picture(self, method: str) -> PictureConfig:
+        config: EncoderConfig = self._context.config
+        picture = (config.image or config).picture
+        if picture is None:
+            raise ModelError(
+                f"{method}: a model of type {config.model_type} has no tower for pictures"
+            )
+        return picture
+
+    def _rows(
+        self, method: str, images: object, batch_size: object, output: str
+    ) -> tuple[Floats, bool]:
+        """Return the rows of pictures, and whether there are several."""
+        picture, engines = self._picture(method), self._context.engines
+        most = require_count(f"{method}: batch_size", batch_size)
+        engine = engines.head if output == "head" else engines.picture(output)
+        pictures, several = _several(images)
+        from fbg.vision.inputs import ImageInput  # here, as they need Pillow
+        from fbg.vision.processing import fitted
+
+        how, found, number = picture.input, [], 0
+        if how is None:
+            path = self._context.directory / PREPROCESSOR
+            raise ModelError(f"{path}: no such file; it says how pictures are prepared")
+        table = ImageInput(mean=how.mean, std=how.std, scale=how.scale)
+        while block := list(islice(pictures, most)):
+            prepared = []
+            for source in block:
+                name = f"{method}: images[{number}]" if several else f"{method}: images"
+                pixels, number = fitted(source, how, name), number + 1
+                if pixels.shape[:2] != picture.size:
+                    got, size = (" x ".join(map(str, s)) for s in (pixels.shape[:2], picture.size))
+                    raise ValueError(f"{name} must have {size} pixels, got {got}")
+                prepared.append(pixels)
+            batch = table.prepare(prepared).array.astype(np.float32)
+            found += self._compute(engine, picture.rows(batch))
+        rows = np.concatenate(found) if found else np.zeros((0, engine.columns), np.float32)
+        return rows, several
+
+    def _compute(self, engine: Engine, rows: Floats) -> list[Floats]:
+        """Return the output of each picture, which is given as rows of patches."""
+        at_once = max(MAX_BATCH_TOKENS // rows.shape[1], 1)
+        found: list[Floats] = []
+        with calling:
+            for first in range(0, len(rows), at_once):
+                some = list(rows[first : first + at_once])
+                found += engine.compute_rows(some, self._context.num_threads)
+        return found
+
+
+def _several(images: Any) -> tuple[Iterator[object], bool]:
+    """Return pictures one by one, and whether they were given as several."""
+    if isinstance(images, np.ndarray):
+        several = images.ndim == 4
+    else:
+        several = isinstance(images, (list, tuple, Iterator))
+    return iter(images if several else [images]), several
