@@ -96,6 +96,10 @@ HWY_ATTR void choose(const T* source, const PixelWindow& window, std::size_t n, 
   for_each_window(source, window, target, one);
 }
 
+// So many numbers are added one by one, and then the sums of such blocks, so that the error of a
+// mean over a whole image does not grow with its pixels.
+constexpr int kSumBlock = 64;
+
 HWY_ATTR void sum(const float* source, const PixelWindow& window, std::size_t n,
                   const SumScale& scale, float* target) {
   const FloatTag d;
@@ -103,9 +107,13 @@ HWY_ATTR void sum(const float* source, const PixelWindow& window, std::size_t n,
   const auto one = [&](auto pixels, const float* x, float* y) FBG_INLINE_LAMBDA {
     for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
       auto sum = access.load(d, x + i);
-      pixels.other(x + i, [&](const float* pixel)
-                              FBG_INLINE_LAMBDA { sum = hn::Add(sum, access.load(d, pixel)); });
-      access.store(hn::Mul(sum, factor), d, y + i);
+      auto blocks = hn::Zero(d);
+      int added = 1;
+      pixels.other(x + i, [&](const float* pixel) FBG_INLINE_LAMBDA {
+        if (added++ % kSumBlock == 0) blocks = hn::Add(blocks, std::exchange(sum, hn::Zero(d)));
+        sum = hn::Add(sum, access.load(d, pixel));
+      });
+      access.store(hn::Mul(hn::Add(blocks, sum), factor), d, y + i);
     });
   };
   for_each_window(source, window, target, one);

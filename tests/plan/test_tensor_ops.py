@@ -207,6 +207,19 @@ def test_window(isa, dtype, channels, function):
             np.testing.assert_allclose(y[:, i, j], pick(part, (1, 2)), 1e-5, 1e-5)
 
 
+@pytest.mark.parametrize("axis", [1, 2])
+def test_the_error_of_a_mean_does_not_grow_with_the_image(isa, axis):
+    rng = np.random.default_rng(6)
+    x = rng.random((1, 60_000, 1, 19), np.float32).swapaxes(1, axis)
+    height, width = x.shape[1:3]
+    whole = (1, height, width)
+    sizes = [whole, (1, 1, 1), whole, (1, 1, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0)]
+    y = run(
+        lambda g, b: g.append("window", b, "mean", 1, 19, sizes, False, "float32"), x, shape=(1, 19)
+    )
+    np.testing.assert_allclose(y, x.mean((1, 2), dtype=np.float64), 2e-6)  # one by one: 4e-5
+
+
 @pytest.mark.parametrize("count_padding", [False, True])
 @pytest.mark.parametrize("kernel", [2, 3, 5])
 @pytest.mark.parametrize("stride", [1, 2])
