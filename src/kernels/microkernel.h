@@ -158,6 +158,14 @@ struct KernelKey {
 
   std::span<const StageCode> pipeline() const { return {stages.data(), num_stages}; }
   bool folds() const { return corrections == Corrections::folded; }
+  // What the pipeline reads of the operands, and whether it reads TileArgs::row.
+  bool reads_zero_points() const { return std::ranges::any_of(pipeline(), corrects_sums); }
+  bool reads_scales() const { return std::ranges::any_of(pipeline(), scales_sums); }
+  bool reads_rows_of_stages() const {
+    return std::ranges::any_of(pipeline(), [](const StageCode& code) {
+      return reads_matrix(code) || writes_extents(code.kind);
+    });
+  }
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
     return is_integer(gemm_type) ? ValueType::acc : ValueType::float32;

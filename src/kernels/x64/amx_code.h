@@ -56,8 +56,8 @@ class AmxCode : public SimdAssembler {
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 a_[2] = {rsi, r9}, lda_ = r8;
   const Reg64 b_[2] = {rdx, r11}, b_stride_ = r10;  // panels of B, bytes between k-groups
-  const Reg64 blocks_ = rcx, prefetch_ = rbx, scratch_ = rax;
-  const Reg64 groups_seen_ = rdi;     // the disjunction of the k-groups of all pairs
+  const Reg64 blocks_ = rcx, prefetch_ = rdi, scratch_ = rax;
+  const Reg64 groups_seen_ = rbx;     // the disjunction of the k-groups of all pairs
   const Reg64 last_[2] = {r15, rbp};  // rows of the sums of the last tile, scratch_ bytes apart
 
   // The stack frame: the sums of the last tile, its TileArgs, which move on with its rows, and
@@ -67,7 +67,7 @@ class AmxCode : public SimdAssembler {
     stack,        // the stack pointer of the caller
     tile,         // the TileArgs of the tile that is being multiplied
     last,         // those of the tile before it, or null if that has its results
-    sums,         // where the sums of that tile are stored
+    sums,         // where the sums of that tile are stored, if tiles are stored to C
     ldsums,       // and the bytes between their rows
     started,      // whether the first block has been multiplied
     steps,        // steps that are left of the tile whose sums are stored
@@ -129,6 +129,7 @@ class AmxCode : public SimdAssembler {
   void prepare_mask();
   void initialize_sums();
   void store_sums();
+  void forget_last_tile();
   void locate_second_row_tile();
   void locate_last_sums();
   void store_last_sum(int i, int v);
@@ -142,14 +143,14 @@ class AmxCode : public SimdAssembler {
   void dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y);
 
   // Results: amx_finish.cc.
-  void copy_args();
+  void copy_args(bool all);
   void copy_rests();
   void begin_steps();
   void finish_step();
   void finish_remaining();
-  void load_sums(int height);
-  void load_picked_sums(int height);
-  void finish_rows(int height);
+  void load_sums(int height, bool more);
+  void load_picked_sums(int height, bool more);
+  void finish_rows(int height, bool more);
   void finish_with_rests();
   void call_kernel(const KernelKey& key);
   void move_down_rows(int height);

@@ -4,27 +4,28 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <vector>
 
 #include "kernels/x64/amx_code.h"
 #include "kernels/x64/epilogue.h"
 
 namespace fbg::kernels {
 
-// The arguments of the vector kernels: those of this one, but for the sums to start from.
-void AmxCode::copy_args() {
-  constexpr int bytes = sizeof(TileArgs);
-  static_assert(bytes % 8 == 0);
-  int offset = 0;
-  for (; offset + 64 <= bytes; offset += 64) {
-    vmovups(vec(0), ptr[args_ + offset]);
-    vmovups(copied(static_cast<std::size_t>(offset)), vec(0));
+// The arguments of the steps or the vector kernels: those of this one, but for the sums to start
+// from. Steps without stages read only the first of them.
+void AmxCode::copy_args(bool all) {
+  constexpr std::size_t bytes = offsetof(TileArgs, next), first = offsetof(TileArgs, columns);
+  static_assert(bytes % 64 == 0 && first == 64);
+  for (std::size_t offset = 0; offset < (all ? bytes : first); offset += 64) {
+    vmovups(vec(0), arg(offset));
+    vmovups(copied(offset), vec(0));
   }
-  for (; offset < bytes; offset += 8) {
-    mov(scratch_, ptr[args_ + offset]);
-    mov(copied(static_cast<std::size_t>(offset)), scratch_);
+  if (key_.row_mask) {
+    mov(scratch_, arg(offsetof(TileArgs, picked)));
+    mov(copied(offsetof(TileArgs, picked)), scratch_);
+  } else {
+    mov(copied(offsetof(TileArgs, partial)), frame_);
   }
-  mov(copied(offsetof(TileArgs, partial)), frame_);
-  mov(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, ldpartial))], row_bytes());
 }
 
 // Once the sums of the last tile are stored: all of its steps are left.
@@ -33,7 +34,7 @@ void AmxCode::begin_steps() {
   mov(args_, slot(Slot::last));
   test(args_, args_);
   jz(none, T_NEAR);
-  copy_args();
+  copy_args(key_.num_stages > 0);
   if (key_.row_mask) {
     const Reg64& left = last_[1];
     mov(scratch_, arg(offsetof(TileArgs, num_picked)));
@@ -51,8 +52,12 @@ void AmxCode::begin_steps() {
 
 // Called between blocks: a step of the last tile, if any is left.
 void AmxCode::finish_step() {
-  const Reg64 used[] = {prefetch_, blocks_, b_[0],     b_[1], a_[0],
-                        a_[1],     lda_,    b_stride_, pair_, pairs_left_};
+  std::vector<Reg64> used{blocks_};  // a step has the distance between rows of C there
+  for (const Reg64& r :
+       {groups_seen_, b_[0], b_[1], a_[0], a_[1], lda_, b_stride_, pair_, pairs_left_})
+    if (epilogue_overwrites(key_, r)) used.push_back(r);
+  if (vectors_ <= 2) std::erase(used, b_[1]);
+  if (row_tiles_ == 1) std::erase(used, a_[1]);
   const auto steps = qword[frame_ + slot_offset(Slot::steps)];
   Xbyak::Label none;
   keep_vectors_awake();
@@ -86,26 +91,26 @@ void AmxCode::finish_remaining() {
     cmp(single_rows, 0);
     jz(done, T_NEAR);
     L(row);
-    finish_rows(1);
+    finish_rows(1, step_rows() > 2);
     dec(single_rows);
     jnz(row, T_NEAR);
   } else if (rows_ % step_rows() != 0) {
-    finish_rows(rows_ % step_rows());
+    finish_rows(rows_ % step_rows(), false);
   }
   L(done);
 }
 
 // Loads the sums of the next rows.
-void AmxCode::load_sums(int height) {
+void AmxCode::load_sums(int height, bool more) {
   mov(scratch_, copied(offsetof(TileArgs, partial)));
-  step_argument(offsetof(TileArgs, partial), height * row_bytes());
+  if (more) step_argument(offsetof(TileArgs, partial), height * row_bytes());
   for (int i = 0; i < height * vectors_; ++i) vmovups(vec(i), ptr[scratch_ + i * kTileBytes]);
 }
 
 // Loads the sums of the next rows that are picked.
-void AmxCode::load_picked_sums(int height) {
+void AmxCode::load_picked_sums(int height, bool more) {
   mov(rdx, copied(offsetof(TileArgs, picked)));
-  step_argument(offsetof(TileArgs, picked), height);
+  if (more) step_argument(offsetof(TileArgs, picked), height);
   for (int i = 0; i < height; ++i) {
     movzx(scratch_, byte[rdx + i]);
     imul(scratch_, scratch_, row_bytes());
@@ -114,19 +119,20 @@ void AmxCode::load_picked_sums(int height) {
   }
 }
 
-// Stages and stores of the next rows, whose sums are complete.
-void AmxCode::finish_rows(int height) {
+// Stages and stores of the next rows, whose sums are complete. `more`: there may be others below.
+void AmxCode::finish_rows(int height, bool more) {
   const Reg64 &copy = r15, &c = rbp, &ldc = rcx;  // emit_epilogue() leaves these
   KernelKey key = key_;
   key.rows = static_cast<std::uint8_t>(height);
-  lea(copy, copied(0));
+  if (key_.num_stages > 0) lea(copy, copied(0));
   if (key_.row_mask)
-    load_picked_sums(height);
+    load_picked_sums(height, more);
   else
-    load_sums(height);
+    load_sums(height, more);
   mov(c, copied(offsetof(TileArgs, c)));
   mov(ldc, copied(offsetof(TileArgs, ldc)));
   emit_epilogue(*this, key, {copy, c, ldc});
+  if (!more) return;
   add(c, ldc);
   mov(copied(offsetof(TileArgs, c)), c);
   move_down_rows(height);
@@ -134,12 +140,12 @@ void AmxCode::finish_rows(int height) {
 
 // Moves those copied arguments on by that many rows that count rows of C.
 void AmxCode::move_down_rows(int height) {
-  if (key_.num_stages == 0) return;
-  step_argument(offsetof(TileArgs, row), height);
+  if (key_.reads_rows_of_stages()) step_argument(offsetof(TileArgs, row), height);
   if (key_.folds()) return;
-  step_argument(offsetof(TileArgs, a_scale), height * 4);
-  step_argument(offsetof(TileArgs, a_zero_point), height * 4);
-  step_argument(offsetof(TileArgs, row_terms), height * 4);
+  if (key_.reads_scales()) step_argument(offsetof(TileArgs, a_scale), height * 4);
+  if (key_.reads_zero_points()) step_argument(offsetof(TileArgs, a_zero_point), height * 4);
+  if (key_.corrections == Corrections::both)
+    step_argument(offsetof(TileArgs, row_terms), height * 4);
 }
 
 // The block pairs of the vector kernels: what is left of each pair, below the stack pointer.
@@ -149,8 +155,6 @@ void AmxCode::copy_rests() {
   Xbyak::Label next, skip, done;
   mov(left, arg(offsetof(TileArgs, num_pairs)));
   imul(scratch_, left, kPairBytes);
-  add(scratch_, 63);
-  and_(scratch_, -64);
   sub(rsp, scratch_);
   mov(to, rsp);
   mov(pair_, arg(offsetof(TileArgs, pairs)));
@@ -170,10 +174,12 @@ void AmxCode::copy_rests() {
   imul(scratch_, scratch_, kPanelGroupBytes);
   add(scratch_, field(offsetof(BlockPair, b)));
   mov(to_field(offsetof(BlockPair, b)), scratch_);
-  for (const std::size_t same : {offsetof(BlockPair, lda), offsetof(BlockPair, b_panel_stride)}) {
-    mov(scratch_, field(same));
-    mov(to_field(same), scratch_);
-  }
+  const auto copy = [&](std::size_t offset) {
+    mov(scratch_, field(offset));
+    mov(to_field(offset), scratch_);
+  };
+  copy(offsetof(BlockPair, lda));
+  if (vectors_ > 2) copy(offsetof(BlockPair, b_panel_stride));
   add(to, kPairBytes);
   inc(count);
   L(skip);
@@ -186,6 +192,7 @@ void AmxCode::copy_rests() {
 }
 
 void AmxCode::finish_with_rests() {
+  mov(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, ldpartial))], row_bytes());
   const BalancedSplit tiles =
       BalancedSplit::split(rows_, std::min(kFinishedVectors / vectors_, kFinishedRows));
   for (std::int64_t t = 0; t < tiles.count; ++t) {

@@ -39,17 +39,19 @@ void AmxCode::generate() {
   mov(frame_, rsp);
   mov(slot(Slot::stack), scratch_);
   mov(slot(Slot::tile), rdi);
-  mov(qword[frame_ + slot_offset(Slot::last)], 0);
-  mov(qword[frame_ + slot_offset(Slot::steps)], 0);
-  mov(qword[frame_ + slot_offset(Slot::unfinished)], 0);
-  mov(slot(Slot::sums), frame_);
-  mov(qword[frame_ + slot_offset(Slot::ldsums)], row_bytes());
-  mov(args_, rdi);
-  if (key_.masked) prepare_mask();
+  forget_last_tile();
+  if (!stores_tiles()) {
+    mov(qword[frame_ + slot_offset(Slot::steps)], 0);
+    mov(qword[frame_ + slot_offset(Slot::unfinished)], 0);
+  }
+  if (key_.masked) {
+    mov(args_, rdi);
+    prepare_mask();
+  }
 
   Xbyak::Label tile, rest, next;
   L(tile);
-  call(finish_);
+  if (!stores_tiles()) call(finish_);
   mov(args_, slot(Slot::tile));
   multiply();
   mov(args_, slot(Slot::tile));
@@ -57,19 +59,20 @@ void AmxCode::generate() {
     test(groups_seen_, kBlockGroups - 1);
     jnz(rest, T_NEAR);
   }
-  mov(slot(Slot::last), args_);
   if (stores_tiles()) {
     mov(scratch_, arg(offsetof(TileArgs, c)));
     mov(slot(Slot::sums), scratch_);
     mov(scratch_, arg(offsetof(TileArgs, ldc)));
     mov(slot(Slot::ldsums), scratch_);
+  } else {
+    mov(slot(Slot::last), args_);
   }
   L(next);
   mov(args_, arg(offsetof(TileArgs, next)));
   mov(slot(Slot::tile), args_);
   test(args_, args_);
   jnz(tile, T_NEAR);
-  call(finish_);
+  if (!stores_tiles()) call(finish_);
   locate_last_sums();
   for_each_sum([&](int i, int v) { store_last_sum(i, v); });
   if (!stores_tiles()) {
@@ -83,31 +86,42 @@ void AmxCode::generate() {
 
   if (!key_.row_mask) {
     L(rest);
-    call(finish_);
+    if (!stores_tiles()) call(finish_);
     store_sums();
     mov(args_, slot(Slot::tile));
-    copy_args();
+    copy_args(true);
     copy_rests();
     finish_with_rests();
     mov(rsp, frame_);
-    mov(qword[frame_ + slot_offset(Slot::last)], 0);
-    mov(slot(Slot::sums), frame_);
-    mov(qword[frame_ + slot_offset(Slot::ldsums)], row_bytes());
+    forget_last_tile();
     mov(args_, slot(Slot::tile));
     if (key_.masked) prepare_mask();
     jmp(next, T_NEAR);
   }
 
-  L(begin_);
-  begin_steps();
-  ret();
-  L(step_);
-  finish_rows(step_rows());
-  ret();
-  L(finish_);
-  finish_remaining();
-  ret();
+  if (!stores_tiles()) {
+    L(begin_);
+    begin_steps();
+    ret();
+    L(step_);
+    finish_rows(step_rows(), key_.row_mask || rows_ > step_rows());
+    ret();
+    L(finish_);
+    finish_remaining();
+    ret();
+  }
   emit_data();
+}
+
+// No results of a tile before the next one are left. What the registers hold is stored
+// nevertheless, to the frame, where nothing reads it.
+void AmxCode::forget_last_tile() {
+  if (stores_tiles()) {
+    mov(slot(Slot::sums), frame_);
+    mov(qword[frame_ + slot_offset(Slot::ldsums)], row_bytes());
+  } else {
+    mov(qword[frame_ + slot_offset(Slot::last)], 0);
+  }
 }
 
 void AmxCode::prepare_mask() {
@@ -153,8 +167,13 @@ void AmxCode::store_sums() {
 
 // Where the sums of the last tile go: raw ones of whole vectors are results, and belong in C.
 void AmxCode::locate_last_sums() {
-  mov(last_[0], slot(Slot::sums));
-  mov(scratch_, slot(Slot::ldsums));
+  if (stores_tiles()) {
+    mov(last_[0], slot(Slot::sums));
+    mov(scratch_, slot(Slot::ldsums));
+  } else {
+    mov(last_[0], frame_);
+    mov(scratch_, row_bytes());
+  }
   if (row_tiles_ == 1) return;
   imul(last_[1], scratch_, first_row(1));
   add(last_[1], last_[0]);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernels/x64/stage_emitters.h"
 
@@ -133,23 +134,44 @@ void align_stack(SimdAssembler& as, int slots) {
 
 void restore_stack(SimdAssembler& as) { as.mov(as.rsp, as.ptr[as.rsp]); }
 
+struct Pointer {
+  Xbyak::Reg64 to;
+  std::size_t offset;  // in TileArgs
+};
+
+// What the stages of a pipeline read in place.
+std::vector<Pointer> pointers_of(const KernelKey& key) {
+  const StageOperands operands;
+  std::vector<Pointer> pointers;
+  if (key.num_stages > 0) pointers.push_back({operands.stages, offsetof(TileArgs, stages)});
+  if (key.reads_scales()) {
+    if (!key.folds()) pointers.push_back({operands.a_scale, offsetof(TileArgs, a_scale)});
+    pointers.push_back({operands.b_scale, offsetof(TileArgs, b_scale)});
+  }
+  if (key.reads_zero_points()) {
+    if (!key.folds()) pointers.push_back({operands.a_zero_point, offsetof(TileArgs, a_zero_point)});
+    pointers.push_back({operands.col_offsets, offsetof(TileArgs, col_offsets)});
+  }
+  if (key.corrections == Corrections::both) {
+    pointers.push_back({operands.row_terms, offsetof(TileArgs, row_terms)});
+    pointers.push_back({operands.b_zero_point, offsetof(TileArgs, b_zero_point)});
+  }
+  return pointers;
+}
+
 }  // namespace
+
+bool epilogue_overwrites(const KernelKey& key, const Xbyak::Reg64& r) {
+  using namespace Xbyak::util;
+  return r == rax || r == rdx || r == rsi ||
+         std::ranges::any_of(pointers_of(key), [&](const Pointer& p) { return p.to == r; });
+}
 
 void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegisters& registers) {
   StageContext ctx{key, registers.args, key.rows * key.vectors, registers.corrected};
   const StageOperands& operands = ctx.operands;
-  const auto load = [&](const Xbyak::Reg64& to, std::size_t offset) {
+  for (const auto& [to, offset] : pointers_of(key))
     as.mov(to, as.ptr[registers.args + static_cast<int>(offset)]);
-  };
-  load(operands.stages, offsetof(TileArgs, stages));
-  if (!key.folds()) {
-    load(operands.a_scale, offsetof(TileArgs, a_scale));
-    load(operands.a_zero_point, offsetof(TileArgs, a_zero_point));
-    load(operands.row_terms, offsetof(TileArgs, row_terms));
-    load(operands.b_zero_point, offsetof(TileArgs, b_zero_point));
-  }
-  load(operands.b_scale, offsetof(TileArgs, b_scale));
-  load(operands.col_offsets, offsetof(TileArgs, col_offsets));
 
   int spare = ctx.temps + 3;
   std::optional<BytePacker> packer;
@@ -160,7 +182,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   }
   for (int s = 0; s < key.num_stages; ++s)
     spare = emit_kept_tables(as, key.stages[s], spare, as.end_of_vectors());
-  if (key.folds() && std::ranges::any_of(key.pipeline(), scales_sums) && key.rows > 1 &&
+  if (key.folds() && key.reads_scales() && key.rows > 1 &&
       spare + 2 * key.vectors <= as.end_of_vectors()) {
     ctx.kept_columns = spare;
     ctx.row_vectors = key.vectors;
