@@ -96,7 +96,8 @@ class Instructions:
         self._decode()
         factory = InstructionInfoFactory()
         self.effects = {ip: Effects.of(x, factory) for ip, x in self.at.items()}
-        self.live = self._live()
+        self.live: dict[int, frozenset[int]] = {}
+        self._follow_liveness()
 
     def _decode(self) -> None:
         decoder = Decoder(64, self.code)
@@ -118,16 +119,28 @@ class Instructions:
 
     def _is_useful(self, ip: int, read_later: frozenset[int]) -> bool:
         x, e = self.at[ip], self.effects[ip]
+        if x.flow_control == FlowControl.CONDITIONAL_BRANCH:
+            return not self._leaves_nothing_out(ip)
         if x.flow_control != FlowControl.NEXT or x.mnemonic == Mnemonic.VZEROUPPER:
             return True
         return bool(e.stores) or bool(e.writes & read_later)
 
-    def _live(self) -> dict[int, frozenset[int]]:
-        """For each instruction, what useful ones read after it before it is replaced."""
+    def _leaves_nothing_out(self, branch: int) -> bool:
+        """Whether only instructions that nothing depends on, such as hints, are left out."""
+        ip, target = self.at[branch].next_ip, self.at[branch].near_branch_target
+        while ip < target and ip in self.at and self.at[ip].flow_control == FlowControl.NEXT:
+            if self._is_useful(ip, self.live[ip]):
+                return False
+            ip = self.at[ip].next_ip
+        return ip == target
+
+    def _follow_liveness(self) -> None:
+        """Find for each instruction what useful ones read after it before it is replaced."""
         everything = frozenset[int]().union(*(e.reads | e.writes for e in self.effects.values()))
         calls = [x for x in self.at.values() if x.flow_control == FlowControl.CALL]
         before: dict[int, frozenset[int]] = {ip: frozenset() for ip in self.at}
         after = dict(before)
+        self.live = after
         changed = True
         while changed:
             changed = False
@@ -145,7 +158,6 @@ class Instructions:
                 if out != after[ip] or into != before[ip]:
                     after[ip], before[ip] = out, into
                     changed = True
-        return after
 
     def can_change(self, ip: int) -> bool:
         """Whether an instruction does anything but go on elsewhere, or give a hint."""

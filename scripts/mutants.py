@@ -41,6 +41,7 @@ TREE, BUILD = ROOT / "build-mutants/tree", ROOT / "build-mutants/build"
 TESTS = ("test_pipelined_tiles", "test_microkernel", "test_gemm", "test_microkernel_stages")
 SECONDS = 300  # for each of these tests
 MUTANTS_OF_KERNEL = 5
+LENGTH_OF_JUMP = 16  # at least that of a kernel that is nothing but a jump to another one
 Group = Callable[..., tuple[bool, list[str]]]  # a kernel that the tester draws, and its cases
 
 
@@ -90,6 +91,17 @@ def instruction_killer(group: Group, cases: int, change: str) -> str | None:
     return None if well else lines[0].split(": ")[1]
 
 
+def kernels_of_group(isa: str, codes: dict[str, bytes]) -> list[str]:
+    """Return the kernels that a group is of.
+
+    What finishes the sums of others runs only a part of its code: vector kernels behind those that
+    slide, and behind those of a matrix unit.
+    """
+    with_code = sorted(name for name, code in codes.items() if len(code) > LENGTH_OF_JUMP)
+    sliding = [name for name in with_code if name.startswith("sliding_")]
+    return sliding or [name for name in with_code if f"_{isa}" in name] or with_code
+
+
 def instruction_mutants(options: argparse.Namespace, isa: str) -> Iterator[Mutant]:
     """Mutants of kernels of all kinds, a few of each kernel."""
     random = Random(f"{options.seed} {isa}")
@@ -97,12 +109,11 @@ def instruction_mutants(options: argparse.Namespace, isa: str) -> Iterator[Mutan
     while made < options.count:
         arguments = (options.tester, "--isa", isa, "--seed", options.seed, "--group", number)
         group = partial(run, *arguments)
-        codes = dict(line.split()[1:] for line in group("--code")[1] if line.startswith("code "))
-        # What finishes the sums of others runs only a part of its code.
-        names = sorted(name for name in codes if name.startswith("sliding_")) or sorted(codes)
-        if names:
+        printed = [line.split() for line in group("--code")[1]]
+        codes = {line[1]: bytes.fromhex(line[2]) for line in printed if line[0] == "code"}
+        if names := kernels_of_group(isa, codes):
             name = random.choice(names)
-            mutator = Mutator(bytes.fromhex(codes[name]), random)
+            mutator = Mutator(codes[name], random)
             for change in mutator.changes(min(MUTANTS_OF_KERNEL, options.count - made)):
                 made += 1
                 place = f"{name}:{change.offset}:{change.new.hex()}"

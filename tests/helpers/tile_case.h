@@ -19,8 +19,10 @@ struct TileCase {
   KernelKey key;
   std::vector<Block> blocks;
   std::int64_t columns;
-  std::int64_t first_column = 0;  // of the tile inside its first panel
-  std::int64_t row = 0, col = 0;  // of the tile in C
+  std::int64_t first_column = 0;          // of the tile inside its first panel
+  std::int64_t row = 0, col = 0;          // of the tile in C
+  std::vector<std::uint8_t> picked = {};  // with a row mask: the rows that have results
+  bool prefetches = false;
   Guard side = Guard::after;
   int spill_groups = 1;
   unsigned seed = 0;
@@ -30,6 +32,8 @@ struct TileCase {
   // floats than those of A and B. There had better be no blocks then.
   bool odd_floats = false;
   int magnitude = 0;  // of floats of A, or of the scales of integers: a power of two
+
+  std::int64_t result_rows() const { return key.row_mask ? std::ssize(picked) : key.rows; }
 };
 
 }  // namespace fbg::test

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,15 @@ class TileRunner : public OperandFiller {
   // Runs the kernel and the reference on the same operands; C and all around it must agree. Returns
   // what does not, or nothing.
   std::string compare(const TileCase& tile, const std::vector<Stage>& stages) {
+    if (!prepare(tile, stages)) return {};
+    run(find_kernel(tile.key), std::array{this});
+    return difference();
+  }
+
+  // The parts of compare(), for tiles that a kernel is given together: each has a runner, which
+  // places its operands and computes what is expected. Returns false where no kernel has to compute
+  // them.
+  bool prepare(const TileCase& tile, const std::vector<Stage>& stages) {
     start_case(tile);
     const KernelKey& key = tile.key;
     const std::int64_t rows = key.rows;
@@ -80,6 +90,9 @@ class TileRunner : public OperandFiller {
     TileArgs args;
     args.pairs = blocks_.place(products.pairs, tile.side);
     args.num_pairs = std::ssize(products.pairs);
+    args.prefetch = tile.prefetches ? args.pairs : nullptr;
+    args.picked = picked_.place(tile.picked, tile.side);
+    args.num_picked = std::ssize(tile.picked);
     if (integer)
       args.b_sums =
           b_sums_.place(column_sums(products.reference, readable, tile.first_column), tile.side);
@@ -114,41 +127,43 @@ class TileRunner : public OperandFiller {
     }
     KernelKey generic = key;
     generic.a = ARows::strided;
-    return compare_results(tile, args, reference, generic, find_kernel(key));
+    return expect(tile, args, reference, generic);
   }
 
-  // The same of a kernel whose sums are not those of blocks: `reference` starts from them.
-  std::string compare_results(const TileCase& tile, TileArgs& args, TileArgs& reference,
-                              KernelKey generic, TileFunction kernel) {
-    const KernelKey& key = tile.key;
-    const std::int64_t rows = key.rows, columns = tile.columns, size = value_size(key.output());
+  // The same for a kernel whose sums are not those of blocks: `reference` starts from them.
+  bool expect(const TileCase& tile, TileArgs& args, TileArgs& reference, KernelKey generic) {
+    tile_ = tile;
+    const KernelKey& key = tile_.key;
+    args.key = &key;
+    const std::int64_t rows = tile.result_rows(), columns = tile.columns,
+                       size = value_size(key.output());
     // Streams want whole vectors, which begin where C is aligned.
     args.ldc =
         key.caching == Caching::streams_c ? round_up(columns * size, 64) + 64 : columns * size + 12;
-    const std::int64_t c_bytes = key.caching == Caching::streams_c
+    const std::int64_t c_bytes = key.caching == Caching::streams_c || rows == 0
                                      ? rows * args.ldc
                                      : (rows - 1) * args.ldc + columns * size;
     std::byte* const c = c_.place(c_bytes, tile.side);
     fill_c(c, c_bytes);
-    std::vector<std::byte> expected(c, c + c_bytes);
-    std::vector<RowExtent> expected_extents;
-    if (extents_) expected_extents = first_extents_;
+    expected_.assign(c, c + c_bytes);
+    expected_extents_.clear();
+    if (extents_) expected_extents_ = first_extents_;
 
     generic.isa = Isa::generic;
     generic.narrow = false;
-    reference.c = expected.data();
+    reference.c = expected_.data();
     reference.ldc = args.ldc;
     reference.key = &generic;
     const TileFunction portable = find_kernel(generic);
-    if (!fits_specialization(generic, reference, rows * columns)) return {};
+    if (!fits_specialization(generic, reference, rows * columns)) return false;
     if (extents_) {
       const void*& target = placed_stages_[stage_args_.size() - 1].data;
-      target = expected_extents.data();
+      target = expected_extents_.data();
       if (tile.specials) {  // how far the rows reach
-        std::ranges::fill(expected_extents, kNothing);
+        std::ranges::fill(expected_extents_, kNothing);
         portable(&reference);
-        for (RowExtent& extent : expected_extents) extent = near_extent(extent);
-        std::ranges::copy(expected_extents, extents_);
+        for (RowExtent& extent : expected_extents_) extent = near_extent(extent);
+        std::ranges::copy(expected_extents_, extents_);
       }
       portable(&reference);
       target = extents_;
@@ -156,27 +171,44 @@ class TileRunner : public OperandFiller {
       portable(&reference);
     }
     args.c = c;
-    const TileArgs* const placed = args_.place(std::vector<TileArgs>{args}, tile.side);
+    args_ = args_operand_.place(std::vector<TileArgs>{args}, tile.side);
+    return true;
+  }
+
+  // Calls a kernel with tiles that were prepared, and gives it one after the other.
+  static void run(TileFunction kernel, std::span<TileRunner* const> tiles) {
+    for (std::size_t i = 1; i < tiles.size(); ++i) tiles[i - 1]->args_->next = tiles[i]->args_;
+    const TileRunner& first = *tiles.front();
     {
-      const KernelScope scope(geometry, rows);
-      kernel(placed);
+      const KernelScope scope(first.geometry, first.tile_.key.rows);
+      kernel(first.args_);
     }
-    if (key.caching == Caching::streams_c) fence_streams();
+    if (first.tile_.key.caching == Caching::streams_c) fence_streams();
+  }
+
+  // How the results of a tile differ from what is expected, or nothing.
+  std::string difference() {
+    const TileCase& tile = tile_;
+    const KernelKey& key = tile.key;
+    const TileArgs& args = *args_;
+    auto* const c = static_cast<std::byte*>(args.c);
     std::string problem;
-    if (tile.specials) copy_common_nans(key.output(), c, expected.data(), rows, columns, args.ldc);
-    if (std::memcmp(c, expected.data(), expected.size()) != 0) problem = "results differ";
-    for (std::size_t i = 0; i < expected_extents.size(); ++i)
-      if (!same(extents_[i].lo, expected_extents[i].lo) ||
-          !same(extents_[i].hi, expected_extents[i].hi))
+    if (tile.specials)
+      copy_common_nans(key.output(), c, expected_.data(), tile.result_rows(), tile.columns,
+                       args.ldc);
+    if (std::memcmp(c, expected_.data(), expected_.size()) != 0) problem = "results differ";
+    for (std::size_t i = 0; i < expected_extents_.size(); ++i)
+      if (!same(extents_[i].lo, expected_extents_[i].lo) ||
+          !same(extents_[i].hi, expected_extents_[i].hi))
         problem = "extents of rows differ";
     for (const Operand* operand : operands())
       if (!operand->intact()) problem = "memory beside an operand was written";
     if (problem.empty()) return problem;
     std::int64_t depth = 0;
     for (const BlockPair& pair : args.blocks()) depth += pair.groups;
-    return problem + ": " + kernel_name(key) + ", " + std::to_string(columns) + " columns from " +
-           std::to_string(tile.first_column) + ", " + std::to_string(args.num_pairs) +
-           " block pairs, depth " + std::to_string(depth) +
+    return problem + ": " + kernel_name(key) + ", " + std::to_string(tile.columns) +
+           " columns from " + std::to_string(tile.first_column) + ", " +
+           std::to_string(args.num_pairs) + " block pairs, depth " + std::to_string(depth) +
            (tile.side == Guard::after ? ", page after" : ", page before");
   }
 
@@ -194,7 +226,7 @@ class TileRunner : public OperandFiller {
   void place_parameters(const TileCase& tile, const std::vector<Stage>& stages,
                         std::int64_t readable, TileArgs& args) {
     const KernelKey& key = tile.key;
-    const std::int64_t rows = key.rows;
+    const std::int64_t rows = std::max<std::int64_t>(tile.result_rows(), 1);
     extents_ = nullptr;
     stage_args_.clear();
     const bool special = tile.specials && takes_specials(key);
@@ -229,7 +261,6 @@ class TileRunner : public OperandFiller {
     args.row = tile.row;
     args.col = tile.col;
     args.stages = placed_stages_ = stages_.place(stage_args_, tile.side);
-    args.key = &key;
     // Scales of columns are the whole factors where requantization is folded.
     const float scale = std::ldexp(1e-3f, tile.magnitude), b_scale = key.folds() ? scale : 1e-3f;
     const unsigned specials = special && random_() % 4 == 0 ? random_() : 0;  // of which scales
@@ -413,7 +444,7 @@ class TileRunner : public OperandFiller {
     std::vector<const Operand*> all{
         &a_scale_,     &b_scale_, &a_zero_point_, &b_zero_point_, &row_terms_,
         &col_offsets_, &c_,       &b_sums_,       &partial_,      &weighted_offsets_,
-        &stages_,      &blocks_,  &group_sums_,   &args_};
+        &stages_,      &blocks_,  &group_sums_,   &args_operand_, &picked_};
     const auto add = [&](const auto& some) {
       for (const Operand& operand : some) all.push_back(&operand);
     };
@@ -424,13 +455,19 @@ class TileRunner : public OperandFiller {
   std::array<Operand, kMaxBlocks> pairs_of_a_, pairs_of_b_, pointers_;
   std::array<Operand, kMaxStages> of_stages_;
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand b_sums_, weighted_offsets_, group_sums_, partial_, stages_, blocks_, args_;
+  Operand b_sums_, weighted_offsets_, group_sums_, partial_, stages_, blocks_, args_operand_,
+      picked_;
   bool one_signed_ = false;
   std::uint32_t row_signs_ = 0;
   std::vector<StageArgs> stage_args_;
   StageArgs* placed_stages_ = nullptr;
   RowExtent* extents_ = nullptr;
   std::vector<RowExtent> first_extents_;
+  // What prepare() leaves for difference().
+  TileCase tile_{};
+  TileArgs* args_ = nullptr;
+  std::vector<std::byte> expected_;
+  std::vector<RowExtent> expected_extents_;
 };
 
 }  // namespace fbg::test

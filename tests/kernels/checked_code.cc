@@ -71,6 +71,8 @@ class Trampoline : public Xbyak::CodeGenerator {
     call(kernel_);
     check();
     restore();
+    spoil();
+    ret();
     align(64);
     L(kernel_);
     for (const std::uint8_t x : kernel) db(x);
@@ -78,7 +80,7 @@ class Trampoline : public Xbyak::CodeGenerator {
 
  private:
   static constexpr int kCanaries = 8, kMxcsrAt = kCanaries * 8, kX87At = kMxcsrAt + 4,
-                       kFrame = kMxcsrAt + 8, kDirtyBytes = 4096;
+                       kFrame = kMxcsrAt + 8, kDirtyBytes = 12 << 10;
 
   static std::uint64_t value(int i) {
     return kPattern + 0x11111111u * static_cast<std::uint64_t>(i + 10);
@@ -181,7 +183,14 @@ class Trampoline : public Xbyak::CodeGenerator {
     fldcw(ptr[rsp + kX87At]);
     add(rsp, kFrame);
     for (int i = 5; i >= 0; --i) pop(preserved_[i]);
-    ret();
+  }
+
+  // What a kernel that has called this one may not rely on.
+  void spoil() {
+    int number = 20;
+    for (const Xbyak::Reg64& r : {rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11})
+      mov(r, value(number++));
+    for (int i = 1; i < 8 && wide_; ++i) kmovq(Xbyak::Opmask(i), rax);
   }
 
   const Xbyak::Reg64 preserved_[6] = {rbx, rbp, r12, r13, r14, r15};

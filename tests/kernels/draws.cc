@@ -87,6 +87,10 @@ bool are_small(std::span<const Stage> stages) {
   return false;
 }
 
+bool compares(Operation operation) {
+  return operation >= Operation::less && operation <= Operation::greater_equal;
+}
+
 }  // namespace
 
 std::vector<Family> families_of(Isa isa) {
@@ -140,6 +144,8 @@ void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
     } else if (stage.kind == StageKind::add && value_size(stage.wanted) == 1) {
       stage.args.f0 = scale;
       if (!stage.specialization.centered) stage.args.f1 = static_cast<float>(point);
+    } else if (compares(stage.binary.operation) && point % 2 == 0) {
+      stage.args.f0 = 0;  // which more values have than any other number
     }
   }
 }
