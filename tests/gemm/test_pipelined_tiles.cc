@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 #include <vector>
 
 #include "gemm/tile_loop.h"
@@ -26,11 +28,12 @@ bool run_tiles(const Geometry& geometry, const KernelTable& kernels, const Colum
   return reinterpret_cast<const TileArgs*>(memory.data())->next != nullptr;
 }
 
-class PipelinedTiles : public testing::TestWithParam<GemmType> {};
+class PipelinedTiles : public testing::TestWithParam<std::tuple<GemmType, bool>> {};
 
 TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
-  constexpr std::int64_t kTiles = 4, kColumns = 27, kBytes = 1 << 10;
-  const GemmType gemm_type = GetParam();
+  constexpr std::int64_t kTiles = 4, kBytes = 1 << 10;
+  const auto [gemm_type, raw] = GetParam();
+  const std::int64_t kColumns = raw ? 32 : 27;
   const Geometry geometry = choose_geometry(gemm_type, active_features(), {}, kMaxDepthRaw);
   const bool integer = is_integer(gemm_type);
   std::vector<std::byte> a(32 * kBytes + 256), b(16 << 10);
@@ -42,20 +45,27 @@ TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
   const std::vector<float> bias(32, 0.25f);
   std::vector<Stage> stages{Bias{bias.data()}.stage(), Relu{}.stage()};
   if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
+  if (raw) stages.clear();
   std::vector<StageArgs> stage_args;
   for (const Stage& stage : stages) stage_args.push_back(stage.args);
   for (std::int64_t rows = 1; rows <= geometry.max_rows; ++rows) {
     const std::int64_t columns = std::min(kColumns, tile_columns(geometry, rows));
     const ColumnGroup group{0, columns, ceil_div(columns, geometry.lanes),
                             columns % geometry.lanes != 0};
-    const KernelTable kernels(geometry,
-                              make_kernel_key(geometry, gemm_type, stages, integer, integer, false),
-                              kColumns, rows, rows);
+    const KernelTable kernels(
+        geometry,
+        make_kernel_key(geometry, gemm_type, stages, integer && !raw, integer && !raw, false),
+        kColumns, rows, rows);
     // One and several blocks of a matrix unit, none, and k-groups that are left over.
-    for (const std::int64_t groups : {16, 80, 5, 37, 0}) {
+    constexpr std::array<std::int64_t, kTiles> kDepths[]{
+        {16, 16, 16, 16}, {80, 80, 80, 80}, {5, 5, 5, 5},   {37, 37, 37, 37},
+        {0, 0, 0, 0},     {16, 37, 80, 16}, {5, 32, 0, 37},
+    };
+    for (const auto& depths : kDepths) {
       std::vector<BlockPair> pairs;
       for (std::int64_t i = 0; i < kTiles; ++i)
-        pairs.push_back({a.data() + i * 8, kBytes, b.data(), 0, groups});
+        pairs.push_back(
+            {a.data() + i * 8, kBytes, b.data(), 0, depths[static_cast<std::size_t>(i)]});
       std::vector<float> expected(static_cast<std::size_t>(kTiles * rows * kColumns), -1.0f);
       std::vector<float> got = expected;
       const auto tiles = [&](std::vector<float>& c) {
@@ -80,7 +90,8 @@ TEST_P(PipelinedTiles, EqualsTilesOneByOne) {
       std::vector<TileArgs> pipelined = tiles(got);
       const bool unit = geometry.block_groups > 1 && rows > geometry.vector_rows;
       EXPECT_EQ(run_tiles(geometry, kernels, group, rows, pipelined), unit);
-      ASSERT_EQ(got, expected) << rows << " rows, " << groups << " k-groups";
+      ASSERT_EQ(got, expected) << rows << " rows, " << depths[0] << ", " << depths[1]
+                               << " k-groups";
     }
   }
 }
@@ -152,7 +163,9 @@ TEST(PickedRows, EqualThoseOfTheWholeTile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Accumulators, PipelinedTiles,
-                         testing::Values(GemmType::int32, GemmType::float32, GemmType::bfloat16));
+                         testing::Combine(testing::Values(GemmType::int32, GemmType::float32,
+                                                          GemmType::bfloat16),
+                                          testing::Bool()));
 
 }  // namespace
 }  // namespace fbg::test
