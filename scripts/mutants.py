@@ -38,7 +38,14 @@ from instruction_changes import Mutator
 ROOT = Path(__file__).resolve().parents[1]
 AMX_MUTANTS = ROOT / "tests/kernels/amx_mutants.yaml"
 TREE, BUILD = ROOT / "build-mutants/tree", ROOT / "build-mutants/build"
-TESTS = ("test_pipelined_tiles", "test_microkernel", "test_gemm", "test_microkernel_stages")
+GTEST = ("--gtest_brief=1", "--gtest_fail_fast")
+TESTS = {
+    "test_pipelined_tiles": GTEST,
+    "test_microkernel": GTEST,
+    "test_gemm": GTEST,
+    "test_microkernel_stages": GTEST,
+    "kernel_tester": ("--isa", "avx512_amx", "--cases", "3000"),
+}
 SECONDS = 300  # for each of these tests
 MUTANTS_OF_KERNEL = 5
 LENGTH_OF_JUMP = 16  # at least that of a kernel that is nothing but a jump to another one
@@ -147,8 +154,8 @@ def compiles(*targets: str) -> bool:
 def failing_test(native: bool) -> str | None:
     """Return the first test program that fails, or None."""
     preload = {} if native else {"LD_PRELOAD": str(BUILD / "tests/libamx_emulator.so")}
-    for test in TESTS:
-        command = [str(BUILD / "tests" / test), "--gtest_brief=1", "--gtest_fail_fast"]
+    for test, arguments in TESTS.items():
+        command = [str(BUILD / "tests" / test), *arguments]
         try:
             subprocess.run(
                 command, env=os.environ | preload, capture_output=True, timeout=SECONDS, check=True
