@@ -150,6 +150,8 @@ bool run_apart(const Options& options, Isa isa, std::int64_t first, std::int64_t
     std::cout << isa_name(isa) << ": timeout\n";
   else if (signal != 0)
     std::cout << isa_name(isa) << ": signal " << strsignal(signal) << '\n';
+  else if (WEXITSTATUS(status) != 1)  // the emulator refuses what the unit would
+    std::cout << isa_name(isa) << ": exit status " << WEXITSTATUS(status) << '\n';
   std::cout << "  kernel_tester --isa " << isa_name(isa) << " --seed " << options.seed
             << " --group " << g_progress.group << '\n';
   return false;
