@@ -30,7 +30,8 @@ struct ConvProblem {
   std::span<const Stage> stages;
   bool has_scale;  // x has a scale and a zero point
   Features features;
-  int threads;  // the most that a run will have
+  int threads;          // the most that a run will have
+  bool halves = false;  // x is bfloat16, and the kernels multiply float32
 
   GemmType family() const { return weights.family(); }
   const PackedFormat& format() const { return weights.format().packed; }
@@ -67,6 +68,8 @@ class ConvStep {
   // Whether it reads elements of twice as many bytes as those of x, because its kernels need them
   // widened (PackedFormat::wide_a).
   virtual bool widens() const noexcept { return false; }
+  // Whether it reads bfloat16 where its kernels multiply float32 (ConvProblem::halves).
+  virtual bool reads_halves() const noexcept { return false; }
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
                    int num_threads) const noexcept = 0;

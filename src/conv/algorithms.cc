@@ -67,9 +67,10 @@ std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases
   const bool narrow = std::ranges::all_of(
       phases, [&](const SubConvolution& phase) { return is_narrow(phase.weights, features); });
   if (narrow) features |= feature::narrow_weights;
+  const bool halves = options.source == ConvSource::widen;
   for (const SubConvolution& phase : phases)
-    problems.push_back(
-        {phase.weights, phase.geometry, phase.shape, stages, has_scale, features, options.threads});
+    problems.push_back({phase.weights, phase.geometry, phase.shape, stages, has_scale, features,
+                        options.threads, halves});
   return problems;
 }
 

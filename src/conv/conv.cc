@@ -31,14 +31,14 @@ struct Conv::State {
   const simd::RowKernels& rows;
   int threads;
   bool widens = false;       // kernels read elements that are wider than those of the image
+  bool copies = false;       // x is converted first
   std::int64_t element = 0;  // bytes of x as they read it
   // Workspace: parameters of each image, the extents that threads found, x converted, the step's.
   std::size_t extents_at = 0, image_at = 0, step_at = 0, bytes = 0;
 
   bool is_integer() const { return fbg::is_integer(weights.family()); }
-  bool converts() const { return source != ConvSource::native || widens; }
   int quantizing_phases() const { return source == ConvSource::quantize ? 1 : 0; }
-  int first_step_phase() const { return quantizing_phases() + (converts() ? 1 : 0); }
+  int first_step_phase() const { return quantizing_phases() + (copies ? 1 : 0); }
   bool unshifts() const { return source == ConvSource::int8 && output == ValueType::acc; }
   void find_extents(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void convert(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
@@ -65,8 +65,10 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
            const ConvOptions& options, Features features) {
   const FloatEnvironment environment(Subnormals::keep);  // what algorithms compute of weights
   const bool rounds = options.source == ConvSource::round;
-  if (rounds ? weights.family() != GemmType::bfloat16
-             : options.source != ConvSource::native && !is_integer(weights.family()))
+  const bool halves = options.source == ConvSource::widen;
+  if (rounds   ? weights.family() != GemmType::bfloat16
+      : halves ? weights.format().packed.a_bytes != 4
+               : options.source != ConvSource::native && !is_integer(weights.family()))
     throw std::invalid_argument(rounds ? "conv: only weights of bfloat16 round x"
                                        : "conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();
@@ -91,8 +93,10 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
                                          std::move(subconvolutions), std::move(steps), key.output(),
                                          simd::kernels(features).rows, options.threads});
   State& s = *state_;
-  s.widens = s.steps.front()->widens();
-  s.element = weights.format().packed.a_bytes * (s.widens ? 2 : 1);
+  const bool wide = s.steps.front()->widens(), reads_halves = s.steps.front()->reads_halves();
+  s.widens = wide || (halves && !reads_halves);
+  s.copies = s.widens || (options.source != ConvSource::native && !halves);
+  s.element = reads_halves ? 2 : weights.format().packed.a_bytes * (wide ? 2 : 1);
   const auto place = [&](std::size_t bytes) {
     const std::size_t at = s.bytes;
     s.bytes += (bytes + 63) / 64 * 64;
@@ -102,7 +106,7 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
   place(threads * s.parameter_bytes());
   if (s.source == ConvSource::quantize)
     s.extents_at = place(threads * static_cast<std::size_t>(shape.batch) * sizeof(RowExtent));
-  if (s.converts())
+  if (s.copies)
     s.image_at =
         place(static_cast<std::size_t>(shape.in_pixels() * geometry.in_channels * s.element));
   std::size_t most = 0;
@@ -118,6 +122,7 @@ ValueType Conv::output_type() const { return state_->output; }
 const ConvShape& Conv::shape() const { return state_->shape; }
 std::string_view Conv::algorithm() const { return state_->algorithm; }
 std::string Conv::kernel_name() const { return state_->steps.front()->kernel(); }
+bool Conv::copies_x() const noexcept { return state_->copies; }
 int Conv::phases() const noexcept {
   int phases = state_->first_step_phase() + (state_->unshifts() ? 1 : 0);
   for (const auto& step : state_->steps) phases += step->phases();
@@ -268,7 +273,7 @@ void Conv::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::
   run.stages = pipeline;
   run.c = c;
   run.grid = s.subconvolutions[i].grid;
-  if (s.converts()) {
+  if (s.copies) {
     const std::int64_t line = s.shape.input[2] * channels, plane = s.shape.input[1] * line;
     run.x = workspace + s.image_at;
     run.strides = {plane, line, channels};

@@ -13,7 +13,8 @@ namespace fbg {
 
 // Whether kernels can run the stages of a pipeline and write its results, and the kind of the
 // kernels that do so, or that write sums.
-bool sliding_writes(const KernelKey& key);
+// bfloat16: whether they write it.
+bool sliding_writes(const KernelKey& key, bool bfloat16);
 kernels::SlidingKey sliding_kind(const KernelKey& tile);
 // Sets the arguments of these kernels that come from the stages.
 void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args);

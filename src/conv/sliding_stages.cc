@@ -18,18 +18,21 @@ bool writes_bytes(const KernelKey& key) {
          scales_sums(stages.back()) && gives_bytes(stages.back());
 }
 
-// The same for floats: a value for each column is added, then bounds are applied.
-bool writes_floats(const KernelKey& key) {
+// The same for floats: a value for each column is added, then bounds are applied, and then results
+// may become bfloat16.
+bool writes_floats(const KernelKey& key, bool bfloat16) {
   auto stages = key.pipeline();
   if (!stages.empty() && adds_columns(stages.front())) stages = stages.subspan(1);
+  if (bfloat16 && !stages.empty() && stages.back().out == ValueType::bfloat16)
+    stages = stages.first(stages.size() - 1);
   return stages.empty() ||
          (stages.size() == 1 && stage_row(stages.front().kind).bounds != StageBounds::open);
 }
 
 }  // namespace
 
-bool sliding_writes(const KernelKey& key) {
-  return is_integer(key.gemm_type) ? writes_bytes(key) : writes_floats(key);
+bool sliding_writes(const KernelKey& key, bool bfloat16) {
+  return is_integer(key.gemm_type) ? writes_bytes(key) : writes_floats(key, bfloat16);
 }
 
 kernels::SlidingKey sliding_kind(const KernelKey& tile) {

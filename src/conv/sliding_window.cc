@@ -45,6 +45,11 @@ Features features_of(const ConvProblem& p) {
   return p.b_has_zero_point() ? p.features & ~feature::avx512_vnni : p.features;
 }
 
+// Whether kernels of floats read and write bfloat16, for which they have an instruction.
+bool converts_bfloat16(const ConvProblem& p) {
+  return !p.is_integer() && (isa_features(Isa::avx512_bf16) & ~p.features) == 0;
+}
+
 KernelKey pipeline_key(const ConvProblem& p, const Geometry& tile) {
   KernelKey key = part_key(conv_kernel_key(p, tile, sum_of(p.family())), Sums::last);
   if (key.corrections == Corrections::both) key.corrections = Corrections::folded;
@@ -57,12 +62,13 @@ class SlidingWindowStep final : public ConvStep {
       : geometry_(p.geometry),
         shape_(p.shape),
         integer_(p.is_integer()),
-        element_(p.format().a_bytes),
+        halves_(p.halves && converts_bfloat16(p) && p.geometry.group_inputs() == 1),
+        element_(halves_ ? 2 : p.format().a_bytes),
         tile_(choose_geometry(sum_of(p.family()), features_of(p))),
         key_(pipeline_key(p, tile_)),
         output_(key_.output()),
-        writes_(sliding_writes(key_)),
-        blocks_(p.geometry, sliding_kind(part_key(key_, writes_ ? Sums::whole : Sums::first))),
+        writes_(sliding_writes(key_, converts_bfloat16(p))),
+        blocks_(p.geometry, own_kind()),
         windows_(p.geometry, p.shape, blocks_, features_of(p)),
         scale_(p.weights.scale()),
         zero_point_(key_.folds() ? p.weights.zero_point() : nullptr),
@@ -117,6 +123,7 @@ class SlidingWindowStep final : public ConvStep {
   std::string kernel() const override {
     return kernels::sliding_name(blocks_.blocks().front().key);
   }
+  bool reads_halves() const noexcept override { return halves_; }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -200,6 +207,12 @@ class SlidingWindowStep final : public ConvStep {
     kernels::SlidingFunction all, last;
     std::array<kernels::SlidingFunction, kernels::kMaxSlidingSources> builders;
   };
+
+  SlidingKey own_kind() const {
+    SlidingKey kind = sliding_kind(part_key(key_, writes_ ? Sums::whole : Sums::first));
+    kind.halves = halves_;
+    return kind;
+  }
 
   bool is_paired() const {
     return blocks_.blocks().front().key.source == kernels::SlidingSource::pairs;
@@ -379,6 +392,7 @@ class SlidingWindowStep final : public ConvStep {
   const ConvGeometry geometry_;
   const ConvShape shape_;
   const bool integer_;
+  const bool halves_;           // x is bfloat16
   const std::int64_t element_;  // bytes of x
   const Geometry tile_;
   const KernelKey key_;  // of the pipeline

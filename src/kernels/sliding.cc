@@ -105,6 +105,7 @@ std::string sliding_name(const SlidingKey& key) {
   if (key.mode == SlidingMode::builds) name += "_builds" + number(key.built);
   if (key.mode == SlidingMode::loads) name += "_loads";
   if (key.float_bits) name += "_floatbits";
+  if (key.halves) name += "_halves";
   return name;
 }
 

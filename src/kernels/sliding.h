@@ -53,6 +53,7 @@ struct SlidingKey {
   std::uint8_t height = 1, line_step = 1;
   std::uint8_t inputs = 1;  // channels of a group
   bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::scale
+  bool halves = false;      // pixels are bfloat16, which a depthwise convolution of floats widens
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
   constexpr int vectors() const { return tile.vectors; }

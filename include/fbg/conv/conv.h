@@ -31,6 +31,7 @@ enum class ConvSource : std::uint8_t {
   int8,      // of integer kernels: shifted by 128 first
   quantize,  // of integer kernels: float32, quantized per image to uint8
   round,     // of kernels that multiply bfloat16 by bfloat16: float32, rounded half to even
+  widen,     // of kernels that multiply float32: bfloat16
 };
 
 // A channels-last tensor: channels are contiguous, strides of the others count elements.
@@ -80,6 +81,8 @@ class Conv {
   const ConvShape& shape() const;
   std::string_view algorithm() const;
   std::string kernel_name() const;
+  // Whether a run begins with a copy of x, whose elements kernels cannot read as they are.
+  bool copies_x() const noexcept;
   int phases() const noexcept;
   std::size_t workspace_bytes() const noexcept;
 

@@ -46,13 +46,19 @@ class SlidingFloatGenerator final : public SlidingLoop {
     }
     for (int r = 0; r < key_.rows; ++r) {
       find_row(r);
-      for (int v = 0; v < key_.vectors(); ++v)
-        load(row(r, v), ptr[row_ + move_ + v * vector_bytes()], is_partial(v));
+      for (int v = 0; v < key_.vectors(); ++v) load_row(row(r, v), v);
     }
     for (int kz = 0; kz < key_.planes; ++kz)
       for (int ky = 0; ky < key_.height; ++ky)
         for (int kx = 0; kx < key_.taps; ++kx)
           if (const int place = place_of(x, kx); place >= 0) add_tap(place, kz, ky, kx);
+  }
+
+  void load_row(const Vec& to, int v) {
+    if (!key_.halves) return load(to, ptr[row_ + move_ + v * vector_bytes()], is_partial(v));
+    const Address from = ptr[row_ + move_ + v * vector_bytes() / 2];
+    is_partial(v) ? vpmovzxwd(to | k1 | T_z, from) : vpmovzxwd(to, from);
+    vpslld(to, to, 16);
   }
 
   void add_tap(int place, int kz, int ky, int kx) {
@@ -134,9 +140,39 @@ class SlidingFloatGenerator final : public SlidingLoop {
       if (line == 1) mov(row_, c_);
       if (line > 0) add(row_, line_);
       const Reg64& to = line > 0 ? row_ : c_;
-      for (int v = 0; v < key_.vectors(); ++v)
-        store(ptr[to + v * vector_bytes()], sum(place, line, v), is_partial(v));
+      for (int v = 0; v < key_.vectors(); ++v) {
+        const Vec s = sum(place, line, v);
+        if (key_.writes_results() && key_.tile.output() == ValueType::bfloat16)
+          store_half(to, s, v);
+        else
+          store(ptr[to + v * vector_bytes()], s, is_partial(v));
+      }
     }
+  }
+
+  // As the stage Cast does it: the instruction takes denormals for zeros.
+  void store_half(const Reg64& row, const Vec& x, int v) {
+    constexpr int kDenormal = 0x20;
+    const Vec sum = vec(weight_);
+    const Xbyak::Ymm half(x.getIdx());
+    const Address to = ptr[row + v * vector_bytes() / 2];
+    Xbyak::Label by_hand, done;
+    vfpclassps(k2, x, kDenormal);
+    kortestw(k2, k2);
+    jnz(by_hand);
+    vcvtneps2bf16(half, x);
+    jmp(done);
+    L(by_hand);  // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet
+    vpsrld(sum, x, 16);
+    bit_and(sum, sum, constant(1u));
+    vpaddd(sum, sum, constant(0x7fffu));
+    vpaddd(sum, sum, x);
+    vcmpps(k2, x, x, 3);
+    vpord(sum | k2, x, constant(0x400000u));
+    vpsrld(sum, sum, 16);
+    vpmovdw(half, sum);
+    L(done);
+    vmovdqu16(is_partial(v) ? to | k1 : to, half);
   }
 
   void add_columns(int place, const Vec& values) {
