@@ -143,6 +143,7 @@ void bind_graph(py::module_& m) {
       .def(py::init<>())
       .def("append", &append_op, py::arg("kind"), py::pos_only())
       .def("output", &Graph::output, py::arg("x"))
+      .def("allow_bfloat16", &Graph::allow_bfloat16)
       // Columns of a buffer; of a tensor, its bytes.
       .def(
           "columns",

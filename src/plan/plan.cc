@@ -51,25 +51,41 @@ void check_capacity(const Capacity& capacity, std::span<const BufferShape> shape
   }
 }
 
-// The element types of buffers. Floats are held as bfloat16 if the op that writes them can do so,
-// all that read them would round them, and no run hands them back: half of the traffic, and the
-// same bits.
+// The element types of buffers. Floats are held as bfloat16, which is half of the traffic, if the
+// op that writes them can do so, no run hands them back, and all that read them would round them or
+// only move them to such a buffer: no bit of a result depends on that. Where the graph allows
+// rounding, it also suffices that they can read them.
 std::vector<ValueType> choose_types(Ops ops, std::span<const BufferShape> shapes,
-                                    std::span<const Buffer> outputs, Features features) {
-  std::vector<bool> read(ops.size()), rounded(ops.size(), true);
+                                    std::span<const Buffer> outputs, Features features,
+                                    bool allows_rounding) {
+  std::vector<bool> narrow(ops.size());
   for (const auto& op : ops)
-    for (std::size_t i = 0; i < op->inputs.size(); ++i) {
-      const auto at = static_cast<std::size_t>(op->inputs[i]);
-      read[at] = true;
-      rounded[at] = rounded[at] && op->can_read_bfloat16(i, features);
+    for (const Buffer input : op->inputs) {
+      const auto at = static_cast<std::size_t>(input);
+      narrow[at] = shapes[at].type == ValueType::float32 && ops[at]->can_write_bfloat16();
     }
-  for (const Buffer output : outputs) rounded[static_cast<std::size_t>(output)] = false;
+  for (const Buffer output : outputs) narrow[static_cast<std::size_t>(output)] = false;
+  std::vector<std::vector<Halves>> reads(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    for (std::size_t input = 0; input < ops[i]->inputs.size(); ++input)
+      reads[i].push_back(ops[i]->reads_bfloat16(input, features));
+  // What an op refuses may pass through those that move elements, against their order and in it.
+  for (bool changed = true; std::exchange(changed, false);)
+    for (std::size_t i = ops.size(); i-- > 0;)
+      for (std::size_t input = 0; input < ops[i]->inputs.size(); ++input) {
+        const auto at = static_cast<std::size_t>(ops[i]->inputs[input]);
+        const Halves how = reads[i][input];
+        const bool can = how == Halves::rounded || (how == Halves::widened && allows_rounding) ||
+                         (how >= Halves::moved && narrow[i]);
+        changed = changed || (narrow[at] && !can);
+        narrow[at] = narrow[at] && can;
+        if (how != Halves::kept || !narrow[i] || narrow[at]) continue;
+        narrow[i] = false;
+        changed = true;
+      }
   std::vector<ValueType> types;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const bool narrow = shapes[i].type == ValueType::float32 && read[i] && rounded[i] &&
-                        ops[i]->can_write_bfloat16();
-    types.push_back(narrow ? ValueType::bfloat16 : shapes[i].type);
-  }
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    types.push_back(narrow[i] ? ValueType::bfloat16 : shapes[i].type);
   return types;
 }
 
@@ -84,16 +100,18 @@ std::vector<int> last_uses(Ops ops) {
 }
 
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces. `outside`:
-// buffers in the caller's memory. A buffer that the plan narrows has shorter rows than its input:
+// buffers in the caller's memory. Where the plan narrows one of both, rows differ in length:
 // threads would overwrite values that others have yet to read.
 std::vector<Buffer> assign_storage(Ops ops, std::span<const BufferShape> shapes,
                                    std::span<const ValueType> types, std::span<const int> last_use,
                                    std::span<const Buffer> outside) {
   std::vector<Buffer> storage(ops.size());
   std::iota(storage.begin(), storage.end(), 0);
+  const auto is_narrowed = [&](std::size_t i) { return types[i] != shapes[i].type; };
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (!ops[i]->in_place || types[i] != shapes[i].type) continue;
+    if (!ops[i]->in_place) continue;
     const Buffer source = ops[i]->inputs[0];
+    if (is_narrowed(i) != is_narrowed(static_cast<std::size_t>(source))) continue;
     const bool dies_here = last_use[static_cast<std::size_t>(source)] == static_cast<int>(i);
     if (dies_here && !contains(outside, source) && !contains(outside, static_cast<Buffer>(i)))
       storage[i] = storage[static_cast<std::size_t>(source)];
@@ -176,7 +194,8 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
   const std::span<const BufferShape> shapes = graph_.shapes_;
   const std::size_t n = ops.size();
   check_capacity(capacity, shapes);
-  const std::vector<ValueType> types = choose_types(ops, shapes, graph_.outputs_, features);
+  const std::vector<ValueType> types =
+      choose_types(ops, shapes, graph_.outputs_, features, graph_.allows_bfloat16_);
   const PrepareContext context{capacity_, features, types};
   for (const auto& op : ops) steps_.push_back(op->prepare(context));
 

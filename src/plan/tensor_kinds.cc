@@ -253,6 +253,7 @@ Buffer expression(Graph& graph, Fields& f) {
     made.strides = operand.get<Extents>("strides");
   });
   f.for_each("stages", [&](Fields& s) { e.stages.push_back(stage(s, nullptr, 0)); });
+  e.gives_floats = f.get("gives_floats", true);
   return fbg::expression(graph, std::move(e));
 }
 

@@ -55,7 +55,7 @@ HWY_INLINE void for_each_window(const T* x, const PixelWindow& w, Y* y, Body bod
   const auto is_square = [&](std::int64_t size) {
     return w.count[0] == 1 && w.count[1] == size && w.count[2] == size;
   };
-  if constexpr (HWY_TARGET != HWY_SCALAR) {  // where code without loops pays for its size
+  if constexpr (HWY_TARGET != HWY_SCALAR && sizeof(T) != 2) {  // where its size pays
     if (is_square(3)) return run(SquarePixels<3>{w.stride[1], w.stride[2]});
     if (is_square(2)) return run(SquarePixels<2>{w.stride[1], w.stride[2]});
   }
@@ -81,6 +81,33 @@ struct Smaller {
   }
 };
 
+// Numbers as floats, as which bfloat16 is the upper half.
+HWY_INLINE FloatVec load_floats(auto access, const float* x) { return access.load(FloatTag(), x); }
+HWY_INLINE FloatVec load_floats(auto access, const std::uint16_t* x) {
+  const hn::RebindToUnsigned<FloatTag> du;
+  const auto wide = hn::PromoteTo(du, access.load(hn::Rebind<std::uint16_t, FloatTag>(), x));
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(wide));
+}
+
+template <class Choice>
+HWY_ATTR void choose_bfloat16(const std::uint16_t* source, const PixelWindow& window, std::size_t n,
+                              std::uint16_t* target) {
+  const IntTag di;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  const Choice choice;
+  const auto one = [&](auto pixels, const std::uint16_t* x, std::uint16_t* y) FBG_INLINE_LAMBDA {
+    for_each_vector_simple(n, hn::Lanes(di), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      auto best = load_floats(access, x + i);
+      pixels.other(x + i, [&](const std::uint16_t* pixel) FBG_INLINE_LAMBDA {
+        best = choice(best, load_floats(access, pixel));
+      });
+      const auto upper = hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<FloatTag>(), best));
+      access.store(hn::DemoteTo(d16, hn::BitCast(di, upper)), d16, y + i);
+    });
+  };
+  for_each_window(source, window, target, one);
+}
+
 template <class Choice, class T>
 HWY_ATTR void choose(const T* source, const PixelWindow& window, std::size_t n, T* target) {
   const hn::ScalableTag<T> d;
@@ -100,18 +127,19 @@ HWY_ATTR void choose(const T* source, const PixelWindow& window, std::size_t n, 
 // mean over a whole image does not grow with its pixels.
 constexpr int kSumBlock = 64;
 
-HWY_ATTR void sum(const float* source, const PixelWindow& window, std::size_t n,
-                  const SumScale& scale, float* target) {
+template <class T>
+HWY_ATTR void sum_floats(const T* source, const PixelWindow& window, std::size_t n,
+                         const SumScale& scale, float* target) {
   const FloatTag d;
   const auto factor = hn::Set(d, scale.factor);
-  const auto one = [&](auto pixels, const float* x, float* y) FBG_INLINE_LAMBDA {
+  const auto one = [&](auto pixels, const T* x, float* y) FBG_INLINE_LAMBDA {
     for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-      auto sum = access.load(d, x + i);
+      auto sum = load_floats(access, x + i);
       auto blocks = hn::Zero(d);
       int added = 1;
-      pixels.other(x + i, [&](const float* pixel) FBG_INLINE_LAMBDA {
+      pixels.other(x + i, [&](const T* pixel) FBG_INLINE_LAMBDA {
         if (added++ % kSumBlock == 0) blocks = hn::Add(blocks, std::exchange(sum, hn::Zero(d)));
-        sum = hn::Add(sum, access.load(d, pixel));
+        sum = hn::Add(sum, load_floats(access, pixel));
       });
       access.store(hn::Mul(hn::Add(blocks, sum), factor), d, y + i);
     });
@@ -283,7 +311,11 @@ constexpr WindowsOf<T> windows_of() {
 
 extern const WindowKernels kWindowKernels;
 const WindowKernels kWindowKernels = {
-    .windows = {windows_of<float>(), windows_of<std::uint8_t>(), windows_of<std::int8_t>()},
+    .windows = {WindowsOf<float>{choose<Larger>, choose<Smaller>, sum_floats<float>,
+                                 sum_floats<float>},
+                windows_of<std::uint8_t>(), windows_of<std::int8_t>(),
+                WindowsOf<std::uint16_t>{choose_bfloat16<Larger>, nullptr, nullptr,
+                                         sum_floats<std::uint16_t>}},
     .row_max = row_max,
     .row_min = row_min,
     .row_sum = row_sum,

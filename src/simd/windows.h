@@ -25,7 +25,8 @@ struct SumScale {
 };
 
 // For pixels of elements T and each window, n channels: y[c] is the maximum, minimum or sum over
-// the pixels of x[c]. A NaN counts as the maximum and the minimum.
+// the pixels of x[c]. A NaN counts as the maximum and the minimum. std::uint16_t stands for
+// bfloat16, of which there are no minima, and whose sums are floats.
 template <class T>
 struct WindowsOf {
   void (*max)(const T* x, const PixelWindow& window, std::size_t n, T* y);
@@ -36,7 +37,9 @@ struct WindowsOf {
 };
 
 struct WindowKernels {
-  std::tuple<WindowsOf<float>, WindowsOf<std::uint8_t>, WindowsOf<std::int8_t>> windows;
+  std::tuple<WindowsOf<float>, WindowsOf<std::uint8_t>, WindowsOf<std::int8_t>,
+             WindowsOf<std::uint16_t>>
+      windows;
   // The functions of n elements of a row.
   float (*row_max)(const float* x, std::size_t n);
   float (*row_min)(const float* x, std::size_t n);

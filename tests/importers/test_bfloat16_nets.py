@@ -132,6 +132,64 @@ def test_recurrent_layers_widen_their_rounded_weights(isa, op, gates):
     assert nets["bfloat16"].plan().weight_bytes <= 0.76 * nets["float32"].plan().weight_bytes
 
 
+def test_tensors_between_steps_are_bfloat16_where_the_cpu_multiplies_it(isa):
+    rng = np.random.default_rng(11)
+    x = rng.standard_normal((1, 16, 12, 12)).astype(np.float32)
+    constants = {
+        name: (rng.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        for name, shape in {
+            "a": (32, 16, 1, 1),
+            "d": (32, 1, 3, 3),
+            "b": (32, 32, 1, 1),
+            "c": (24, 64, 1, 1),
+        }.items()
+    }
+    nodes = [
+        node("Conv", ["x", "a"], "p"),
+        node("Conv", ["p", "d"], "q", group=32, pads=[1, 1, 1, 1]),
+        node("Sigmoid", ["q"], "s"),
+        node("Mul", ["q", "s"], "t"),
+        node("GlobalAveragePool", ["t"], "g"),
+        node("Mul", ["t", "g"], "u"),
+        node("Conv", ["u", "b"], "v"),
+        node("Add", ["v", "p"], "r"),
+        node("MaxPool", ["r"], "m", kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1]),
+        node("Concat", ["m", "r"], "k", axis=1),
+        node("Conv", ["k", "c"], "y"),
+    ]
+    nets = {
+        (dtype, threads): make_net(
+            nodes, {"x": x}, ["y"], constants, dtype=dtype, num_threads=threads
+        )
+        for dtype in ("float32", "bfloat16")
+        for threads in (1, 2)
+    }
+    exact, y = nets["float32", 1](x), nets["bfloat16", 1](x)
+    assert np.abs(y - exact).max() <= 6 * UNIT * np.abs(exact).max()
+    np.testing.assert_array_equal(nets["bfloat16", 2](x), y)
+    steps = [step.algorithm for step in nets["bfloat16", 1].plan().steps]
+    held = [step for step in steps if "-> bfloat16" in step]
+    assert (len(held) >= 2) == (isa in lowered.ROUNDING_ISAS), steps
+
+
+def test_integers_are_not_rounded(isa):
+    rng = np.random.default_rng(12)
+    x = rng.standard_normal((4, 64)).astype(np.float32)
+    i = np.arange(1000, 1004, dtype=np.int32)
+    w = {"w": rng.standard_normal((64, 64)).astype(np.float32), "one": np.int32(1)}
+    nodes = [
+        node("Add", ["i", "one"], "j"),
+        node("Mul", ["j", "i"], "k"),
+        node("Concat", ["j", "k"], "l", axis=0),
+        node("Add", ["l", "one"], "o"),
+        node("MatMul", ["x", "w"], "y"),
+    ]
+    outputs = {"y": (np.float32, None), "o": (np.int32, None)}
+    net = make_net(nodes, {"x": x, "i": i}, outputs, w, dtype="bfloat16")
+    expected = np.concatenate([i + 1, (i + 1) * i]) + 1
+    np.testing.assert_array_equal(net.run({"x": x, "i": i})["o"], expected)
+
+
 def test_weights_take_half_the_memory_where_nothing_is_gained_by_floats(isa):
     rng = np.random.default_rng(4)
     x = rng.standard_normal((1, 512)).astype(np.float32)

@@ -162,6 +162,10 @@ class Graph {
   // (RunArgs::outputs).
   void output(Buffer x);
 
+  // Plans may hold floats between ops as bfloat16 wherever that changes results by no more than
+  // its rounding, and not only where it changes none.
+  void allow_bfloat16() { allows_bfloat16_ = true; }
+
   BufferShape shape(Buffer x) const;
   std::int32_t num_ops() const { return static_cast<std::int32_t>(ops_.size()); }
   std::span<const Buffer> inputs() const { return inputs_; }
@@ -189,6 +193,7 @@ class Graph {
   std::vector<BufferShape> shapes_;
   std::vector<std::shared_ptr<const Record>> records_;  // null where a method appended the op
   std::vector<Buffer> inputs_, outputs_;
+  bool allows_bfloat16_ = false;
   Limits limits_;
 };
 

@@ -72,7 +72,8 @@ struct ElementwiseOperand {
   std::vector<std::int64_t> strides = {};
 };
 
-// One pass over all operands. Integer results are saturated; they have been rounded by a step.
+// One pass over all operands. Results of 8 bits are saturated; they have been rounded by a step.
+// Those of int32 are the bits that the last step gives.
 struct ElementwiseProgram {
   std::vector<std::int64_t> extents = {};  // of the output, which is dense
   std::vector<ElementwiseOperand> operands = {};
@@ -94,6 +95,7 @@ struct Expression {
   std::vector<std::int64_t> extents = {};
   std::vector<ExpressionOperand> operands = {};
   std::vector<Stage> stages = {};
+  bool gives_floats = true;  // where results have 32 bits; otherwise they are the bits of int32
 };
 Buffer expression(Graph& graph, Expression expression);
 

@@ -69,8 +69,8 @@ class AttentionOp final : public Op {
     return std::make_unique<AttentionStep<Float32>>(*this, context);
   }
   // Words of a row must not straddle Q, K and V or two heads.
-  bool can_read_bfloat16(std::size_t, Features features) const override {
-    return rounds(features) && shape_.head_dim % 2 == 0;
+  Halves reads_bfloat16(std::size_t, Features features) const override {
+    return rounds(features) && shape_.head_dim % 2 == 0 ? Halves::rounded : Halves::no;
   }
 
  private:

@@ -46,7 +46,9 @@ class LinearOp final : public ProductOp {
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<LinearStep>(*this, context);
   }
-  bool can_read_bfloat16(std::size_t i, Features) const override { return i == 0 && rounds(w_); }
+  Halves reads_bfloat16(std::size_t i, Features) const override {
+    return i == 0 && rounds(w_) ? Halves::rounded : Halves::no;
+  }
   bool can_write_bfloat16() const override { return true; }
 
   ProductKind kind() const override { return {w_.family(), w_.rows(), w_.cols()}; }

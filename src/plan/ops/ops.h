@@ -32,7 +32,7 @@ struct PrepareContext {
   const Capacity& capacity;
   Features features;
   // The element type of each buffer: as in the graph, or bfloat16 where the plan has chosen to
-  // hold floats so, because all who read them would round them. No bit of a result depends on it.
+  // hold floats so (plan.cc).
   std::span<const ValueType> types;
 
   ValueType type(Buffer b) const { return types[static_cast<std::size_t>(b)]; }
@@ -87,6 +87,15 @@ class Step {
                    int num_threads) const noexcept = 0;
 };
 
+// How an op takes floats that the plan holds as bfloat16.
+enum class Halves : std::uint8_t {
+  no,
+  rounded,  // it would round them itself, and gives the same bits
+  widened,  // it computes with the rounded numbers
+  moved,    // it moves them, where its output is bfloat16 as well
+  kept,     // the same of an op that does not round: its output is bfloat16 only where they are
+};
+
 class Op {
  public:
   Op(std::string op_name, std::vector<Buffer> op_inputs)
@@ -96,11 +105,10 @@ class Op {
   // Everything that needs time, memory or a decision; the Step refers to this Op. Null where a run
   // has nothing to do.
   virtual std::unique_ptr<Step> prepare(const PrepareContext& context) const = 0;
-  // Whether the op can read inputs[i] as bfloat16 and would give the same bits as for floats,
-  // because all that it does with them is to round them.
-  virtual bool can_read_bfloat16([[maybe_unused]] std::size_t i,
-                                 [[maybe_unused]] Features features) const {
-    return false;
+  // How the op reads inputs[i].
+  virtual Halves reads_bfloat16([[maybe_unused]] std::size_t i,
+                                [[maybe_unused]] Features features) const {
+    return Halves::no;
   }
   // Whether it can round its results.
   virtual bool can_write_bfloat16() const { return false; }

@@ -5,10 +5,14 @@
 //   the 3 channels of a colour image       a kernel that interleaves them
 //   transposed                             blocks of 16 x 16 elements
 //   anything else                          element by element
+//
+// Floats may become bfloat16 as they are moved.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include "core/float16.h"
 #include "core/policy.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
@@ -51,7 +55,8 @@ struct Loops {
   std::int64_t to, from;
   std::vector<ArrangeAxis> counted;
   ArrangeAxis outer, inner;
-  std::int64_t units;  // counted iterations times blocks of the outer axis
+  std::int64_t units;   // counted iterations times blocks of the outer axis
+  bool rounds = false;  // floats become bfloat16
 
   // Three rows of elements become one, an element of each in turn.
   bool is_interleaving() const {
@@ -87,31 +92,43 @@ std::int64_t from_of(const ArrangeAxis& axis, std::int64_t i) {
   return axis.table.empty() ? i * axis.from_stride : axis.table[static_cast<std::size_t>(i)];
 }
 
-// One line: the innermost axis.
+// An element as its bits, or a float that is rounded to bfloat16.
 template <class T>
-void copy_line(const ArrangeAxis& axis, const T* from, T* to) {
+T element(T x) {
+  return x;
+}
+bfloat16 element(float x) { return from_float<bfloat16>(x); }
+
+// One line: the innermost axis.
+template <class From, class T>
+void copy_line(const ArrangeAxis& axis, const simd::Kernels& kernels, const From* from, T* to) {
+  const auto n = static_cast<std::size_t>(axis.extent);
   if (!axis.table.empty()) {
     for (std::int64_t i = 0; i < axis.extent; ++i) {
       const std::int64_t at = axis.table[static_cast<std::size_t>(i)];
-      if (at >= 0) to[i * axis.to_stride] = from[at];
+      if (at >= 0) to[i * axis.to_stride] = element(from[at]);
     }
   } else if (axis.from_stride == 1 && axis.to_stride <= 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(axis.extent) * sizeof(T));
+    if constexpr (std::is_same_v<From, T>)
+      std::memcpy(to, from, n * sizeof(T));
+    else
+      kernels.rows.float_to_bfloat16(from, n, reinterpret_cast<std::uint16_t*>(to));
   } else {
     for (std::int64_t i = 0; i < axis.extent; ++i)
-      to[i * axis.to_stride] = from[i * axis.from_stride];
+      to[i * axis.to_stride] = element(from[i * axis.from_stride]);
   }
 }
 
-template <class T>
-void copy_block(const Loops& l, const simd::ConversionKernels& kernels, std::int64_t first,
-                std::int64_t last, const T* from, T* to) {
+template <class From, class T>
+void copy_block(const Loops& l, const simd::Kernels& kernels, std::int64_t first, std::int64_t last,
+                const From* from, T* to) {
   if (l.is_interleaving()) {
     const auto n = static_cast<std::size_t>(last - first);
+    const simd::ConversionKernels& own = kernels.conversions;
     if constexpr (sizeof(T) == 1)
-      return kernels.interleave3_bytes(from + first, l.inner.from_stride, n, to + 3 * first);
+      return own.interleave3_bytes(from + first, l.inner.from_stride, n, to + 3 * first);
     if constexpr (sizeof(T) == 4)
-      return kernels.interleave3_words(from + first, l.inner.from_stride, n, to + 3 * first);
+      return own.interleave3_words(from + first, l.inner.from_stride, n, to + 3 * first);
   }
   const bool transposed = l.outer.table.empty() && l.outer.from_stride == 1 &&
                           l.inner.table.empty() && l.inner.from_stride != 1;
@@ -119,7 +136,7 @@ void copy_block(const Loops& l, const simd::ConversionKernels& kernels, std::int
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t at = from_of(l.outer, i);
       if (at >= 0 || l.outer.table.empty())
-        copy_line(l.inner, from + at, to + i * l.outer.to_stride);
+        copy_line(l.inner, kernels, from + at, to + i * l.outer.to_stride);
     }
     return;
   }
@@ -127,16 +144,17 @@ void copy_block(const Loops& l, const simd::ConversionKernels& kernels, std::int
     const std::int64_t end = std::min(j + kBlock, l.inner.extent);
     for (std::int64_t i = first; i < last; ++i)
       for (std::int64_t k = j; k < end; ++k)
-        to[i * l.outer.to_stride + k * l.inner.to_stride] = from[i + k * l.inner.from_stride];
+        to[i * l.outer.to_stride + k * l.inner.to_stride] =
+            element(from[i + k * l.inner.from_stride]);
   }
 }
 
-template <class T>
-void copy_units(const Loops& l, const simd::ConversionKernels& kernels, Range units,
+template <class T, class From = T>
+void copy_units(const Loops& l, const simd::Kernels& kernels, Range units,
                 const std::byte* from_bytes, std::byte* to_bytes) {
   const std::int64_t blocks = l.outer_blocks();
   for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-    const T* from = reinterpret_cast<const T*>(from_bytes) + l.from;
+    const From* from = reinterpret_cast<const From*>(from_bytes) + l.from;
     T* to = reinterpret_cast<T*>(to_bytes) + l.to;
     std::int64_t rest = unit / blocks;
     bool outside = false;
@@ -157,23 +175,36 @@ void copy_units(const Loops& l, const simd::ConversionKernels& kernels, Range un
 class ArrangeStep final : public Step {
  public:
   ArrangeStep(Buffer output, std::vector<Buffer> inputs, const Arrangement& arrangement,
-              const simd::ConversionKernels& kernels)
-      : output_(output), inputs_(std::move(inputs)), arrangement_(arrangement), kernels_(kernels) {
+              const PrepareContext& context)
+      : output_(output),
+        inputs_(std::move(inputs)),
+        elements_(arrangement.elements),
+        size_(static_cast<std::size_t>(arrangement.element_bytes)),
+        fill_(arrangement.fill),
+        kernels_(simd::kernels(context.features)) {
     for (const ArrangePart& part : arrangement.parts) {
       parts_.push_back(Loops::of(part));
       units_ += parts_.back().units;
     }
+    if (context.type(output) != ValueType::bfloat16) return;
+    for (Loops& part : parts_)
+      part.rounds = context.type(inputs_[part.input]) != ValueType::bfloat16;
+    size_ = sizeof(bfloat16);
+    if (fill_.empty()) return;
+    float value;
+    std::memcpy(&value, fill_.data(), sizeof value);
+    const bfloat16 rounded = element(value);
+    std::memcpy(fill_.data(), &rounded, sizeof rounded);
   }
 
-  int phases(int) const noexcept override { return arrangement_.fill.empty() ? 1 : 2; }
+  int phases(int) const noexcept override { return fill_.empty() ? 1 : 2; }
 
   void run(const Frame& frame, std::byte*, int thread_id, int num_threads) const noexcept override {
     std::byte* const to = frame[output_].data;
-    const auto size = static_cast<std::size_t>(arrangement_.element_bytes);
     if (frame.phase + 1 < phases(num_threads)) {
-      const Range own = thread_rows(arrangement_.elements, thread_id, num_threads);
+      const Range own = thread_rows(elements_, thread_id, num_threads);
       for (std::int64_t i = own.begin; i < own.end; ++i)
-        std::memcpy(to + static_cast<std::size_t>(i) * size, arrangement_.fill.data(), size);
+        std::memcpy(to + static_cast<std::size_t>(i) * size_, fill_.data(), size_);
       return;
     }
     const Range own = thread_rows(units_, thread_id, num_threads);
@@ -184,11 +215,13 @@ class ArrangeStep final : public Step {
       first += part.units;
       if (units.size() <= 0) continue;
       const std::byte* const from = frame[inputs_[part.input]].data;
-      if (size == 1)
+      if (part.rounds)
+        copy_units<bfloat16, float>(part, kernels_, units, from, to);
+      else if (size_ == 1)
         copy_units<std::uint8_t>(part, kernels_, units, from, to);
-      else if (size == 2)
+      else if (size_ == 2)
         copy_units<std::uint16_t>(part, kernels_, units, from, to);
-      else if (size == 4)
+      else if (size_ == 4)
         copy_units<std::uint32_t>(part, kernels_, units, from, to);
       else
         copy_units<Element8>(part, kernels_, units, from, to);
@@ -198,8 +231,10 @@ class ArrangeStep final : public Step {
  private:
   const Buffer output_;
   const std::vector<Buffer> inputs_;
-  const Arrangement& arrangement_;
-  const simd::ConversionKernels& kernels_;
+  const std::int64_t elements_;
+  std::size_t size_;  // of an element
+  std::vector<std::byte> fill_;
+  const simd::Kernels& kernels_;
   std::vector<Loops> parts_;
   std::int64_t units_ = 0;
 };
@@ -209,9 +244,10 @@ class ArrangeOp final : public Op {
   ArrangeOp(std::vector<Buffer> from, Arrangement arrangement)
       : Op("arrange", std::move(from)), arrangement_(std::move(arrangement)) {}
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return std::make_unique<ArrangeStep>(output, inputs, arrangement_,
-                                         simd::kernels(context.features).conversions);
+    return std::make_unique<ArrangeStep>(output, inputs, arrangement_, context);
   }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::moved; }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const Arrangement arrangement_;
@@ -249,10 +285,16 @@ Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement
     require(part.input < inputs.size(), "arrange: a part has no input");
     check_part(part, arrangement.elements, tensor_bytes(graph, inputs[part.input]) / size);
   }
+  const std::int64_t elements = arrangement.elements;
   const auto bytes =
       checked_bytes(static_cast<std::size_t>(arrangement.elements), static_cast<std::size_t>(size));
+  const bool floats = !inputs.empty() && std::ranges::all_of(inputs, [&](Buffer input) {
+    return graph.shape(input).type == ValueType::float32;
+  });
+  const BufferShape shape =
+      floats ? tensor_of_floats(elements) : tensor_shape(static_cast<std::int64_t>(bytes));
   return append_op(graph, std::make_shared<ArrangeOp>(std::move(inputs), std::move(arrangement)),
-                   tensor_shape(static_cast<std::int64_t>(bytes)));
+                   shape);
 }
 
 }  // namespace fbg

@@ -45,15 +45,31 @@ class ConvOp final : public Op {
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<ConvOpStep>(*this, context);
   }
-  bool can_read_bfloat16(std::size_t i, Features) const override {
-    return i == first_operand_ && options_.source == ConvSource::round;
+  Halves reads_bfloat16(std::size_t i, Features features) const override {
+    if (i < first_operand_) return Halves::kept;
+    const bool rounds = i == first_operand_ && options_.source == ConvSource::round;
+    if (rounds) return Halves::rounded;
+    const bool widens = is_residual(i) || (i == first_operand_ && reads_halves(features));
+    return widens ? Halves::widened : Halves::no;
   }
   bool can_write_bfloat16() const override {
-    return result_ == ValueType::float32 && !epilogue_.place &&
+    return result_ == ValueType::float32 &&
            epilogue_.stages.size() < static_cast<std::size_t>(kMaxStages);
   }
 
  private:
+  // Whether a depthwise convolution of floats reads bfloat16 as well.
+  bool reads_halves(Features features) const {
+    if (options_.source != ConvSource::native || weights_.geometry().groups == 1 ||
+        weights_.format().packed.a_bytes != 4)
+      return false;
+    ConvOptions options = options_;
+    options.source = ConvSource::widen;
+    options.algorithm = algorithm_;
+    options.measured = measured_;
+    return !Conv(weights_, epilogue_.stages, shape_, options, features).copies_x();
+  }
+  bool is_residual(std::size_t i) const { return epilogue_.residual && i == first_operand_ + 1; }
   float scale_of(const Frame& frame) const noexcept {
     return computed_.scale ? *reinterpret_cast<const float*>(frame[*computed_.scale].data) : scale_;
   }
@@ -120,11 +136,15 @@ class ConvOp final : public Op {
       options.measured = op.measured_;
       options.threads = context.capacity.threads;
       if (context.type(op.inputs[op.first_operand_]) == ValueType::bfloat16)
-        options.source = ConvSource::native;  // it is rounded already
+        options.source = options.source == ConvSource::round ? ConvSource::native  // it is rounded
+                                                             : ConvSource::widen;
       return options;
     }
     static std::vector<Stage> stages_for(const ConvOp& op, const PrepareContext& context) {
       std::vector<Stage> stages = op.epilogue_.stages;
+      for (Stage& stage : stages)
+        if (reads_matrix(stage) && context.type(*op.epilogue_.residual) == ValueType::bfloat16)
+          narrow_matrix(stage);
       if (context.type(op.output) == ValueType::bfloat16)
         stages.push_back(Cast{ValueType::bfloat16}.stage());
       return stages;

@@ -23,18 +23,17 @@ constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
 
 class Program {
  public:
-  // type: of the elements of the output, which the plan may hold as bfloat16.
-  Program(const ElementwiseProgram& program, Buffer output, ValueType type, Features features)
-      : program_(program),
+  Program(ElementwiseProgram program, Buffer output, Features features)
+      : program_(std::move(program)),
         output_(output),
-        type_(type),
+        type_(program_.output),
         conversions_(simd::kernels(features).conversions),
         rows_(simd::kernels(features).rows) {
-    for (const ElementwiseStep& step : program.steps)
+    for (const ElementwiseStep& step : program_.steps)
       functions_.push_back(simd::elementwise_function(step.function, features));
-    const std::size_t rank = program.extents.size();
-    inner_ = program.extents.back();
-    next_ = rank > 1 ? program.extents[rank - 2] : 1;
+    const std::size_t rank = program_.extents.size();
+    inner_ = program_.extents.back();
+    next_ = rank > 1 ? program_.extents[rank - 2] : 1;
     lines_ = std::clamp<std::int64_t>(kBlock / inner_, 1, next_);
     pieces_ = ceil_div(inner_, kBlock);
     blocks_ = lines_ > 1 ? ceil_div(next_, lines_) : next_ * pieces_;
@@ -83,7 +82,7 @@ class Program {
     for (std::size_t s = 0; s < program_.steps.size(); ++s, ++r) {
       const ElementwiseStep& step = program_.steps[s];
       const bool last = s + 1 == program_.steps.size();
-      float* const y = last && type_ == ValueType::float32 ? reinterpret_cast<float*>(to) : own[r];
+      float* const y = last && value_size(type_) == 4 ? reinterpret_cast<float*>(to) : own[r];
       functions_[s](values[step.a], values[step.b], step.c0, step.c1, n, y);
       values[r] = y;
     }
@@ -162,7 +161,7 @@ class Program {
     }
   }
 
-  const ElementwiseProgram& program_;
+  const ElementwiseProgram program_;  // with the types of buffers as the plan has them
   const Buffer output_;
   const ValueType type_;
   const simd::ConversionKernels& conversions_;
@@ -200,15 +199,18 @@ class ElementwiseOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const bool narrow = context.type(output) == ValueType::bfloat16;
-    Program program(program_, output, narrow ? ValueType::bfloat16 : program_.output,
-                    context.features);
+    ElementwiseProgram held = program_;
+    if (context.type(output) == ValueType::bfloat16) held.output = ValueType::bfloat16;
+    for (ElementwiseOperand& operand : held.operands)
+      if (context.type(operand.buffer) == ValueType::bfloat16) operand.type = ValueType::bfloat16;
+    Program program(std::move(held), output, context.features);
     const std::int64_t elements = checked_product(program_.extents, "elementwise");
     const std::int64_t units = elements / program.plane() * program.blocks();
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
     const std::size_t registers = program_.operands.size() + program_.steps.size();
     return make_unit_step(units, threads * registers * kRegisterBytes, std::move(program));
   }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
   bool can_write_bfloat16() const override { return program_.output == ValueType::float32; }
 
  private:
@@ -385,7 +387,7 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
     require(simd::elementwise_function(step.function, {}) != nullptr,
             "elementwise: there is no function '" + step.function + "'");
   }
-  require(program.output == ValueType::float32 || program.output == ValueType::bfloat16 ||
+  require(value_size(program.output) == 4 || program.output == ValueType::bfloat16 ||
               program.output == ValueType::float16 || program.output == ValueType::uint8 ||
               program.output == ValueType::int8,
           std::string("elementwise: the output cannot be ") + value_type_name(program.output));

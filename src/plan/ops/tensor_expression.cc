@@ -38,56 +38,78 @@ class ExpressionOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const Geometry tile = choose_geometry(GemmType::float32, context.features);
-    const KernelKey key = make_kernel_key(tile, GemmType::float32, e_.stages, false, false, false);
+    const std::vector<Stage> stages = stages_for(context);
+    const KernelKey key = make_kernel_key(tile, GemmType::float32, stages, false, false, false);
     const BalancedSplit tiles = BalancedSplit::split(rows_, tile.max_rows);
     const KernelTable kernels(tile, key, columns_, std::max<std::int64_t>(tiles.largest - 1, 1),
                               tiles.largest);
     const std::int64_t width = tile_columns(tile, tiles.largest);
     const std::int64_t groups = ceil_div(columns_, width);
+    const ValueType type =
+        context.type(output) == ValueType::bfloat16 ? ValueType::bfloat16 : output_;
     return make_unit_step(matrices_ * tiles.count * groups, 0,
-                          [this, tile, tiles, kernels, width, groups](
+                          [this, stages, type, tile, tiles, kernels, width, groups](
                               const Frame& frame, std::byte*, int, Range units) {
-                            run(frame, {tile, tiles, kernels, width, groups}, units);
+                            run(frame, {stages, type, tile, tiles, kernels, width, groups}, units);
                           });
+  }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
+  bool can_write_bfloat16() const override {
+    return output_ == ValueType::float32 && e_.stages.size() < static_cast<std::size_t>(kMaxStages);
   }
 
  private:
   struct Tiles {
+    const std::vector<Stage>& stages;
+    ValueType type;  // of results
     const Geometry& tile;
     const BalancedSplit& rows;
     const KernelTable& kernels;
     std::int64_t width, groups;  // columns of a group, and groups of a row
   };
 
-  // The first elements of a matrix of the tensor, as the arguments of the stages.
-  void place(const Frame& frame, std::int64_t matrix, std::span<StageArgs> stages) const {
+  // The stages with the types of buffers as the plan has them.
+  std::vector<Stage> stages_for(const PrepareContext& context) const {
+    std::vector<Stage> stages = e_.stages;
     std::size_t operand = 0;
-    for (std::size_t s = 0; s < e_.stages.size(); ++s) {
-      if (!reads_matrix(e_.stages[s])) continue;
+    for (Stage& stage : stages)
+      if (reads_matrix(stage) && context.type(inputs[operand++]) == ValueType::bfloat16)
+        narrow_matrix(stage);
+    if (context.type(output) == ValueType::bfloat16)
+      stages.push_back(Cast{ValueType::bfloat16}.stage());
+    return stages;
+  }
+
+  // The first elements of a matrix of the tensor, as the arguments of the stages.
+  void place(const Frame& frame, std::int64_t matrix, std::span<const Stage> typed,
+             std::span<StageArgs> stages) const {
+    std::size_t operand = 0;
+    for (std::size_t s = 0; s < typed.size(); ++s) {
+      if (!reads_matrix(typed[s])) continue;
       const std::vector<std::int64_t>& strides = e_.operands[operand].strides;
       std::int64_t at = 0, rest = matrix;
       for (std::size_t a = std::max<std::size_t>(e_.extents.size(), 2) - 2; a-- > 0;) {
         at += rest % e_.extents[a] * strides[a];
         rest /= e_.extents[a];
       }
-      stages[s].data = frame[inputs[operand++]].data + at * value_size(e_.stages[s].wanted);
+      stages[s].data = frame[inputs[operand++]].data + at * value_size(typed[s].wanted);
     }
   }
 
   void run(const Frame& frame, const Tiles& tiles, Range units) const {
     std::array<StageArgs, kMaxStages> stages;
-    for (std::size_t s = 0; s < e_.stages.size(); ++s) stages[s] = e_.stages[s].args;
+    for (std::size_t s = 0; s < tiles.stages.size(); ++s) stages[s] = tiles.stages[s].args;
     const BlockPair nothing{};
     TileArgs args;
     args.set_blocks({&nothing, 1});
     args.stages = stages.data();
     args.prefetch = stages.data();  // a valid address
-    const std::int64_t size = value_size(output_), ld = columns_ * size;
+    const std::int64_t size = value_size(tiles.type), ld = columns_ * size;
     args.ldc = ld;
     const std::int64_t of_matrix = tiles.rows.count * tiles.groups;
     for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
       const std::int64_t matrix = unit / of_matrix, tile = unit % of_matrix;
-      if (tile == 0 || unit == units.begin) place(frame, matrix, stages);
+      if (tile == 0 || unit == units.begin) place(frame, matrix, tiles.stages, stages);
       const Range rows = tiles.rows[tile / tiles.groups];
       const std::int64_t col = tile % tiles.groups * tiles.width;
       const std::int64_t columns = std::min(tiles.width, columns_ - col);
@@ -143,7 +165,9 @@ Buffer expression(Graph& graph, Expression e) {
   require(operand > 0 && operand == e.operands.size(),
           "expression: each operand must have a stage that reads it");
   const std::int64_t sizes[] = {elements, value_size(typed.output)};
-  const BufferShape shape = tensor_shape(checked_product(sizes, "expression"));
+  const std::int64_t bytes = checked_product(sizes, "expression");
+  const bool floats = typed.output == ValueType::float32 && e.gives_floats;
+  const BufferShape shape = floats ? tensor_of_floats(elements) : tensor_shape(bytes);
   return append_op(graph, std::make_shared<ExpressionOp>(std::move(e), typed.output), shape);
 }
 

@@ -20,25 +20,41 @@ class ResampleOp final : public Op {
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const simd::RowKernels& kernels = simd::kernels(context.features).rows;
     const std::int64_t pieces = ceil_div(r_.inner, kPiece);
+    const bool narrow_x = context.type(inputs[0]) == ValueType::bfloat16;
+    const bool narrow_y = context.type(output) == ValueType::bfloat16;
     return make_unit_step(
         r_.outer * r_.output * pieces, 0,
-        [this, &kernels, pieces](const Frame& frame, std::byte*, int, Range units) {
-          const auto* x = reinterpret_cast<const float*>(frame[inputs[0]].data);
-          auto* y = reinterpret_cast<float*>(frame[output].data);
+        [this, &kernels, pieces, narrow_x, narrow_y](const Frame& frame, std::byte*, int,
+                                                     Range units) {
+          const std::byte* const x = frame[inputs[0]].data;
+          std::byte* const y = frame[output].data;
+          float wide[kPiece], sum[kPiece];  // where x or y are bfloat16
           for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
             const std::int64_t line = unit / pieces, first = unit % pieces * kPiece;
             const auto n = static_cast<std::size_t>(std::min(kPiece, r_.inner - first));
-            float* const to = y + line * r_.inner + first;
+            const std::int64_t place = line * r_.inner + first;
+            float* const to = narrow_y ? sum : reinterpret_cast<float*>(y) + place;
             const std::int64_t o = line / r_.output, j = line % r_.output;
             std::fill_n(to, n, 0.0f);
             for (std::int64_t t = j * r_.taps; t < (j + 1) * r_.taps; ++t) {
               const auto at = static_cast<std::size_t>(t);
-              const float* from = x + (o * r_.input + r_.sources[at]) * r_.inner + first;
-              if (r_.weights[at] != 0) kernels.accumulate(from, r_.weights[at], n, to);
+              if (r_.weights[at] == 0) continue;
+              const std::int64_t begin = (o * r_.input + r_.sources[at]) * r_.inner + first;
+              const float* from = reinterpret_cast<const float*>(x) + begin;
+              if (narrow_x) {
+                const auto* halves = reinterpret_cast<const std::uint16_t*>(x) + begin;
+                kernels.bfloat16_to_float(halves, n, wide);
+                from = wide;
+              }
+              kernels.accumulate(from, r_.weights[at], n, to);
             }
+            if (narrow_y)
+              kernels.float_to_bfloat16(sum, n, reinterpret_cast<std::uint16_t*>(y) + place);
           }
         });
   }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const Resampling r_;
@@ -56,7 +72,8 @@ Buffer resample(Graph& graph, Buffer x, Resampling r) {
           "resample: there must be a source and a weight for each tap of each output");
   for (const std::int32_t source : r.sources)
     require(source >= 0 && source < r.input, "resample: a source lies outside of the input");
-  return append_op(graph, std::make_shared<ResampleOp>(x, std::move(r)), tensor_shape(bytes));
+  return append_op(graph, std::make_shared<ResampleOp>(x, std::move(r)),
+                   tensor_of_floats(bytes / 4));
 }
 
 }  // namespace fbg

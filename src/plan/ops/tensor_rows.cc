@@ -9,119 +9,96 @@
 namespace fbg {
 namespace {
 
-class SoftmaxOp final : public Op {
+using simd::RowKernels;
+
+// A function of each row: function(kernels, x, n, y). Rows that the plan holds as bfloat16 become
+// floats in scratch.
+template <class Function>
+class RowsOp final : public Op {
  public:
-  SoftmaxOp(Buffer x, std::int64_t rows, std::int64_t cols)
-      : Op("softmax", {x}), rows_(rows), cols_(cols) {
+  RowsOp(const char* op_name, Buffer x, std::int64_t rows, std::int64_t cols, Function function)
+      : Op(op_name, {x}), rows_(rows), cols_(cols), function_(std::move(function)) {
     in_place = true;
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
+    const RowKernels& kernels = simd::kernels(context.features).rows;
+    const bool narrow_x = context.type(inputs[0]) == ValueType::bfloat16;
+    const bool narrow_y = context.type(output) == ValueType::bfloat16;
+    const std::int64_t floats = narrow_x || narrow_y ? round_up(cols_, 16) : 0;
     return make_unit_step(
-        rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
+        rows_, static_cast<std::size_t>(floats * context.capacity.threads) * sizeof(float),
+        [this, &kernels, narrow_x, narrow_y, floats](const Frame& frame, std::byte* scratch,
+                                                     int thread_id, Range rows) {
           const auto n = static_cast<std::size_t>(cols_);
-          for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-            const auto* x = reinterpret_cast<const float*>(frame[inputs[0]].data) + i * cols_;
-            auto* y = reinterpret_cast<float*>(frame[output].data) + i * cols_;
-            if (x != y) std::memcpy(y, x, n * sizeof(float));
-            kernels.softmax(y, n, 1.0f);
+          float* const own = reinterpret_cast<float*>(scratch) + thread_id * floats;
+          for (std::int64_t at = rows.begin * cols_; at < rows.end * cols_; at += cols_) {
+            const std::byte* const x = frame[inputs[0]].data;
+            std::byte* const y = frame[output].data;
+            const float* from = reinterpret_cast<const float*>(x) + at;
+            if (narrow_x) {
+              kernels.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(x) + at, n, own);
+              from = own;
+            }
+            function_(kernels, from, n, narrow_y ? own : reinterpret_cast<float*>(y) + at);
+            if (narrow_y)
+              kernels.float_to_bfloat16(own, n, reinterpret_cast<std::uint16_t*>(y) + at);
           }
         });
   }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const std::int64_t rows_, cols_;
+  const Function function_;
 };
 
-class LayerNormRowsOp final : public Op {
- public:
-  LayerNormRowsOp(Buffer x, std::int64_t rows, SharedMatrix gamma, SharedMatrix beta, float eps)
-      : Op("layer_norm", {x}),
-        rows_(rows),
-        gamma_(std::move(gamma)),
-        beta_(std::move(beta)),
-        eps_(eps) {
-    in_place = true;
-    if (!beta_.data) {
-      auto zeros = std::make_shared<std::vector<float>>(static_cast<std::size_t>(gamma_.cols));
-      beta_ = {{zeros, zeros->data()}, 1, gamma_.cols};
-    }
-  }
-
-  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
-    return make_unit_step(
-        rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
-          const std::int64_t n = gamma_.cols;
-          for (std::int64_t i = rows.begin; i < rows.end; ++i)
-            kernels.layer_norm(reinterpret_cast<const float*>(frame[inputs[0]].data) + i * n,
-                               gamma_.data.get(), beta_.data.get(), eps_,
-                               static_cast<std::size_t>(n),
-                               reinterpret_cast<float*>(frame[output].data) + i * n);
-        });
-  }
-
- private:
-  const std::int64_t rows_;
-  const SharedMatrix gamma_;
-  SharedMatrix beta_;
-  const float eps_;
-};
-
-class RmsNormRowsOp final : public Op {
- public:
-  RmsNormRowsOp(Buffer x, std::int64_t rows, SharedMatrix gamma, float eps)
-      : Op("rms_norm", {x}), rows_(rows), gamma_(std::move(gamma)), eps_(eps) {
-    in_place = true;
-  }
-
-  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
-    return make_unit_step(
-        rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
-          const std::int64_t n = gamma_.cols;
-          for (std::int64_t i = rows.begin; i < rows.end; ++i)
-            kernels.rms_norm(reinterpret_cast<const float*>(frame[inputs[0]].data) + i * n,
-                             gamma_.data.get(), eps_, static_cast<std::size_t>(n),
-                             reinterpret_cast<float*>(frame[output].data) + i * n);
-        });
-  }
-
- private:
-  const std::int64_t rows_;
-  const SharedMatrix gamma_;
-  const float eps_;
-};
-
-std::int64_t require_rows(const Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols,
-                          const char* what) {
+template <class Function>
+Buffer append_rows(Graph& graph, const char* name, Buffer x, std::int64_t rows, std::int64_t cols,
+                   Function function) {
   const std::int64_t extents[] = {rows, cols, 4};
-  const std::int64_t bytes = checked_product(extents, what);
-  require_bytes(graph, x, bytes, what);
-  return bytes;
+  const std::string what = std::string(name) + ": x";
+  const std::int64_t bytes = checked_product(extents, what.c_str());
+  require_bytes(graph, x, bytes, what.c_str());
+  return append_op(graph,
+                   std::make_shared<RowsOp<Function>>(name, x, rows, cols, std::move(function)),
+                   tensor_of_floats(bytes / 4));
 }
 
 }  // namespace
 
 Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols) {
-  const std::int64_t bytes = require_rows(graph, x, rows, cols, "softmax: x");
-  return append_op(graph, std::make_shared<SoftmaxOp>(x, rows, cols), tensor_shape(bytes));
+  return append_rows(graph, "softmax", x, rows, cols,
+                     [](const RowKernels& kernels, const float* from, std::size_t n, float* to) {
+                       if (from != to) std::memcpy(to, from, n * sizeof(float));
+                       kernels.softmax(to, n, 1.0f);
+                     });
 }
 
 Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma,
                        SharedMatrix beta, float eps) {
-  const std::int64_t bytes = require_rows(graph, x, rows, gamma.cols, "layer_norm: x");
-  if (beta.data) require_vector(beta, gamma.cols, "layer_norm: beta");
-  return append_op(
-      graph, std::make_shared<LayerNormRowsOp>(x, rows, std::move(gamma), std::move(beta), eps),
-      tensor_shape(bytes));
+  const std::int64_t cols = gamma.cols;
+  if (beta.data) {
+    require_vector(beta, cols, "layer_norm: beta");
+  } else {
+    auto zeros = std::make_shared<std::vector<float>>(static_cast<std::size_t>(cols));
+    beta = {{zeros, zeros->data()}, 1, cols};
+  }
+  return append_rows(graph, "layer_norm", x, rows, cols,
+                     [gamma = std::move(gamma), beta = std::move(beta), eps](
+                         const RowKernels& kernels, const float* from, std::size_t n, float* to) {
+                       kernels.layer_norm(from, gamma.data.get(), beta.data.get(), eps, n, to);
+                     });
 }
 
 Buffer rms_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma, float eps) {
-  const std::int64_t bytes = require_rows(graph, x, rows, gamma.cols, "rms_norm: x");
-  return append_op(graph, std::make_shared<RmsNormRowsOp>(x, rows, std::move(gamma), eps),
-                   tensor_shape(bytes));
+  const std::int64_t cols = gamma.cols;
+  return append_rows(graph, "rms_norm", x, rows, cols,
+                     [gamma = std::move(gamma), eps](const RowKernels& kernels, const float* from,
+                                                     std::size_t n, float* to) {
+                       kernels.rms_norm(from, gamma.data.get(), eps, n, to);
+                     });
 }
 
 }  // namespace fbg

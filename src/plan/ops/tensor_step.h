@@ -20,6 +20,12 @@ inline BufferShape tensor_shape(std::int64_t bytes) {
 inline BufferShape tensor_of_floats(std::int64_t elements) {
   return {RowKind::tensor, elements, ValueType::float32};
 }
+// Lets a stage read a matrix of bfloat16 in the place of floats.
+inline void narrow_matrix(Stage& stage) {
+  stage.wanted = ValueType::bfloat16;
+  stage.args.ld /= 2;
+}
+
 // Of a tensor as the graph describes it.
 inline std::int64_t tensor_bytes(const Graph& graph, Buffer x) {
   const BufferShape shape = graph.shape(x);

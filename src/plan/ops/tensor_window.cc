@@ -47,16 +47,61 @@ Cover cover(const Window& w, std::size_t axis, std::int64_t o) {
           taps(w.input[axis] + w.pad_after[axis])};
 }
 
-// T, Y: elements of x and y.
+// What depends on T and Y, the elements of x and y; std::uint16_t stands for bfloat16.
+struct Elements {
+  std::int64_t x_size, y_size;
+  void (*apply)(const simd::WindowKernels& kernels, WindowFunction function, const std::byte* x,
+                const simd::PixelWindow& window, std::size_t n, const simd::SumScale& scale,
+                std::byte* y);
+  // n results of windows in the padding alone.
+  void (*fill)(WindowFunction function, std::int32_t zero_point, std::size_t n, std::byte* y);
+};
+
 template <class T, class Y>
+struct ElementsOf {
+  static void apply(const simd::WindowKernels& kernels, WindowFunction function,
+                    const std::byte* x_bytes, const simd::PixelWindow& window, std::size_t n,
+                    const simd::SumScale& scale, std::byte* y_bytes) {
+    const auto& own = std::get<simd::WindowsOf<T>>(kernels.windows);
+    const T* const x = reinterpret_cast<const T*>(x_bytes);
+    Y* const y = reinterpret_cast<Y*>(y_bytes);
+    if constexpr (std::is_same_v<T, Y>) {
+      if (function == WindowFunction::max) return own.max(x, window, n, y);
+      if (function == WindowFunction::min) return own.min(x, window, n, y);
+    }
+    if constexpr (std::is_same_v<Y, float>)
+      own.sum_float(x, window, n, scale, y);
+    else
+      own.sum(x, window, n, scale, y);
+  }
+
+  static void fill(WindowFunction function, std::int32_t zero_point, std::size_t n,
+                   std::byte* y_bytes) {
+    using Limits = std::numeric_limits<Y>;
+    Y value{};
+    // A sum or mean of no pixels is 0.
+    if constexpr (!std::is_same_v<Y, float>)
+      value = static_cast<Y>(std::clamp<std::int32_t>(zero_point, Limits::lowest(), Limits::max()));
+    if (function == WindowFunction::max) value = Limits::lowest();
+    if (function == WindowFunction::min) value = Limits::max();
+    // Of bfloat16, only maxima: the lowest float, rounded.
+    if constexpr (std::is_same_v<Y, std::uint16_t>) value = 0xFF80;
+    std::fill_n(reinterpret_cast<Y*>(y_bytes), n, value);
+  }
+
+  static constexpr Elements value{sizeof(T), sizeof(Y), apply, fill};
+};
+
 class WindowRun {
  public:
-  WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window, Features features)
+  WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window,
+            const Elements& elements, Features features)
       : x_(x),
         y_(y),
         function_(function),
         w_(window),
-        kernels_(std::get<simd::WindowsOf<T>>(simd::kernels(features).windows.windows)) {
+        elements_(elements),
+        kernels_(simd::kernels(features).windows) {
     for (std::size_t a = 0; a < kSpatialAxes; ++a)
       for (std::int64_t o = 0; o < w_.output[a]; ++o) covers_[a].push_back(cover(w_, a, o));
     const std::vector<Cover>& last = covers_.back();
@@ -71,20 +116,21 @@ class WindowRun {
   std::int64_t units() const { return w_.batch * volume(w_.output) * blocks(); }
 
   void operator()(const Frame& frame, std::byte*, int, Range units) const {
-    const T* const x = reinterpret_cast<const T*>(frame[x_].data);
-    Y* const y = reinterpret_cast<Y*>(frame[y_].data);
+    const std::byte* const x = frame[x_].data;
+    std::byte* const y = frame[y_].data;
     for (std::int64_t unit = units.begin; unit < units.end;) {
       const std::int64_t pixel = unit / blocks(), block = unit % blocks();
       if (block == 0 && units.end - unit >= blocks()) {  // whole pixels
         const std::int64_t count = std::min((units.end - unit) / blocks(), alike(pixel));
-        windows(x, y + pixel * w_.channels, pixel, count, w_.channels);
+        windows(x, y + pixel * w_.channels * elements_.y_size, pixel, count, w_.channels);
         unit += count * blocks();
         continue;
       }
       const std::int64_t until = std::min(units.end, (pixel + 1) * blocks());
       const std::int64_t first = block * kChannelBlock;
       const std::int64_t last = std::min((until - pixel * blocks()) * kChannelBlock, w_.channels);
-      windows(x + first, y + pixel * w_.channels + first, pixel, 1, last - first);
+      windows(x + first * elements_.x_size, y + (pixel * w_.channels + first) * elements_.y_size,
+              pixel, 1, last - first);
       unit = until;
     }
   }
@@ -96,7 +142,7 @@ class WindowRun {
   }
 
   // `count` windows from the one of `pixel` on, which are alike.
-  void windows(const T* x, Y* y, std::int64_t pixel, std::int64_t count,
+  void windows(const std::byte* x, std::byte* y, std::int64_t pixel, std::int64_t count,
                std::int64_t channels) const {
     std::int64_t rest = pixel, pixels = 1, padded = 1;
     Cover covers[kSpatialAxes];
@@ -111,7 +157,11 @@ class WindowRun {
       padded *= covers[a].padded;
     }
     const auto n = static_cast<std::size_t>(channels);
-    if (pixels == 0) return nothing(y, count, n);
+    if (pixels == 0) {  // all in the padding
+      for (std::int64_t i = 0; i < count; ++i)
+        elements_.fill(function_, w_.output_zero_point, n, y + i * w_.channels * elements_.y_size);
+      return;
+    }
     simd::PixelWindow window;
     window.windows = count;
     window.x_step = w_.stride.back() * w_.channels;
@@ -120,42 +170,28 @@ class WindowRun {
     for (std::size_t a = kSpatialAxes; a-- > 0; distance *= w_.input[a]) {
       window.count[a] = covers[a].count;
       window.stride[a] = distance * w_.dilation[a];
-      x += covers[a].first * distance;
-      if (a == 0) x += rest * distance * w_.input[0];
-    }
-    if constexpr (std::is_same_v<T, Y>) {
-      if (function_ == WindowFunction::max) return kernels_.max(x, window, n, y);
-      if (function_ == WindowFunction::min) return kernels_.min(x, window, n, y);
+      x += covers[a].first * distance * elements_.x_size;
+      if (a == 0) x += rest * distance * w_.input[0] * elements_.x_size;
     }
     const std::int64_t divisor =
         function_ == WindowFunction::sum ? 1 : (w_.count_padding ? padded : pixels);
     const simd::SumScale scale{static_cast<std::int32_t>(pixels) * w_.zero_point,
                                w_.factor / static_cast<float>(divisor), w_.output_zero_point};
-    if constexpr (std::is_same_v<Y, float>)
-      kernels_.sum_float(x, window, n, scale, y);
-    else
-      kernels_.sum(x, window, n, scale, y);
-  }
-
-  // Windows in the padding alone.
-  void nothing(Y* y, std::int64_t count, std::size_t n) const {
-    Y value{};
-    // A sum or mean of no pixels is 0.
-    if constexpr (!std::is_same_v<Y, float>)
-      value = static_cast<Y>(std::clamp<std::int32_t>(
-          w_.output_zero_point, std::numeric_limits<Y>::lowest(), std::numeric_limits<Y>::max()));
-    if (function_ == WindowFunction::max) value = std::numeric_limits<Y>::lowest();
-    if (function_ == WindowFunction::min) value = std::numeric_limits<Y>::max();
-    for (std::int64_t i = 0; i < count; ++i) std::fill_n(y + i * w_.channels, n, value);
+    elements_.apply(kernels_, function_, x, window, n, scale, y);
   }
 
   const Buffer x_, y_;
   const WindowFunction function_;
   const Window w_;
-  const simd::WindowsOf<T>& kernels_;
+  const Elements& elements_;
+  const simd::WindowKernels& kernels_;
   std::array<std::vector<Cover>, kSpatialAxes> covers_;  // by output position
   std::vector<std::int64_t> alike_;                      // for the last axis, by output position
 };
+
+bool chooses(WindowFunction function) {
+  return function == WindowFunction::max || function == WindowFunction::min;
+}
 
 class WindowOp final : public Op {
  public:
@@ -168,13 +204,21 @@ class WindowOp final : public Op {
       return real ? step<std::uint8_t, float>(context) : step<std::uint8_t, std::uint8_t>(context);
     if (window_.type == ValueType::int8)
       return real ? step<std::int8_t, float>(context) : step<std::int8_t, std::int8_t>(context);
-    return step<float, float>(context);
+    if (context.type(inputs[0]) != ValueType::bfloat16) return step<float, float>(context);
+    if (!chooses(function_)) return step<std::uint16_t, float>(context);
+    return step<std::uint16_t, std::uint16_t>(context);
   }
+  // The maximum of rounded numbers is the rounded maximum; a sum of them is another one.
+  Halves reads_bfloat16(std::size_t, Features) const override {
+    if (function_ == WindowFunction::max) return Halves::kept;
+    return chooses(function_) ? Halves::no : Halves::widened;
+  }
+  bool can_write_bfloat16() const override { return function_ == WindowFunction::max; }
 
  private:
   template <class T, class Y>
   std::unique_ptr<Step> step(const PrepareContext& context) const {
-    WindowRun<T, Y> run(inputs[0], output, function_, window_, context.features);
+    WindowRun run(inputs[0], output, function_, window_, ElementsOf<T, Y>::value, context.features);
     const std::int64_t units = run.units();
     return make_unit_step(units, 0, std::move(run));
   }
@@ -223,9 +267,8 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
   };
   require(w.type == ValueType::float32 || w.type == ValueType::uint8 || w.type == ValueType::int8,
           std::string("window: type cannot be ") + value_type_name(w.type));
-  const bool chooses = function == WindowFunction::max || function == WindowFunction::min;
-  require(!w.float_output || !chooses, "window: a maximum or minimum has the type of x");
-  if (w.type != ValueType::float32 && !chooses) {
+  require(!w.float_output || !chooses(function), "window: a maximum or minimum has the type of x");
+  if (w.type != ValueType::float32 && !chooses(function)) {
     std::int64_t most = 255;  // the greatest sum of a window
     for (std::size_t a = 0; a < kSpatialAxes; ++a)
       if (__builtin_mul_overflow(most, std::min(w.kernel[a], w.input[a]), &most)) most = INT64_MAX;
@@ -236,8 +279,9 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
   }
   require_bytes(graph, x, bytes(w.input, value_size(w.type)), "window: x");
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
-  return append_op(graph, std::make_shared<WindowOp>(x, function, w),
-                   tensor_shape(bytes(w.output, size)));
+  const BufferShape shape = w.type == ValueType::float32 ? tensor_of_floats(bytes(w.output, 1))
+                                                         : tensor_shape(bytes(w.output, size));
+  return append_op(graph, std::make_shared<WindowOp>(x, function, w), shape);
 }
 
 Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,

@@ -41,7 +41,7 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     assert own is not None
     shape = shape_of(value)
     given = [lowering.stored(x) for x in own.operands]
-    output = {"bool": "uint8", "int32": "float32"}.get(value.dtype, value.dtype)
+    output = "uint8" if value.dtype == "bool" else value.dtype
     read = [x for x in given if x.array is None or x.size != 1]
     bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
     if bytewise and [x.shape for x in read] == [shape]:
@@ -70,7 +70,8 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
         extents = [extents[0] // width, width]
         rows = [(buffer, [width]) for buffer, _ in rows]
     native_steps = [step.native() for step in steps]
-    buffer = lowering.native.append("expression", extents, rows, native_steps)
+    floats = value.dtype != "int32"
+    buffer = lowering.native.append("expression", extents, rows, native_steps, gives_floats=floats)
     return lowering.written(value, order, buffer)
 
 

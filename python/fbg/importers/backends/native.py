@@ -20,6 +20,7 @@ from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.graph.divide import Part
 from fbg.graph.lower.layout import natural
+from fbg.graph.lower.products import ROUNDING_ISAS
 from fbg.graph.lower.tensors import TensorLowering
 from fbg.graph.ops.elements import Convert, Gather
 from fbg.graph.ops.moves import Reshape, Transpose, input_behind
@@ -91,6 +92,8 @@ class PreparedPlan:
 
     def __init__(self, part: Part, packer: Packer, num_threads: int, features: int) -> None:
         lowering = TensorLowering(packer, features)
+        if packer.rounds and _fbg.best_isa(features) in ROUNDING_ISAS:
+            lowering.native.allow_bfloat16()
         inputs = [value for value in part.inputs if not isinstance(value.op, Constant)]
         for value in inputs:
             with refusing(part.values[0].owner):
