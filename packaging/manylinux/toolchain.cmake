@@ -79,8 +79,9 @@ set(FBG_STATIC_LIBRARIES libstdc++=${gcc} libunwind=${clang} zig-compiler-rt=${z
 
 # Clang 17 and GCC 14 began to add the constraints of a function to its name. Without them, programs that
 # GCC 12 or 13 compiles find the functions in the archives. Instances of templates that became the same code are merged;
-# loops are not unrolled, as GCC does not unroll them either.
-set(CMAKE_CXX_FLAGS_INIT "-g0 -ffunction-sections -fdata-sections -fno-addrsig -fno-unroll-loops -Xclang -fmerge-functions -fclang-abi-compat=16 -nostdinc++ -I${here}/include${includes}")
+# loops are not unrolled, as GCC does not unroll them either. Functions that no exception passes
+# have no unwind tables, which only debuggers would read.
+set(CMAKE_CXX_FLAGS_INIT "-g0 -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fno-addrsig -fno-unroll-loops -Xclang -fmerge-functions -fclang-abi-compat=16 -nostdinc++ -I${here}/include${includes}")
 set(CMAKE_CXX_STANDARD_LIBRARIES
     "-nostdlib++ ${CMAKE_BINARY_DIR}/compat.o ${libstdcxx} -lunwind")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-Wl,--gc-sections -Wl,--version-script=${here}/module.map")
