@@ -89,6 +89,34 @@ std::vector<ValueType> choose_types(Ops ops, std::span<const BufferShape> shapes
   return types;
 }
 
+// Rows that all who read a buffer would quantize alike are quantized by the op that writes them:
+// its type becomes uint8. The result has the factors of columns of each buffer.
+std::vector<const float*> choose_quantized(Ops ops, std::span<const BufferShape> shapes,
+                                           std::span<const Buffer> outputs,
+                                           std::span<ValueType> types) {
+  std::vector<bool> read(ops.size()), alike(ops.size(), true);
+  std::vector<const float*> factors(ops.size());
+  for (const auto& op : ops)
+    for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+      const auto at = static_cast<std::size_t>(op->inputs[i]);
+      const std::optional<const float*> own = op->quantized_factors(i);
+      alike[at] = alike[at] && own && (!read[at] || *own == factors[at]);
+      factors[at] = own.value_or(nullptr);
+      read[at] = true;
+    }
+  for (const Buffer output : outputs) read[static_cast<std::size_t>(output)] = false;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const bool floats = shapes[i].type == ValueType::float32 && types[i] == ValueType::float32;
+    if (floats && read[i] && alike[i] && ops[i]->can_write_quantized()) types[i] = ValueType::uint8;
+  }
+  return factors;
+}
+
+// Bytes between the rows of a buffer. Rows that are quantized were floats before.
+std::int64_t held_row_bytes(const BufferShape& shape, ValueType type) {
+  return arena_row_bytes(shape.cols, type == ValueType::uint8 ? shape.type : type);
+}
+
 // The op that reads each buffer last, or the one that writes it.
 std::vector<int> last_uses(Ops ops) {
   std::vector<int> last(ops.size());
@@ -194,9 +222,10 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
   const std::span<const BufferShape> shapes = graph_.shapes_;
   const std::size_t n = ops.size();
   check_capacity(capacity, shapes);
-  const std::vector<ValueType> types =
+  std::vector<ValueType> types =
       choose_types(ops, shapes, graph_.outputs_, features, graph_.allows_bfloat16_);
-  const PrepareContext context{capacity_, features, types};
+  const std::vector<const float*> factors = choose_quantized(ops, shapes, graph_.outputs_, types);
+  const PrepareContext context{capacity_, features, types, factors};
   for (const auto& op : ops) steps_.push_back(op->prepare(context));
 
   std::vector<Buffer> outside = graph_.inputs_;
@@ -214,10 +243,9 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     const auto at = static_cast<std::size_t>(storage[i]);
     if (at == i) {
       const std::int64_t rows = max_rows(capacity, shapes[i]);
-      lifetimes[i] = {
-          checked_bytes(static_cast<std::size_t>(rows),
-                        static_cast<std::size_t>(arena_row_bytes(shapes[i].cols, types[i]))),
-          now, last_use[i]};
+      lifetimes[i] = {checked_bytes(static_cast<std::size_t>(rows),
+                                    static_cast<std::size_t>(held_row_bytes(shapes[i], types[i]))),
+                      now, last_use[i]};
     }
     lifetimes[at].last = std::max(lifetimes[at].last, last_use[i]);
     lifetimes[n + i] = {steps_[i] ? steps_[i]->scratch_bytes() : 0, now, now};
@@ -233,7 +261,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     const bool dense = contains(outside, static_cast<Buffer>(i));
     layout->buffers.push_back(
         {nullptr, 0, shape.cols,
-         dense ? shape.cols * value_size(types[i]) : arena_row_bytes(shape.cols, types[i])});
+         dense ? shape.cols * value_size(types[i]) : held_row_bytes(shape, types[i])});
     OpPlan plan{ops[i]->name, {}, {}, buffer.offset, buffer.bytes, scratch.offset, scratch.bytes};
     if (types[i] != shape.type) plan.name += std::string(" -> ") + value_type_name(types[i]);
     if (steps_[i]) {

@@ -62,7 +62,7 @@ struct RowKernels {
   // the row x * factors; they may be null.
   RowQuant (*choose_row_quant)(const float* x, const float* factors, std::size_t n);
   // q = saturate_u8(rint(x * (1 / scale)) + zero_point), half to even; zeros when scale is NaN.
-  // Returns the sum of the row's q (its row offset). Writes exactly n bytes.
+  // Returns the sum of the row's q (its row offset). Writes exactly n bytes; q may be x.
   std::int32_t (*quantize_row)(const float* x, const float* factors, std::size_t n, RowQuant quant,
                                std::uint8_t* q);
   // Sum of n bytes; int8 input shifted by 128 into uint8 while it is copied and summed.

@@ -72,6 +72,75 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
   }
 }
 
+// Rows that all who read them quantize are handed on as bytes, or as floats where threads share
+// rows. A layer may do both, and gates and residuals are part of what is quantized.
+TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
+  Random random;
+  const std::int64_t width = 24, wide = 128, odd = 70;
+  const Tables tables(width, random);
+  const auto pack = [&](std::int64_t k, std::int64_t n, bool symmetric) {
+    const Values w = random.values(k * n, 0.2f);
+    return PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, symmetric);
+  };
+  const auto first = pack(width, wide, true), gated = pack(wide, 2 * wide, true),
+             middle = pack(wide, odd, false), beside = pack(wide, odd, true),
+             last = pack(odd, 8, true);
+  const SharedMatrix factors = shared(random.values(odd), 1, odd);
+  const auto network = [&](Graph& graph, bool hands_back) {
+    const Buffer x = graph.linear(tables.embed(graph), first, {{}, Activation::gelu, {}, {}});
+    const Buffer gate = graph.linear(x, gated, {{}, {}, {}, {}, Gate::silu});
+    const Buffer residual = graph.linear(x, beside, {});
+    const Buffer sum = graph.linear(gate, middle, {{}, {}, residual, {}});
+    graph.output(graph.linear(sum, last, {{}, {}, {}, factors}));
+    if (hands_back)
+      for (const Buffer b : {x, gate, sum}) graph.output(b);
+    return std::vector{x, gate, sum};
+  };
+  for (const auto& lengths : {std::vector<std::int64_t>{1, 7}, {290, 1, 60}}) {
+    const Input in = random_input(random, lengths);
+    on_every_isa([&] {
+      std::vector<Values> got;
+      for (const bool hands_back : {false, true}) {
+        Graph graph;
+        const auto quantized = network(graph, hands_back);
+        for (const int threads : {1, 2, 3, 4}) {
+          Plan plan(graph, {512, 64, kPositions, threads});
+          for (const Buffer b : quantized)
+            EXPECT_EQ(plan.ops()[static_cast<std::size_t>(b)].name.ends_with("-> uint8"),
+                      !hands_back);
+          std::vector<Values> results;
+          std::vector<void*> outputs;
+          for (const Buffer b : graph.outputs())
+            results.emplace_back(in.ids.size() * static_cast<std::size_t>(graph.shape(b).cols));
+          for (Values& result : results) outputs.push_back(result.data());
+          plan.run(in.args(outputs), threads);
+          got.push_back(results[0]);
+        }
+      }
+      for (const Values& other : got) EXPECT_EQ(other, got[0]);
+    });
+  }
+}
+
+// Factors belong to what is quantized: readers with different ones quantize themselves.
+TEST(Plan, RowsThatAreNotQuantizedAlikeStayFloats) {
+  Random random;
+  const std::int64_t width = 64;
+  const Tables tables(width, random);
+  const Values w = random.values(width * width, 0.2f);
+  const auto packed =
+      PackedB<Int32>::quantize({w.data(), width, width, width, 1}, Granularity::column, true);
+  const SharedMatrix factors = shared(random.values(width), 1, width);
+  for (const bool alike : {false, true}) {
+    Graph graph;
+    const Buffer x = graph.linear(tables.embed(graph), packed, {});
+    graph.output(graph.linear(x, packed, {{}, {}, {}, factors}));
+    graph.output(graph.linear(x, packed, {{}, {}, {}, alike ? factors : SharedMatrix{}}));
+    const Plan plan(graph, {8, 8, 8, 1});
+    EXPECT_EQ(plan.ops()[static_cast<std::size_t>(x)].name.ends_with("-> uint8"), alike);
+  }
+}
+
 // y = round(4 x) as int8, in two phases: an op as ops/ops.h describes one.
 class QuantizeOp final : public Op {
  public:

@@ -10,17 +10,19 @@
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
 //
-// and a Cast in the end if all readers of the result would round it. In a gated layer, the product
-// is combined a block of columns at a time (fbg/gemm/pipeline.h), or as a whole where its halves
-// are no whole panels.
+// and a Cast in the end if all readers of the result would round it. If all would quantize its
+// rows, it does so (quantized_rows.h). In a gated layer, the product is combined a block of columns
+// at a time (fbg/gemm/pipeline.h), or as a whole where its halves are no whole panels.
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "fbg/core/phase.h"
 #include "gemm/any_gemm.h"
 #include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
+#include "plan/ops/quantized_rows.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -50,6 +52,11 @@ class LinearOp final : public ProductOp {
     return i == 0 && rounds(w_) ? Halves::rounded : Halves::no;
   }
   bool can_write_bfloat16() const override { return true; }
+  std::optional<const float*> quantized_factors(std::size_t i) const override {
+    if (i != 0 || !reads_bytes(w_.family())) return {};
+    return epilogue_.channel_scale.data.get();
+  }
+  bool can_write_quantized() const override { return QuantizedRows::serves(shape_.cols); }
 
   ProductKind kind() const override { return {w_.family(), w_.rows(), w_.cols()}; }
   std::int64_t weight_bytes() const override { return w_.nbytes(); }
@@ -71,8 +78,7 @@ class LinearOp final : public ProductOp {
 
   // use(rows of x), packed in that way.
   template <class Use>
-  void with_rows(PackerKind packer, const Frame& frame, Use use) const noexcept {
-    const BufferView& x = frame[inputs[0]];
+  void with_rows(PackerKind packer, const BufferView& x, Use use) const noexcept {
     if (packer == PackerKind::bfloat16s) return use(row_source(PackA(x.as<const bfloat16>())));
     const auto floats = x.as<const float>();
     if (packer == PackerKind::to_bfloat16) return use(row_source(PackAToBFloat16(floats)));
@@ -111,7 +117,10 @@ class LinearOp final : public ProductOp {
           family_(family_on(op.w_, context.features)),
           packer_(op.packer(context.type(op.inputs[0]), family_)),
           features_(context.features),
-          output_(context.type(op.output)) {
+          reads_quantized_(holds_bytes(context.type(op.inputs[0]))),
+          quantizes_(holds_bytes(context.type(op.output))),
+          factors_(quantizes_ ? context.factors[static_cast<std::size_t>(op.output)] : nullptr),
+          output_(quantizes_ ? ValueType::float32 : context.type(op.output)) {
       const Capacity& capacity = context.capacity;
       const std::int64_t most = max_rows(capacity, op.shape_);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
@@ -123,8 +132,8 @@ class LinearOp final : public ProductOp {
       }
       add_variant(most, {});
       for (const Variant& variant : variants_)
-        workspace_bytes_ =
-            std::max(workspace_bytes_, variant.gemm.workspace_bytes(capacity.threads));
+        thread_workspace_ = std::max(thread_workspace_, variant.gemm.workspace_bytes(1));
+      scratch_bytes_ = thread_workspace_ * static_cast<std::size_t>(capacity.threads);
     }
 
     std::string kernel() const override { return variants_.back().gemm.kernel_name(); }
@@ -142,21 +151,23 @@ class LinearOp final : public ProductOp {
       for (const Variant& variant : variants_) bytes += variant.gemm.nbytes();
       return bytes;
     }
-    std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
+    std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
-      const BufferView& y = frame[op_.output];
-      const MatrixView<float> residual =
-          op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
-      const Variant* variant = variants_.data();
-      while (variant->last_rows < y.rows) ++variant;
-      op_.with_rows(packer_, frame, [&](const RowSource& rows) {
-        with_pipeline(residual, [&](const PipelineView& pipeline) {
-          variant->gemm.run(rows, op_.w_, pipeline, {y.data, y.row_bytes}, scratch, thread_id,
-                            num_threads);
-        });
-      });
+      const BufferView &x = frame[op_.inputs[0]], &y = frame[op_.output];
+      const bool gains = QuantizedRows::gains(y.rows, num_threads);
+      const bool bytes = reads_quantized_ && gains;
+      if (!quantizes_ || !gains)
+        return multiply(x, residual(frame), y, bytes, scratch, thread_id, num_threads);
+      const Range rows = thread_rows(y.rows, thread_id, num_threads);
+      MatrixView<float> added = residual(frame);
+      if (added.data) added.data += rows.begin * added.row_stride;
+      std::byte* const workspace =
+          scratch + static_cast<std::size_t>(thread_id) * thread_workspace_;
+      multiply(x.part(rows), added, y.part(rows), bytes, workspace, 0, 1);
+      const PhaseTimer timer(Phase::pack);
+      QuantizedRows(y.part(rows)).quantize(factors_, simd::kernels(features_).rows);
     }
 
    private:
@@ -166,6 +177,28 @@ class LinearOp final : public ProductOp {
       Blocking blocking;
       AnyGemm gemm;
     };
+
+    static bool holds_bytes(ValueType type) { return type == ValueType::uint8; }
+    MatrixView<float> residual(const Frame& frame) const noexcept {
+      return op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
+    }
+
+    // y = epilogue(x w), the share of thread_id. `bytes`: x is quantized.
+    void multiply(const BufferView& x, MatrixView<float> residual, const BufferView& y, bool bytes,
+                  std::byte* workspace, int thread_id, int num_threads) const noexcept {
+      const Variant* variant = variants_.data();
+      while (variant->last_rows < y.rows) ++variant;
+      const auto run = [&](const RowSource& rows) {
+        with_pipeline(residual, [&](const PipelineView& pipeline) {
+          variant->gemm.run(rows, op_.w_, pipeline, {y.data, y.row_bytes}, workspace, thread_id,
+                            num_threads);
+        });
+      };
+      if (bytes)
+        run(row_source(QuantizedRows(x)));
+      else
+        op_.with_rows(packer_, x, run);
+    }
 
     // Calls use(the stage after the product); a gate rounds its results itself.
     template <class Use>
@@ -194,9 +227,11 @@ class LinearOp final : public ProductOp {
     const GemmType family_;
     const PackerKind packer_;
     const Features features_;
-    const ValueType output_;
+    const bool reads_quantized_, quantizes_;
+    const float* const factors_;  // of the columns of what is quantized, or null
+    const ValueType output_;      // of the pipeline
     std::vector<Variant> variants_;
-    std::size_t workspace_bytes_ = 0;
+    std::size_t thread_workspace_ = 0, scratch_bytes_ = 0;
   };
 
   static std::vector<Buffer> operands(Buffer x, const Epilogue& epilogue) {

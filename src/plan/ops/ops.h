@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,8 +33,11 @@ struct PrepareContext {
   const Capacity& capacity;
   Features features;
   // The element type of each buffer: as in the graph, or bfloat16 where the plan has chosen to
-  // hold floats so (plan.cc).
+  // hold floats so (plan.cc); or uint8 where all who read it quantize its rows, and the op that
+  // writes them does it (quantized_rows.h), on which no bit of a result depends.
   std::span<const ValueType> types;
+  // Of each buffer whose rows are quantized: the factors of its columns, or null.
+  std::span<const float* const> factors = {};
 
   ValueType type(Buffer b) const { return types[static_cast<std::size_t>(b)]; }
 };
@@ -49,6 +53,7 @@ struct BufferView {
     return {reinterpret_cast<T*>(data), rows, cols,
             row_bytes / static_cast<std::int64_t>(sizeof(T)), 1};
   }
+  BufferView part(Range r) const { return {data + r.begin * row_bytes, r.size(), cols, row_bytes}; }
 };
 
 // A run in progress, as steps see it.
@@ -112,6 +117,13 @@ class Op {
   }
   // Whether it can round its results.
   virtual bool can_write_bfloat16() const { return false; }
+  // Where all that it does with inputs[i] is to quantize its rows, each by itself: the factors by
+  // which it multiplies columns before, or null.
+  virtual std::optional<const float*> quantized_factors([[maybe_unused]] std::size_t i) const {
+    return {};
+  }
+  // Whether it can quantize the rows of its results.
+  virtual bool can_write_quantized() const { return false; }
   // The content of the output, if known before any run: no step writes it.
   virtual const std::byte* constant() const { return nullptr; }
 
