@@ -3,12 +3,10 @@
 //
 //   for each row of the output, or several that share a window     (or blocks first: goes_down)
 //     find the rows of the image under the kernel
-//     for each block of channels        one call of a kernel, or one for each row if lanes are in
-//                                       memory
+//     for each block of channels        one call of a kernel (one for each row: lanes in memory)
 //
-// Kernels write the results themselves if the pipeline only requantizes, or adds a bias to floats
-// and bounds them. Otherwise they write sums to a buffer, and the output pipeline of the products
-// (a microkernel without a product) does the rest.
+// Kernels write results themselves if the pipeline only requantizes, or adds a bias to floats and
+// bounds them. Otherwise they write sums, and the pipeline of products does the rest.
 #include <algorithm>
 #include <bit>
 #include <optional>
