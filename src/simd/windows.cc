@@ -123,8 +123,8 @@ HWY_ATTR void choose(const T* source, const PixelWindow& window, std::size_t n, 
   for_each_window(source, window, target, one);
 }
 
-// So many numbers are added one by one, and then the sums of such blocks, so that the error of a
-// mean over a whole image does not grow with its pixels.
+// How many numbers are added one by one before their sum joins those of other blocks, so that the
+// error of a mean over a whole image does not grow with its pixels.
 constexpr int kSumBlock = 64;
 
 template <class T>

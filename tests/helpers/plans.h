@@ -104,14 +104,19 @@ inline Input random_input(Random& random, const std::vector<std::int64_t>& lengt
   return in;
 }
 
-// The first output of a graph, which has `rows` rows.
-inline Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
-  const Capacity capacity{512, 64, kPositions, threads};
-  Plan plan(graph, capacity);
-  Values result(static_cast<std::size_t>(rows * graph.shape(graph.outputs()[0]).cols), -1.0f);
-  void* const outputs[] = {result.data()};
+// The first output of a run; outputs of the graph have `rows` rows.
+inline Values run(Plan& plan, const Graph& graph, const Input& in, std::int64_t rows, int threads) {
+  std::vector<Values> results;
+  std::vector<void*> outputs;
+  for (const Buffer output : graph.outputs())
+    results.emplace_back(static_cast<std::size_t>(rows * graph.shape(output).cols), -1.0f);
+  for (Values& result : results) outputs.push_back(result.data());
   plan.run(in.args(outputs), threads);
-  return result;
+  return results.front();
+}
+inline Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
+  Plan plan(graph, {512, 64, kPositions, threads});
+  return run(plan, graph, in, rows, threads);
 }
 
 inline void expect_near(const Values& got, const std::vector<double>& want, double tolerance) {

@@ -160,6 +160,17 @@ def test_damaged_pictures_are_named(tmp_path: Path) -> None:
         model.encode_image(tmp_path / "none.png")
 
 
+@pytest.mark.parametrize("name", ["vit", "clip"])
+def test_no_picture_gives_no_row(tmp_path: Path, name: str) -> None:
+    model = fbg.load(write_tiny_tower(tmp_path, name))
+    one, none = (model.forward_image(pixel_values()[:count]) for count in (1, 0))
+    assert none.last_hidden_state.shape == (0, *one.last_hidden_state.shape[1:])
+    assert (none.pooler_output is None) == (one.pooler_output is None)
+    if one.pooler_output is not None and none.pooler_output is not None:
+        assert none.pooler_output.shape == (0, one.pooler_output.shape[1])
+    assert model.encode_image([]).shape == (0, model.encode_image(pictures()).shape[1])
+
+
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
     model = fbg.load(write_tiny_tower(tmp_path, "clip"))
     with pytest.raises(ValueError, match="encode_image: batch_size"):

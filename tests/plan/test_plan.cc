@@ -58,13 +58,7 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
           const bool pairs = active_features() & feature::avx512_bf16 && d % 2 == 0;
           EXPECT_EQ(plan.ops()[1].name.ends_with("-> bfloat16"), !hands_back && pairs);
           EXPECT_EQ(plan.ops()[3].name.ends_with("-> bfloat16"), !hands_back);
-          std::vector<Values> results;
-          std::vector<void*> outputs;
-          for (const Buffer b : graph.outputs())
-            results.emplace_back(in.ids.size() * static_cast<std::size_t>(graph.shape(b).cols));
-          for (Values& result : results) outputs.push_back(result.data());
-          plan.run(in.args(outputs), threads);
-          got.push_back(results[0]);
+          got.push_back(run(plan, graph, in, std::ssize(in.ids), threads));
         }
       }
       for (const Values& other : got) EXPECT_EQ(other, got[0]);
@@ -108,13 +102,7 @@ TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
           for (const Buffer b : quantized)
             EXPECT_EQ(plan.ops()[static_cast<std::size_t>(b)].name.ends_with("-> uint8"),
                       !hands_back);
-          std::vector<Values> results;
-          std::vector<void*> outputs;
-          for (const Buffer b : graph.outputs())
-            results.emplace_back(in.ids.size() * static_cast<std::size_t>(graph.shape(b).cols));
-          for (Values& result : results) outputs.push_back(result.data());
-          plan.run(in.args(outputs), threads);
-          got.push_back(results[0]);
+          got.push_back(run(plan, graph, in, std::ssize(in.ids), threads));
         }
       }
       for (const Values& other : got) EXPECT_EQ(other, got[0]);

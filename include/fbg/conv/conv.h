@@ -4,10 +4,10 @@
 //   algorithm  one of those in src/conv, chosen by cost: pointwise, implicit_gemm, im2col, ...
 //   pipeline   in the kernels, while a tile of (output pixels x output channels) is in registers
 //
-// The constructor makes all decisions and allocations. run() computes a share of a
-// phase; the next phase may begin when all shares are done. It allocates nothing and throws
-// nothing; the caller provides the workspace. For a given algorithm, a result depends neither on
-// the batch nor on the number of threads or the tiles.
+// The constructor makes all decisions and allocations. run() computes a share of a phase; the next
+// phase may begin when all shares are done. It allocates nothing and throws nothing; the caller
+// provides the workspace. For a given algorithm, a result depends neither on the batch nor on the
+// number of threads or the tiles.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.networks.transformer import Transformer
-from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
+from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded, pack_sequences
 from fbg.runtime.indices import index_array, require_in_range
 from fbg.runtime.runner import Runner
 from fbg.threads import calling
@@ -20,7 +20,7 @@ Integers = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class ModelOutput:
-    """The result of `Model.forward`.
+    """The result of `Model.forward` and `Model.forward_image`.
 
     last_hidden_state: (batch, sequence, hidden) float32, zeros where the mask is 0.
     pooler_output: (batch, hidden) float32, or None if the checkpoint has no pooler.
@@ -68,6 +68,25 @@ class HiddenStates:
         with calling:
             for part in chunks(lengths[kept].tolist(), MAX_BATCH_TOKENS, rows):
                 self._run_rows(inputs, kept[part], hidden, pooled, num_threads)
+        return ModelOutput(hidden, pooled)
+
+    def run_rows(self, rows: Floats, num_threads: int) -> ModelOutput:
+        """Return the hidden states of pictures, which are given as rows of patches: (pictures,
+        tokens, numbers of a patch).
+        """
+        count, tokens, columns = rows.shape
+        hidden = np.empty((count, tokens, self._config.output_size), np.float32)
+        pooled = None
+        if self._has_pooler:
+            pooled = np.empty((count, self._config.hidden_size), np.float32)
+        places = [np.arange(tokens, dtype=np.int32)] * count
+        with calling:
+            for part in chunks([tokens] * count, MAX_BATCH_TOKENS, count):
+                outputs = [hidden[part].reshape(-1, hidden.shape[2])]
+                if pooled is not None:
+                    outputs.append(pooled[part])
+                given = rows[part].reshape(-1, columns)
+                self.runner.run(pack_sequences(places[part]), outputs, num_threads, inputs=[given])
         return ModelOutput(hidden, pooled)
 
     def _checked(

@@ -92,6 +92,9 @@ class Model(
         self._origin = origin
         self._num_threads = num_threads
         self._hidden_states = HiddenStates(network)
+        self._image_states = self._hidden_states
+        if network.image is not None:
+            self._image_states = HiddenStates(network.image)
         self._context = TaskContext(network, sentence, tokenizer, origin.directory, num_threads)
 
     @property
@@ -210,7 +213,8 @@ class Model(
         arenas                ... MiB  owned
         total                 ... MiB  ... MiB owned
         """
-        arenas = self._hidden_states.runner.arena_bytes + self._context.engines.arena_bytes
+        runners = {state.runner for state in (self._hidden_states, self._image_states)}
+        arenas = sum(runner.arena_bytes for runner in runners) + self._context.engines.arena_bytes
         network = self.network
         return MemoryReport.of(saved.tensors(network), network.derived, arenas, self.is_saved)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats, as_array, require_flag
 from fbg.errors import ModelError
-from fbg.model.forward import ModelOutput
+from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.towers.config import PictureConfig
 from fbg.networks.towers.input import PREPROCESSOR
@@ -47,6 +47,7 @@ class PictureMethods:
     """
 
     _context: TaskContext
+    _image_states: HiddenStates  # of the tower for pictures, if there is one
 
     def encode_image(
         self,
@@ -68,7 +69,7 @@ class PictureMethods:
         (1, 20)
         """
         normalize = require_flag(normalize_embeddings, "encode_image: normalize_embeddings")
-        rows, several = self._rows("encode_image", images, batch_size, "vector")
+        rows, several = self._rows("encode_image", images, batch_size)
         vectors = unit_rows(rows) if normalize else rows
         return vectors if several else vectors[0]
 
@@ -91,14 +92,8 @@ class PictureMethods:
             raise ValueError(
                 f"forward_image: pixel_values must be (batch, {shape}), got {values.shape}"
             )
-        engines, rows = self._context.engines, picture.rows(values.astype(np.float32))
-        hidden = self._compute(engines.picture("tokens"), rows)
-        states = np.stack(hidden) if hidden else np.zeros((0, picture.tokens, 0), np.float32)
-        tower = self._context.transformer.image or self._context.transformer
-        pooled = None
-        if tower.pooler is not None:
-            pooled = np.concatenate([*self._compute(engines.picture("pooler"), rows)])
-        return ModelOutput(states, pooled)
+        rows = picture.rows(values.astype(np.float32))
+        return self._image_states.run_rows(rows, self._context.num_threads)
 
     @property
     def image_size(self) -> tuple[int, int]:
@@ -123,7 +118,7 @@ class PictureMethods:
         head = require_head(context.transformer, context.directory, task)
         most = 1 if top_k == "best" else top_k
         most = None if most is None else require_count(f"{task}: top_k", most)
-        rows, several = self._rows(task, images, batch_size, "head")
+        rows, several = self._rows(task, images, batch_size, with_head=True)
         score = softmax if len(head.labels) > 1 else sigmoid
         results = [label_scores(score(row), head.labels, most) for row in rows]
         if not several:
@@ -161,7 +156,7 @@ class PictureMethods:
         encoder = Encoder(context, EncodeOptions(normalize_embeddings=True))
         texts = [template.replace("{}", label) for label in labels]
         words = run_steps(encoder.embed(texts), context.num_threads).astype(np.float64)
-        rows, several = self._rows(task, images, batch_size, "vector")
+        rows, several = self._rows(task, images, batch_size)
         factor, added = np.exp(np.float64(logits[0])), float(logits[1])
         is_sigmoid = context.config.model_type == "siglip"
         results: list[ImageZeroShotResult] = []
@@ -183,12 +178,12 @@ class PictureMethods:
         return picture
 
     def _rows(
-        self, method: str, images: object, batch_size: object, output: str
+        self, method: str, images: object, batch_size: object, *, with_head: bool = False
     ) -> tuple[Floats, bool]:
-        """Return the rows of pictures, and whether there are several."""
+        """Return the vectors of pictures, or what the head gives, and whether there are several."""
         picture, engines = self._picture(method), self._context.engines
         most = require_count(f"{method}: batch_size", batch_size)
-        engine = engines.head if output == "head" else engines.picture(output)
+        engine = engines.head if with_head else engines.picture
         pictures, several = _several(images)
         from fbg.vision.inputs import ImageInput  # here, as they need Pillow
         from fbg.vision.processing import fitted

@@ -16,7 +16,6 @@ from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.networks.dense import Dense, build_dense
-from fbg.networks.graph import build_pooler
 from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
@@ -74,22 +73,17 @@ class Engines:
                 del self._made[old]
         return engine
 
-    def picture(self, output: str) -> Engine:
-        """Return the tower for pictures. output: "vector", "tokens", all states, or "pooler"."""
+    @property
+    def picture(self) -> Engine:
+        """The tower for pictures with the pooling of its states to a vector."""
         tower = self._transformer.image or self._transformer
         config = tower.config
 
-        def behind(graph: Graph, hidden: Value) -> Value:
-            if output == "vector":
-                return tower.build_vector(graph, hidden, config.pooling)
-            if output == "pooler" and tower.pooler is not None:
-                return build_pooler(graph, hidden, tower.pooler)
-            return hidden
+        def pooled(graph: Graph, hidden: Value) -> Value:
+            return tower.build_vector(graph, hidden, config.pooling)
 
-        columns = config.dimension if output == "vector" else config.hidden_size
-        per_token = output == "tokens"
-        key = (f"picture {output}", 0, False)
-        return self._engine(key, behind, columns, per_token=per_token, tower=tower)
+        key = ("picture", 0, False)
+        return self._engine(key, pooled, config.dimension, per_token=False, tower=tower)
 
     @property
     def head(self) -> Engine:

@@ -70,6 +70,37 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     }
   }
 
+  // bfloat16, half to even, with a NaN made quiet (core/float16.h), in the lower half of x; with
+  // AVX2 in 32-bit lanes whose low half they are. A zmm needs t0 alone.
+  void to_bfloat16(const Vec& x, const Vec& t0, const Vec& t1, const Vec& t2) {
+    constexpr int kUnordered = 3, kDenormal = 0x20;
+    const Xbyak::Ymm half(x.getIdx());
+    Xbyak::Label by_hand, done;
+    if (converts_bfloat16_) {  // the instruction takes denormals for zeros
+      vfpclassps(k2, x, kDenormal);
+      kortestw(k2, k2);
+      jnz(by_hand, T_NEAR);
+      vcvtneps2bf16(half, x);
+      jmp(done, T_NEAR);
+    }
+    L(by_hand);
+    // bits + 0x7fff + (bits >> 16 & 1)
+    vpsrld(t0, x, 16);
+    bit_and(t0, t0, constant(1u));
+    vpaddd(t0, t0, constant(0x7fffu));
+    vpaddd(t0, t0, x);
+    if (zmm_) {
+      vcmpps(k2, x, x, kUnordered);
+      vpord(t0 | k2, x, constant(0x400000u));
+    } else {
+      bit_or(t1, x, constant(0x400000u));
+      blend_nan(t0, x, t1, t2);
+    }
+    vpsrld(x, t0, 16);
+    if (zmm_) vpmovdw(half, x);
+    L(done);
+  }
+
   // To an integer: 0 to the nearest, half to even; 1 down; 2 up; 3 toward zero.
   void round(const Vec& to, const Vec& from, std::uint8_t mode) {
     zmm_ ? vrndscaleps(to, from, mode) : vroundps(to, from, mode);

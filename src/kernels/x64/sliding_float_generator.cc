@@ -150,29 +150,11 @@ class SlidingFloatGenerator final : public SlidingLoop {
     }
   }
 
-  // As the stage Cast does it: the instruction takes denormals for zeros.
   void store_half(const Reg64& row, const Vec& x, int v) {
-    constexpr int kDenormal = 0x20;
-    const Vec sum = vec(weight_);
-    const Xbyak::Ymm half(x.getIdx());
+    const Vec scratch = vec(weight_);
+    to_bfloat16(x, scratch, scratch, scratch);
     const Address to = ptr[row + v * vector_bytes() / 2];
-    Xbyak::Label by_hand, done;
-    vfpclassps(k2, x, kDenormal);
-    kortestw(k2, k2);
-    jnz(by_hand);
-    vcvtneps2bf16(half, x);
-    jmp(done);
-    L(by_hand);  // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet
-    vpsrld(sum, x, 16);
-    bit_and(sum, sum, constant(1u));
-    vpaddd(sum, sum, constant(0x7fffu));
-    vpaddd(sum, sum, x);
-    vcmpps(k2, x, x, 3);
-    vpord(sum | k2, x, constant(0x400000u));
-    vpsrld(sum, sum, 16);
-    vpmovdw(half, sum);
-    L(done);
-    vmovdqu16(is_partial(v) ? to | k1 : to, half);
+    vmovdqu16(is_partial(v) ? to | k1 : to, Xbyak::Ymm(x.getIdx()));
   }
 
   void add_columns(int place, const Vec& values) {

@@ -81,26 +81,7 @@ struct Stages : StageEmitter {
       if (!as_.is_zmm()) as_.vpmovzxwd(x, half);
       return;
     }
-    Xbyak::Label by_hand, done;
-    if (as_.converts_bfloat16()) {  // the instruction takes denormals for zeros
-      constexpr int kDenormal = 0x20;
-      as_.vfpclassps(as_.k2, x, kDenormal);
-      as_.kortestw(as_.k2, as_.k2);
-      as_.jnz(by_hand, as_.T_NEAR);
-      as_.vcvtneps2bf16(half, x);
-      as_.jmp(done, as_.T_NEAR);
-    }
-    as_.L(by_hand);
-    // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet instead: see core/float16.h
-    as_.vpsrld(t0_, x, 16);
-    as_.bit_and(t0_, t0_, as_.constant(1u));
-    as_.vpaddd(t0_, t0_, as_.constant(0x7fffu));
-    as_.vpaddd(t0_, t0_, x);
-    as_.bit_or(t1_, x, as_.constant(0x400000u));
-    as_.blend_nan(t0_, x, t1_, t2_);
-    as_.vpsrld(x, t0_, 16);
-    if (as_.is_zmm()) as_.vpmovdw(half, x);
-    as_.L(done);
+    as_.to_bfloat16(x, t0_, t1_, t2_);
   }
 
   void requantize(const Vec& x, const StageCode& code) {
