@@ -11,7 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import Floats, require_integer
 from fbg.checkpoints.saved_directory import save_arguments
 from fbg.errors import named_arguments
 from fbg.graph.graph import Graph
@@ -262,6 +262,9 @@ class Model(
         """
         require_tower(self.config, "forward")
         return self._hidden_states.run(input_ids, attention_mask, token_type_ids, self.num_threads)
+
+    def _forward_rows(self, rows: Floats) -> ModelOutput:
+        return self._image_states.run_rows(rows, self.num_threads)
 
 
 def _load_and_cut(load: Callable[[], Model], max_length: int) -> Model:

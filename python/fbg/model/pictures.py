@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats, as_array, require_flag
 from fbg.errors import ModelError
-from fbg.model.forward import HiddenStates, ModelOutput
+from fbg.model.forward import ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.towers.config import PictureConfig
 from fbg.networks.towers.input import PREPROCESSOR
@@ -47,7 +47,6 @@ class PictureMethods:
     """
 
     _context: TaskContext
-    _image_states: HiddenStates  # of the tower for pictures, if there is one
 
     def encode_image(
         self,
@@ -92,8 +91,11 @@ class PictureMethods:
             raise ValueError(
                 f"forward_image: pixel_values must be (batch, {shape}), got {values.shape}"
             )
-        rows = picture.rows(values.astype(np.float32))
-        return self._image_states.run_rows(rows, self._context.num_threads)
+        return self._forward_rows(picture.rows(values.astype(np.float32)))
+
+    def _forward_rows(self, rows: Floats) -> ModelOutput:
+        """Run the tower for pictures on rows of patches."""
+        raise NotImplementedError
 
     @property
     def image_size(self) -> tuple[int, int]:
