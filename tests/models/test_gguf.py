@@ -125,6 +125,16 @@ def test_blocks_stand_for_what_the_package_says(tmp_path: Path, kind: str) -> No
     np.testing.assert_allclose(given, expected, atol=0.2 if kind == "Q4_0" else 0)
 
 
+@pytest.mark.parametrize(("kind", "kept"), [("Q4_0", "'int4' would keep"), ("Q4_1", "no dtype")])
+def test_what_becomes_of_codes_in_another_dtype_is_said(
+    tmp_path: Path, kind: str, kept: str
+) -> None:
+    config, tensors = wide_model()
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), quantized(tensors, kind)[0])
+    with pytest.warns(UserWarning, match=f"quantized again, because dtype is 'int8'; {kept}"):
+        fbg.load(path, dtype="int8")
+
+
 def test_codes_of_four_bits_are_kept(tmp_path: Path) -> None:
     config, tensors = wide_model()
     stored, _ = quantized(tensors, "Q4_0")

@@ -77,9 +77,10 @@ def choose_stored(
     if asked is None:
         _warn(directory, len(stored.dequantized), count, stored.method)
     elif asked in QUANTIZED:
+        way_out = "no dtype keeps" if own is None else f"{own!r} would keep"
         warnings.warn(
             f"{directory}: weights that are quantized already ({stored.method}) are quantized "
-            f"again, because dtype is {asked!r}; {own or 'float32'!r} would keep them as they are",
+            f"again, because dtype is {asked!r}; {way_out} them as they are",
             UserWarning,
             stacklevel=2,
         )
