@@ -13,7 +13,7 @@ import fbg
 from fbg.networks.towers.tensors import bicubic_weights
 from fbg.reports.facts import model_facts
 from helpers.formulas import cosines
-from helpers.tiny_bert import change_json
+from helpers.tiny_bert import change_json, write_json, write_modules
 from helpers.tiny_towers import (
     CLASSIFIERS,
     CONFIGS,
@@ -62,6 +62,28 @@ def test_texts_are_in_the_same_space(tmp_path: Path, name: str) -> None:
         assert one["scores"] == sorted(one["scores"], reverse=True)
     one = model.zero_shot_classify_image(pictures()[0], "cat, dog")
     assert sorted(one["labels"]) == ["cat", "dog"]
+
+
+def test_a_module_of_sentence_transformers_may_hold_a_tower(tmp_path: Path) -> None:
+    golden = tiny_tower("clip")[2]
+    write_tiny_tower(tmp_path / "0_CLIPModel", "clip")
+    write_modules(tmp_path, ("CLIPModel", "0_CLIPModel"))
+    model = fbg.load(tmp_path)
+    close(model.encode(list(TEXTS)), golden["texts"])
+    close(model.encode_image(pictures()), golden["vectors"])
+    write_modules(tmp_path, ("CLIPModel", "0_CLIPModel"), ("Normalize", "1_Normalize"))
+    features = {"method_output_name": "pooler_output"}
+    modality = {kind: {"method": f"get_{kind}_features", **features} for kind in ("text", "image")}
+    settings = {"modality_config": modality, "module_output_name": "sentence_embedding"}
+    write_json(tmp_path / "0_CLIPModel" / "sentence_bert_config.json", settings)
+    model = fbg.load(tmp_path)
+    model.save(tmp_path / "saved")
+    for each in (model, fbg.load(tmp_path / "saved")):
+        for rows, wanted in (
+            (each.encode(list(TEXTS)), golden["texts"]),
+            (each.encode_image(pictures()), golden["vectors"]),
+        ):
+            close(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True))
 
 
 def test_a_classifier_has_the_labels_of_transformers(tmp_path: Path) -> None:

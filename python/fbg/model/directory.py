@@ -18,7 +18,7 @@ SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "*chat_template.jinja
 ADAPTERS = ("*/adapter_config.json", "*/adapter_model.safetensors")
 HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # bge-m3 and ColBERT
 # Modules with weights: static embeddings, encoders in a folder, and modules behind an encoder.
-ENCODERS = ("StaticEmbedding", "Transformer", "MLMTransformer")
+ENCODERS = ("StaticEmbedding", "Transformer", "MLMTransformer", "CLIPModel")
 BESIDE = ("Dense", "SparseStaticEmbedding")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
-from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.files import read_optional, read_settings
 from fbg.checkpoints.settings import Settings
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
@@ -48,9 +48,7 @@ def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
             "in_features", f"{inputs}, the number of outputs of the module before it"
         )
     outputs = settings.size("out_features")
-    for key in ("module_input_name", "module_output_name"):
-        if settings.get(key) is not None:
-            settings.choice(key, (of,))
+    _require_feature(settings, of)
     if settings.flag("use_residual"):
         raise settings.error("use_residual", "false")
     has_bias = settings.flag("bias", default=True)
@@ -63,6 +61,19 @@ def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
         bias = checkpoint.tensor("linear.bias", outputs)
     checkpoint.require_all_read()
     return Dense(Linear("dense", weight, bias), outputs, activation)
+
+
+def read_normalize(directory: Path, of: str = SENTENCE) -> None:
+    """Read the folder of a Normalize module, where settings may lack; arguments as above."""
+    settings = read_optional(directory / "config.json")
+    _require_feature(settings, of)
+    require_known_settings(settings, "Normalize")
+
+
+def _require_feature(settings: Settings, of: str) -> None:
+    for key in ("module_input_name", "module_output_name"):
+        if settings.get(key) is not None:
+            settings.choice(key, (of,))
 
 
 def build_dense(graph: Graph, x: Value, dense: Dense) -> Value:

@@ -140,11 +140,10 @@ def read_pair_activation(settings: Settings, *, nested: str = "") -> str | None:
 
     nested: the key of the object that may hold it; "": the settings themselves do.
     """
-    key, values = "activation_fn", settings.values()
+    key = nested or "activation_fn"
+    name = settings.get(key)
     if nested:
-        section = settings.get(nested)
-        key, values = nested, section if isinstance(section, dict) else {}
-    name = values.get("activation_fn")
+        name = name.get("activation_fn") if isinstance(name, dict) else None
     if name is None and nested:
         key = "sbert_ce_default_activation_function"  # before version 4
         name = settings.get(key)

@@ -1,4 +1,5 @@
-"""What config.json and checkpoints may hold that no result depends on, and why: for all families.
+"""What settings and checkpoints may hold that no result depends on, and why: for all families, and
+for the files of sentence-transformers.
 
 Everything else that nothing has read is refused by its name, or reported: a model whose settings or
 tensors fbg does not know would compute something else than its authors meant.
@@ -51,7 +52,7 @@ KEYS = {
         pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type
         classifier_dropout* emb_pooler sentiment* custom_intermediate*""",
 }
-# The same for keys that mean something else, or something at all, in other families.
+# The same for keys that mean something else, or something at all, in other families or files.
 FAMILY_KEYS = {
     "bert": "directionality",
     "albert": "down_scale_factor gap_size net_structure_type num_memory_blocks",
@@ -87,22 +88,31 @@ FAMILY_KEYS = {
         lr_* num_steps num_train_* train_* val_* eval_* save_* warmup_ratio root_dir log_dir
         prev_path freeze_token_rep model_name num_post_fusion_layers neg_spans_ratio represent_spans
         masking max_grad_norm optimizer_type weight_decay_*""",
+    "modules.json": "idx kwargs",
+    "router_config.json": "default_route allow_empty_key",  # callers say which kind a text is
+    "config_sentence_transformers.json": "__version__ similarity_fn_name",  # callers choose it
+    # How batches are made, and inputs other than texts.
+    "sentence_bert_config.json": """
+        trust_remote_code revision code_revision token use_fast padding* pad_to_multiple_of return_*
+        logits_to_keep truncation image audio video message *+* chat_template""",
+    "SpladePooling": "word_embedding_dimension embedding_dimension chunk_size",
+    "SparseStaticEmbedding": "frozen",
     "jina_embeddings_v3": "lora_* load_trained_adapters task_instructions",
     "xlm-roberta-flash": "lora_* load_trained_adapters task_instructions use_reg_tokens",
 }
 # How words begin, and whole words, by which a key is known to change results.
 STEMS = """
-    activat adapter alibi attention attn bias bidirection block bucket causal chunk clip conv cross
-    decoder depth dilat embed expert factor feature ffn freq gate gating geglu group head hidden
-    inner intermediate kernel latent layer lora mask mlp multipl norm parallel parametri patch pool
-    position proj prun qk quant ratio relat residual rms rope rotary router scal segment share
-    sharing skip sliding smooth softcap softmax sparse sparsity stride swiglu theta tie tying token
-    truncat vocab weight window"""
+    activat adapter alibi attention attn bias bidirection block bucket causal chunk clip conv
+    cross decoder depth dilat embed expan expert factor feature ffn freq gate gating geglu group
+    head hidden inner intermediate kernel latent layer lora mask mlp multipl norm parallel
+    parametri patch pool position prefix proj prompt prun qk quant ratio relat residual rms rope
+    rotary rout scal segment share sharing skip sliding smooth softcap softmax sparse sparsity
+    stride swiglu theta tie tying token truncat vocab weight window"""
 WORDS = "act alpha att beta cap dim dims eps glu kv kind mode moe n num offset pos size"
 # Values that turn a thing off, whatever it is; and where false says that something is changed.
 OFF: tuple[Any, ...] = (None, False, 0, "", "none", [], {})
 ONE = re.compile(r"factor|scal|multiplier|ratio|temperature|pretraining_tp")
-TURNED_OFF = re.compile(r"causal|scale|decoder|use_cache")
+TURNED_OFF = re.compile(r"causal|scale|decoder|use_cache|special_tokens")
 
 # Patterns of tensors, without the prefix of the encoder, by the reason for which they may be left.
 # Those of the heads of a family may be left, too, if config.json names another one or none.

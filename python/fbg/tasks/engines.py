@@ -75,15 +75,18 @@ class Engines:
 
     @property
     def picture(self) -> Engine:
-        """The tower for pictures with the pooling of its states to a vector."""
+        """The tower for pictures with the pooling of its states to a vector, and the modules that
+        follow.
+        """
         tower = self._transformer.image or self._transformer
-        config = tower.config
+        sentence = self._sentence
 
         def pooled(graph: Graph, hidden: Value) -> Value:
-            return tower.build_vector(graph, hidden, config.pooling)
+            x = tower.build_vector(graph, hidden, tower.config.pooling)
+            return _projected(graph, x, sentence.dense, sentence.normalize)
 
         key = ("picture", 0, False)
-        return self._engine(key, pooled, config.dimension, per_token=False, tower=tower)
+        return self._engine(key, pooled, self.dimension, per_token=False, tower=tower)
 
     @property
     def head(self) -> Engine:

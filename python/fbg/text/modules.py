@@ -12,10 +12,26 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.files import folder_within, is_model_file, read_json, read_settings
+from fbg.checkpoints.files import (
+    folder_within,
+    is_model_file,
+    read_json,
+    read_optional,
+    read_settings,
+)
+from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
+from fbg.networks.config import EncoderConfig
+from fbg.networks.unread import require_known_settings
 
 MODULES, ROUTER = "modules.json", "router_config.json"
+# Settings of the encoder as a module; old releases named the file by the family.
+OWN = tuple(
+    f"sentence_{family}_config.json"
+    for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+
+TASKS = ("feature-extraction", "sequence-classification", "text-generation", "fill-mask")
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
 QUANTIZER = "FlexibleQuantizer"  # of pplx-embed, whose directory has the code
@@ -23,6 +39,7 @@ ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize", QUAN
 # Modules that replace another one, in other kinds of models.
 INSTEAD_OF = {
     "MLMTransformer": "Transformer",
+    "CLIPModel": "Transformer",
     "SpladePooling": "Pooling",
     "StaticEmbedding": "Transformer",
     "LogitScore": "Pooling",
@@ -74,11 +91,12 @@ def read_modules(directory: Path) -> Modules:
     if not isinstance(modules, list):
         raise ModelError(f"{path}: must hold a JSON array, got {type(modules).__name__}")
     listed, table, router = [], None, None
-    for module in modules:
-        fields = module if isinstance(module, dict) else {}
+    for n, module in enumerate(modules):
+        fields = Settings(path, module if isinstance(module, dict) else {}, f"[{n}].")
         kind, folder = fields.get("type"), fields.get("path")
         if not isinstance(kind, str) or not isinstance(folder, str):
             raise ModelError(f"{path}: every module must have a type and a path, got {module!r}")
+        require_known_settings(fields, MODULES)
         named, folder = _kind(kind), folder_within(path, directory, folder)
         if named == "Router":
             if router is not None:
@@ -90,6 +108,41 @@ def read_modules(directory: Path) -> Modules:
             listed.append((named, folder))
     _check_order(path, [kind for kind, _ in listed])
     return Modules(tuple(listed), table, router)
+
+
+def read_encoder_settings(directory: Path, modules: Modules) -> Settings:
+    """Return the settings of the encoder, which may have none; raises ModelError."""
+    paths = [directory / modules.encoder / name for name in OWN]
+    return read_optional(next(filter(is_model_file, paths), paths[0]))
+
+
+def require_known_outputs(settings: Settings, config: EncoderConfig, templated: bool) -> None:
+    """Raise ModelError for an encoder that reads or returns something else than in fbg.
+
+    templated: a chat template is put around texts.
+    """
+    if settings.get("tokenizer_name_or_path") is not None:
+        raise settings.error("tokenizer_name_or_path", "null")
+    for name in ("model_args", "model_kwargs", "config_args", "config_kwargs"):
+        settings.section(name)
+    processing, inputs = settings.section("processing_kwargs"), settings.section("modality_config")
+    for section in (processing.section("common"), processing.section("text")):
+        if section.get("max_length") is not None:
+            raise section.error("max_length", "null")
+    # The code of towers returns vectors of whole texts and pictures.
+    whole = config.picture is not None or config.image is not None or config.vector_size > 0
+    if inputs.values() and "text" not in inputs and not templated and config.picture is None:
+        raise settings.error("modality_config", "an object with text")
+    text = inputs.section("text")
+    tokens = ("token_embeddings", "causal_logits", "scores")
+    for section, key, known in (
+        (text, "method", ("get_text_features",) if whole else ("forward",)),
+        (text, "method_output_name", ("pooler_output", "last_hidden_state", "logits")[not whole :]),
+        (settings, "module_output_name", ("sentence_embedding",) if whole else tokens),
+        (settings, "transformer_task", TASKS),
+    ):
+        if section.get(key) is not None:
+            section.choice(key, known)
 
 
 def _read_router(directory: Path, folder: str) -> tuple[list[tuple[str, str]], str | None]:
@@ -111,6 +164,8 @@ def _read_router(directory: Path, folder: str) -> tuple[list[tuple[str, str]], s
         ]
         return [(kind, place) for kind, place in found if kind != NOTHING]
 
+    settings.section("parameters")
+    require_known_settings(settings.replaced(types=None, structure=None), ROUTER)
     if set(structure.values()) != {"query", "document"}:
         raise settings.error("structure", "an object with the routes query and document")
     queries, documents = modules("query"), modules("document")

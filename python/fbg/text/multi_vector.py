@@ -16,7 +16,8 @@ from pathlib import Path
 from fbg.checkpoints.files import read_optional, read_settings
 from fbg.checkpoints.settings import Settings
 from fbg.networks.config import EncoderConfig
-from fbg.networks.dense import TOKENS, Dense, read_dense
+from fbg.networks.dense import TOKENS, Dense, read_dense, read_normalize
+from fbg.networks.unread import require_known_settings
 from fbg.text.modules import Modules
 
 PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
@@ -63,13 +64,18 @@ class MultiVector:
 
 
 def read_multi_vector(
-    directory: Path, config: EncoderConfig, modules: Modules, max_length: int
+    directory: Path,
+    config: EncoderConfig,
+    modules: Modules,
+    settings: Settings,
+    own: Settings,
+    max_length: int,
 ) -> MultiVector | None:
     """Return the settings of a model that has a vector for every token, None for any other.
 
-    max_length: used if no other limit is set. Raises ModelError.
+    settings: of the whole model. own: of the encoder. max_length: used if no other limit is set.
+    Raises ModelError.
     """
-    settings = read_optional(directory / "config_sentence_transformers.json")
     kind, folders = settings.get("model_type"), dict(modules.listed)
     if config.tasks.kind == "HF_ColBERT" and not modules.listed:
         return _of_artifact(directory / ARTIFACT, max_length)
@@ -80,6 +86,8 @@ def read_multi_vector(
         if name == "Dense":
             dense.append(read_dense(directory / folder, width, TOKENS))
             width = dense[-1].outputs
+        elif name == "Normalize":
+            read_normalize(directory / folder, TOKENS)
     prompts = settings.section("prompts")
     if kind == PYLATE:
         return _of_pylate(settings, tuple(dense), prompts, max_length)
@@ -91,7 +99,7 @@ def read_multi_vector(
         tasks = _names(mask, "skiplist_tasks", tasks)
         if mask.get("keep_only_token_ids") is not None:
             raise mask.error("keep_only_token_ids", "null")
-    own = read_optional(directory / modules.encoder / "sentence_bert_config.json")
+        require_known_settings(mask, MASK)
     return MultiVector(
         tuple(dense),
         "Normalize" in folders,
@@ -129,6 +137,8 @@ def _of_artifact(path: Path, max_length: int) -> MultiVector:
     for kind, key, default in (("query", "query_maxlen", 32), ("document", "doc_maxlen", None)):
         given = metadata.get(key) is not None
         lengths[kind] = min(metadata.size(key) if given else default or max_length, max_length)
+    for key, known in (("similarity", "cosine"), ("interaction", "colbert")):
+        metadata.choice(key, (known,), default=known)
     return MultiVector(
         (),
         True,

@@ -77,13 +77,13 @@ class PairTemplate:
 
 
 def read_pair_template(
-    directory: Path, prompt: str | None, *, is_qwen3: bool
+    directory: Path, settings: Settings, prompt: str | None, *, is_qwen3: bool
 ) -> PairTemplate | None:
     """Return the template of a reranker, None if it has none; raises ModelError.
 
-    directory: with the files of the decoder. prompt: the default prompt of the model.
-    is_qwen3: Qwen3-Reranker without a module for scores, whose chat template is for
-    conversations.
+    directory: with the files of the decoder. settings: of the decoder as a module. prompt: the
+    default prompt of the model. is_qwen3: Qwen3-Reranker without a module for scores, whose chat
+    template is for conversations.
     """
     if is_qwen3:
         return PairTemplate(directory, "", {}, prompt)
@@ -102,20 +102,19 @@ def read_pair_template(
             source = read_regular(path).decode("utf-8")
         except (OSError, UnicodeError) as error:
             raise ModelError(f"{path}: {error}") from None
-    given = directory / "sentence_bert_config.json"
-    settings = read_optional(given)
     message = settings.section("modality_config").get("message")
     if source is None and message is not None:
         raise ModelError(
-            f"{given}: modality_config has message, which requires a chat template: neither "
-            "chat_template.jinja nor chat_template in tokenizer_config.json is there"
+            f"{settings.path}: modality_config has message, which requires a chat template: "
+            "neither chat_template.jinja nor chat_template in tokenizer_config.json is there"
         )
     if source is None:
         return None
     if not isinstance(source, str) or not source:
         found = Settings(path, {"chat_template": source})
         raise found.error("chat_template", "a string that is not empty")
-    options.update(settings.section("processing_kwargs").section("chat_template").values())
+    given = settings.section("processing_kwargs").section("chat_template")
+    options.update({key: given.get(key) for key in given.values()})
     options.pop("restore_suffix", None)
     form = message.get("format") if isinstance(message, dict) else None
     return _usable(PairTemplate(path, source, options, prompt), form)

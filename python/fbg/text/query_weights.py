@@ -17,6 +17,7 @@ import numpy.typing as npt
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import read_optional
 from fbg.errors import ModelError
+from fbg.networks.unread import require_known_settings
 from fbg.text.tokenization import TextTokenizer
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
@@ -45,9 +46,12 @@ def read_query_weights(folder: Path, vocabulary: int) -> QueryWeights:
     settings = read_optional(folder / "config.json")
     if settings.get("path") is not None:
         raise settings.error("path", "null, as weights are read from the folder of the module")
+    require_known_settings(settings, "SparseStaticEmbedding")
     if not (folder / TOKENIZER).is_file():
         raise ModelError(f"{folder / TOKENIZER}: no such file, which queries are split by")
-    weights = Checkpoint(folder, "weight").tensor("weight", vocabulary)
+    checkpoint = Checkpoint(folder, "weight")
+    weights = checkpoint.tensor("weight", vocabulary)
+    checkpoint.require_all_read()
     longest = read_model_max_length(folder / TOKENIZER_CONFIG)
     longest = LONGEST if longest is None else min(longest, LONGEST)
     return QueryWeights(weights, TextTokenizer(folder / TOKENIZER, longest, special_tokens=False))

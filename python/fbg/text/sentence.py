@@ -14,13 +14,22 @@ from fbg.checkpoints.files import is_model_file, read_optional, read_settings
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
-from fbg.networks.dense import Dense, dense_files, read_dense
+from fbg.networks.dense import Dense, dense_files, read_dense, read_normalize
 from fbg.networks.gliner import GLINER
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
 from fbg.networks.towers.input import PREPROCESSOR, PROCESSOR
 from fbg.networks.unread import require_known_settings
-from fbg.text.modules import MODULES, QUANTIZER, ROUTER, Modules, read_modules
+from fbg.text.modules import (
+    MODULES,
+    OWN,
+    QUANTIZER,
+    ROUTER,
+    Modules,
+    read_encoder_settings,
+    read_modules,
+    require_known_outputs,
+)
 from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
 from fbg.text.pair_template import CHAT_TEMPLATE, PairTemplate, read_pair_template
 from fbg.text.query_weights import (
@@ -42,7 +51,6 @@ MODES = {
 }
 SUPPORTED = tuple(MODES.values())
 
-SETTINGS = "sentence_bert_config.json"
 PROMPTS, TOKENIZER = "config_sentence_transformers.json", "tokenizer_config.json"
 
 
@@ -83,12 +91,13 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     the family, mostly the mean.
     """
     modules = read_modules(directory)
-    max_length, lowercase = _read_length(directory / modules.encoder, config)
-    prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
+    shared, own = read_optional(directory / PROMPTS), read_encoder_settings(directory, modules)
+    max_length, lowercase = _read_length(own, config)
+    prompts, default_prompt_name = _read_prompts(shared)
     pooling, normalize, dense, width = config.pooling, False, [], config.dimension
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
-    multi_vector = read_multi_vector(directory, config, modules, max_length)
+    multi_vector = read_multi_vector(directory, config, modules, shared, own, max_length)
     for kind, folder in modules.listed if multi_vector is None else ():
         if kind == "Pooling":
             settings = read_settings(directory / folder / "config.json")
@@ -98,18 +107,23 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
             if pooling == "weightedmean" and not include_prompt:
                 raise settings.error("include_prompt", "true where tokens count by their place")
         elif kind == "SpladePooling":
-            splade = _splade(read_settings(directory / folder / "config.json"))
+            settings = read_settings(directory / folder / "config.json")
+            splade = _splade(settings)
+            require_known_settings(settings, kind)
         elif kind == "LogitScore":
-            tokens = _score_tokens(read_settings(directory / folder / "config.json"), config)
+            settings = read_settings(directory / folder / "config.json")
+            tokens = _score_tokens(settings, config)
+            require_known_settings(settings, kind)
         elif kind == "Dense":
             dense.append(read_dense(directory / folder, width))
             width = dense[-1].outputs
         elif kind == "Normalize":
+            read_normalize(directory / folder)
             normalize = True
     if isinstance(config, StaticConfig) and config.normalize is not None:
         normalize = config.normalize
     prompt = None if default_prompt_name is None else prompts[default_prompt_name]
-    return SentenceConfig(
+    result = SentenceConfig(
         pooling,
         normalize,
         max_length,
@@ -121,12 +135,16 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         modules.folder(QUANTIZER) is not None,
         splade,
         tokens,
-        read_pair_activation(read_optional(directory / PROMPTS)),
-        _read_template(directory, modules.encoder, config, bool(tokens), prompt),
+        read_pair_activation(shared),
+        _read_template(directory, modules.encoder, config, own, bool(tokens), prompt),
         multi_vector,
         read_token_heads(directory, config),
         _read_query_weights(directory, config, modules),
     )
+    require_known_outputs(own, config, result.template is not None)
+    require_known_settings(own, OWN[0])
+    require_known_settings(shared, PROMPTS)
+    return result
 
 
 def _read_query_weights(
@@ -141,12 +159,17 @@ def _read_query_weights(
 
 
 def _read_template(
-    directory: Path, encoder: str, config: EncoderConfig, scores: bool, prompt: str | None
+    directory: Path,
+    encoder: str,
+    config: EncoderConfig,
+    settings: Settings,
+    scores: bool,
+    prompt: str | None,
 ) -> PairTemplate | None:
     is_qwen3 = is_first_qwen3_reranker(directory, config)
     if not scores and not is_qwen3:
         return None
-    return read_pair_template(directory / encoder, prompt, is_qwen3=is_qwen3)
+    return read_pair_template(directory / encoder, settings, prompt, is_qwen3=is_qwen3)
 
 
 def is_first_qwen3_reranker(directory: Path, config: EncoderConfig) -> bool:
@@ -171,21 +194,22 @@ def _score_tokens(settings: Settings, config: EncoderConfig) -> tuple[int, ...]:
     return tuple(settings.size(key, at_least=0) for key in keys)
 
 
-def _read_length(directory: Path, config: EncoderConfig) -> tuple[int, bool]:
+def _read_length(settings: Settings, config: EncoderConfig) -> tuple[int, bool]:
     """Return the tokens at which sentences are cut, and whether they are lower-cased first."""
     if isinstance(config, StaticConfig):
         return config.max_length, False
-    settings = read_optional(directory / SETTINGS)
     lowercase, longest = settings.flag("do_lower_case"), None
-    if settings.get("max_seq_length") is not None:
+    for section in (settings.section("tokenizer_args"), settings.section("processor_kwargs")):
+        if section.get("model_max_length") is not None:
+            longest = section.size("model_max_length")
+    if longest is None and settings.get("max_seq_length") is not None:
         longest = settings.size("max_seq_length")
     if longest is None:
-        longest = read_model_max_length(directory / TOKENIZER)
+        longest = read_model_max_length(settings.path.parent / TOKENIZER)
     return config.max_length if longest is None else min(longest, config.max_length), lowercase
 
 
-def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
-    settings = read_optional(path)
+def _read_prompts(settings: Settings) -> tuple[Mapping[str, str], str | None]:
     prompts, default = settings.get("prompts") or {}, settings.get("default_prompt_name")
     if not isinstance(prompts, dict) or not all(isinstance(p, str) for p in prompts.values()):
         raise settings.error("prompts", "an object of strings")
@@ -200,11 +224,11 @@ def sentence_files(directory: Path) -> list[str]:
     files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, GLINER, "config.json"]
     if modules.router is not None:
         files.append(modules.router)
-    own = ("config.json", "tokenizer.json", SETTINGS, TOKENIZER, CHAT_TEMPLATE)
+    own = ("config.json", "tokenizer.json", *OWN, TOKENIZER, CHAT_TEMPLATE)
     for name in (*own, PREPROCESSOR, PROCESSOR):
         files.append(str(Path(modules.encoder) / name))
     for kind, folder in modules.listed:
-        if Modules.place(kind) == "Pooling" or kind == "MultiVectorMask":
+        if Modules.place(kind) == "Pooling" or kind in ("MultiVectorMask", "Normalize"):
             files.append(f"{folder}/config.json")
         elif kind == "Dense":
             files += dense_files(folder)
