@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -40,6 +41,23 @@ def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
     for threads in (1, 2):
         y = fbg.conv(x, wc, zero_point=9, algorithm="flattened_rows", num_threads=threads)
         np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("outputs", [10, 16, 48, 100])
+def test_tiles_of_every_height(outputs: int) -> None:
+    # Kernels skip the gap after each line of the output by a mask of rows, in steps of some rows.
+    rng = np.random.default_rng(4)
+    w = rng.integers(-128, 128, (outputs, 128, 1, 3), np.int8)
+    padding = ((0, 0), (1, 1))
+    integers = fbg.PackedConv(w, padding=padding)
+    floats = fbg.PackedConv(w.astype(np.float32), padding=padding, dtype="bfloat16")
+    for width in range(2, 40):
+        x = rng.integers(0, 256, (1, 1, width, 128), np.uint8)
+        expected = fbg.conv(x, integers, algorithm="im2col")
+        for wc, image in ((integers, x), (floats, x.astype(ml_dtypes.bfloat16))):
+            for algorithm in wc.algorithms(image.shape, x_dtype=image.dtype):
+                y = fbg.conv(image, wc, algorithm=algorithm.name)
+                np.testing.assert_array_equal(y, expected, f"{algorithm.name} of {width} pixels")
 
 
 @pytest.mark.parametrize("outputs", [16, 33, 64])

@@ -20,11 +20,7 @@ class AmxCode : public SimdAssembler {
         vectors_(key.vectors),
         row_tiles_(rows_ > kTileRows ? 2 : 1) {}
 
-  // Picked rows are counted in steps, which must be powers of two for that.
-  bool fits() const {
-    return rows_ <= 2 * kTileRows && row_tiles_ * vectors_ <= kSumTiles &&
-           (!key_.row_mask || std::has_single_bit(static_cast<unsigned>(step_rows())));
-  }
+  bool fits() const { return rows_ <= 2 * kTileRows && row_tiles_ * vectors_ <= kSumTiles; }
 
   // Writes the whole kernel.
   void generate();
@@ -88,9 +84,12 @@ class AmxCode : public SimdAssembler {
     return key_.num_stages == 0 && !key_.masked && !key_.row_mask &&
            key_.caching != Caching::streams_c;
   }
-  // Rows that are finished together while a block of k-groups is multiplied.
+  // Rows that are finished together while a block of k-groups is multiplied. Picked rows are
+  // counted in steps by shifts.
   int step_rows() const {
-    return std::min(kStepVectors / static_cast<int>(std::bit_ceil(unsigned(vectors_))), rows_);
+    const auto rows = static_cast<unsigned>(
+        std::min(kStepVectors / static_cast<int>(std::bit_ceil(unsigned(vectors_))), rows_));
+    return static_cast<int>(key_.row_mask ? std::bit_floor(rows) : rows);
   }
 
   int row_bytes() const { return vectors_ * kTileBytes; }  // of sums in the frame
