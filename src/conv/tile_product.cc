@@ -110,9 +110,12 @@ class TileProduct final : public ConvStep {
       a_->find_rows(run, n, tiles, t.padding, t.scratch, t.rows, t.segments);
       for (std::int64_t group = 0; group < a_->geometry.groups; ++group) {
         if (corrected_rows_ > 0) sum_rows(run.image_zero_point(n), tiles.size(), group, t);
-        for_each_column_group(
-            a_->tile, a_->tiles.largest, share.cols,
-            [&](const ColumnGroup& columns) { run_columns(tiles.size(), group, columns, t); });
+        // The first block reads weights that are not near, unlike those after it.
+        const std::int64_t fetched = i == share.rows.begin ? share.cols.end : 0;
+        for_each_column_group(a_->tile, a_->tiles.largest, share.cols,
+                              [&](const ColumnGroup& columns) {
+                                run_columns(tiles.size(), group, columns, fetched, t);
+                              });
       }
       i = end;
     }
@@ -141,6 +144,10 @@ class TileProduct final : public ConvStep {
     const ColumnGroup& group;
     std::int64_t channel, a_offset;  // the first channel of C, bytes to the first one of A
     const std::int32_t* b_sums;
+    const std::byte* panel;
+    // What is left of the next panel, which tiles fetch into the L2. Without it they fetch rows of
+    // the next tile, or nothing that is not near.
+    const std::byte *fetched = nullptr, *fetched_end = nullptr;
     TileArgs args{};
   };
 
@@ -215,17 +222,24 @@ class TileProduct final : public ConvStep {
     }
   }
 
-  // Multiplies all tiles of a block by one group of columns, whose panels stay near.
+  // Multiplies all tiles of a block by one group of columns, whose panels stay near, and fetches
+  // the panel of the next columns if they are before `fetched`.
   void run_columns(std::int64_t tiles, std::int64_t group, const ColumnGroup& columns,
-                   Thread& t) const noexcept {
-    const std::int64_t col = columns.col;
+                   std::int64_t fetched, Thread& t) const noexcept {
+    const std::int64_t col = columns.col, next = col + columns.columns;
     const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(group)];
-    const std::byte* const panel = b.panels() + col / kPanelColumns * panel_bytes_ +
-                                   col % kPanelColumns * (group_bytes_ / kPanelColumns);
+    const auto panel_of = [&](std::int64_t column) {
+      return b.panels() + column / kPanelColumns * panel_bytes_ +
+             column % kPanelColumns * (group_bytes_ / kPanelColumns);
+    };
+    const std::byte* const panel = panel_of(col);
     Columns c{columns, group * outputs_ + col, a_offset(group),
-              b.col_offsets() ? b.col_offsets() + col : nullptr};
+              b.col_offsets() ? b.col_offsets() + col : nullptr, panel};
+    if (next < fetched) {
+      c.fetched = panel_of(next);
+      c.fetched_end = c.fetched + panel_bytes_;
+    }
     c.args.columns = columns.columns;
-    c.args.prefetch = is_unit_ ? nullptr : panel;
     if (terms_ > 0) {
       c.args.b_scale = t.terms.scale + group * padded_ + col;
       c.args.col_offsets = t.terms.offset + group * padded_ + col;
@@ -261,6 +275,8 @@ class TileProduct final : public ConvStep {
       args.key = &kernel.key;
       args.set_blocks({t.pairs + runs.begin, static_cast<std::size_t>(runs.size())});
       args.b_sums = part == 0 ? c.b_sums : nullptr;
+      std::int64_t groups = 0;
+      for (std::int64_t r = runs.begin; r < runs.end; ++r) groups += depth_runs[r].groups;
       std::byte* sums = t.sums;
       for (std::int64_t i = indices.begin; i < indices.end; ++i) {
         const TileRows& rows = t.rows[i];
@@ -271,7 +287,13 @@ class TileProduct final : public ConvStep {
           t.pairs[r].a = segment.data + depth_runs[r].offset + c.a_offset;
           t.pairs[r].lda = segment.lda;
         }
-        if (a_->fetches_rows && i + 1 < count) args.prefetch = segments[1].data;
+        args.prefetch = is_unit_ ? nullptr : c.panel;
+        if (c.fetched < c.fetched_end) {
+          args.prefetch = c.fetched;
+          c.fetched += a_->tile.format.fetched_bytes(groups);
+        } else if (a_->fetches_rows && i + 1 < count) {
+          args.prefetch = segments[1].data;
+        }
         args.row_terms = t.row_terms + i * corrected_rows_;
         if (last_part_ > 0) {
           args.c = args.partial = std::exchange(sums, sums + sum_bytes());

@@ -80,7 +80,7 @@ class SourceOfA {
   std::int64_t block_tiles = 1;  // the most tiles that find_rows() is called for
   std::int64_t segments = 1;     // of a tile
   std::int64_t padding_bytes = 0, scratch_bytes = 0;
-  bool fetches_rows = false;                 // of the next tile, rather than panels
+  bool fetches_rows = false;                 // of the next tile, once weights are near
   std::vector<const PackedMatrix*> weights;  // by group
   DepthPlan depth;
 
