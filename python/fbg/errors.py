@@ -19,6 +19,7 @@ EXTRAS = {
     **dict.fromkeys(("onnx", "google", "onnxruntime"), "onnx"),
     **dict.fromkeys(("starlette", "uvicorn", "msgspec", "prometheus_client"), "server"),
     "PIL": "vision",
+    "semantic_text_splitter": "chunks",
     "opentelemetry": "tracing",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }

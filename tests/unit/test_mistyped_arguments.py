@@ -84,6 +84,7 @@ CALLS = {
             ("encode_sparse", "a"),
             ("encode_multi", "a"),
             ("encode_hybrid", "a"),
+            ("encode_chunks", "a", [(0, 1)]),
             ("rank", "a", ["b"]),
             ("rerank", "a", ["b"]),
             ("classify", "a"),

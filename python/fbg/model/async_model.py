@@ -232,6 +232,12 @@ class AsyncModel:
         """As `Model.encode_hybrid`."""
         return await self._task(Model.encode_hybrid, record, options, texts, inline=False)
 
+    async def encode_chunks(
+        self, document: str, spans: Any, record: Record | None = None, **options: Any
+    ) -> Floats:
+        """As `Model.encode_chunks`."""
+        return await self._task(Model.encode_chunks, record, options, document, spans, inline=False)
+
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""
         return await self._task(Model.classify, record, options, texts)

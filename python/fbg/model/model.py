@@ -25,7 +25,7 @@ from fbg.runtime.reports import MemoryReport, PlanReport
 from fbg.tasks.answer import AnswerMethods
 from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
-from fbg.tasks.encode import EncodeMethods
+from fbg.tasks.encode import ChunkMethods, EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.inputs import require_tower
 from fbg.tasks.late_interaction.encode import MultiVectorMethods
@@ -41,6 +41,7 @@ from fbg.text.tokenization import TextTokenizer
 @named_arguments
 class Model(
     EncodeMethods,
+    ChunkMethods,
     ClassifyMethods,
     RerankMethods,
     NerMethods,

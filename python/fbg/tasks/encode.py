@@ -1,18 +1,35 @@
-"""Embeddings of sentences: the methods of Model; their computation is in encoder.py."""
+"""Embeddings of sentences: the methods of Model; their computation is in encoder.py.
+
+Late chunking (Günther et al., 2024, arXiv:2409.04701) reads a document as a whole, in windows that
+overlap if it is long, and pools its tokens to a vector for each chunk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from fbg.arrays import Floats
+from fbg.arrays import Floats, Indices, require_integer
+from fbg.errors import ModelError
 from fbg.progress import progress_bar
-from fbg.tasks.context import TaskContext
+from fbg.runtime.steps import Steps
+from fbg.runtime.work import Work, copied
+from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
-from fbg.tasks.inputs import require_iterable, require_texts
+from fbg.tasks.inputs import checked_texts, require_count, require_iterable, require_texts
+from fbg.text.encoded_text import EncodedText, windows
+from fbg.threads import calling
 
 BAR = "encode: show_progress_bar"
+CHUNKS = "encode_chunks"
+SHARED = 128  # tokens of two windows
+# By the names of Pooling modules, those that do not read certain tokens of a text.
+POOLINGS: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda rows: rows.mean(axis=0),
+    "max": lambda rows: rows.max(axis=0),
+    "mean_sqrt_len_tokens": lambda rows: rows.mean(axis=0) * len(rows) ** 0.5,
+}
 
 
 class EncodeMethods:
@@ -141,3 +158,118 @@ class EncodeMethods:
         [(2, 256)]
         """
         return Encoder(self._context, options or EncodeOptions())
+
+
+class ChunkMethods(TaskMethods):
+    """The methods of `Model` for documents and their chunks."""
+
+    @task
+    def encode_chunks(
+        self,
+        document: str,
+        spans: Iterable[tuple[int, int]],
+        batch_size: int = 32,
+        normalize_embeddings: bool | None = None,
+        *,
+        stride: int | None = None,
+        truncate_dim: int | None = None,
+        prompt: str | None = None,
+        prompt_name: str | None = None,
+    ) -> Steps[Floats]:
+        """Return a vector for each chunk of a document of any length: (chunks, dimension).
+
+        spans: the first character of each chunk, and the one after its last. A token is in the
+            chunk that has its last character; special tokens and the prompt are in the first and
+            the last chunk.
+        batch_size: the most windows to compute at a time; never changes a result.
+        stride: by how many tokens adjacent windows overlap. Default: the lesser of 128 and half of
+            a window.
+
+        Other arguments are those of `encode`. Raises ModelError for a model that does not pool by
+        the mean or the maximum, and ValueError for a chunk without tokens of the document.
+
+        >>> model.encode_chunks("Ada is here. She works.", [(0, 12), (13, 23)]).shape
+        (2, 384)
+        """
+        context, where = self._context, f"{CHUNKS}: document"
+        tokenizer, pooling = context.tokenizer, context.sentence.pooling
+        options = EncodeOptions(batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name)
+        encoder = Encoder(context, options)
+        if pooling not in POOLINGS:
+            raise ModelError(
+                f"{CHUNKS}: pooling must be one of {', '.join(POOLINGS)}, got {pooling}"
+            )
+        (document,) = checked_texts(where, [document], 0)
+        bounds = [
+            [require_integer(n, f"{CHUNKS}: spans", 0, len(document)) for n in span]
+            for span in spans
+        ]
+        first, whole = len(encoder.prompt), encoder.prompt + document
+        with calling:
+            (text,) = tokenizer.encode_sentences([whole], where, located=True)
+        places, inside = _places(text, tokenizer.place(whole, first))
+        states = yield from _states(context, text, inside, stride, batch_size)
+        places[: encoder.skipped] = -1
+        pooled = np.empty((len(bounds), states.shape[1]), np.float32)
+        for n, span in enumerate(bounds):
+            start, end = (tokenizer.place(whole, first + bound) for bound in span)
+            rows = states[(start <= places) & (places < end)]
+            if len(rows) == 0:
+                raise ValueError(f"{CHUNKS}: spans[{n}] has no token of the document")
+            pooled[n] = POOLINGS[pooling](rows)
+        return encoder.embed_pooled(pooled)
+
+    def chunk_spans(self, document: str, tokens: int = 256) -> list[tuple[int, int]]:
+        """Return spans for `encode_chunks`, which end where paragraphs, sentences or words do.
+
+        tokens: the most tokens of a chunk. Needs the package semantic-text-splitter.
+
+        >>> model.chunk_spans("Ada is here. She works.", 12)
+        [(0, 12), (13, 23)]
+        """
+        (document,) = checked_texts("chunk_spans: document", [document], 0)
+        return self._context.tokenizer.split(document, require_count("chunk_spans: tokens", tokens))
+
+
+def _places(text: EncodedText, begin: int) -> tuple[Indices, slice]:
+    """Return for each token the character whose chunk has it, and the tokens of the document.
+
+    begin: of the document, behind its prompt.
+    """
+    assert text.segments is not None and text.offsets is not None
+    places = np.maximum(text.offsets[:, 0], text.offsets[:, 1] - 1)
+    inside = np.flatnonzero((text.segments >= 0) & (places >= begin))
+    if inside.size == 0:
+        return np.full_like(places, -1), slice(0, 0)
+    first, last = inside[[0, -1]].tolist()
+    places[:first], places[last:] = places[first], places[last]
+    return places, slice(first, last + 1)
+
+
+def _states(
+    context: TaskContext, text: EncodedText, inside: slice, stride: int | None, size: int
+) -> Steps[Floats]:
+    """Return the hidden states of all tokens. inside: those of the document.
+
+    Where windows overlap, a state is their mean, in which a window counts the more, the farther the
+    token is from its edge.
+    """
+    before, body, after = np.split(np.arange(text.ids.size), [inside.start, inside.stop])
+    room = context.tokenizer.max_length - before.size - after.size
+    if room < min(body.size, 1):
+        raise ValueError(f"{CHUNKS}: prompt leaves no room for the document")
+    shared = min(SHARED, room // 2)
+    if stride is not None:
+        shared = require_integer(stride, f"{CHUNKS}: stride", 0, room - 1)
+    parts = [slice(*part) for part in windows(body.size, room, shared)]
+    chosen = [np.concatenate([before, body[part], after]) for part in parts]
+    engine, ids = context.engines.tokens, [text.ids[part] for part in chosen]
+    outputs = yield Work(engine, ids, CHUNKS, copied, size)
+    states = np.zeros((text.ids.size, engine.columns), np.float32)
+    weights = np.zeros((text.ids.size, 1), np.float32)
+    for part, rows in zip(chosen, outputs, strict=True):
+        rising = np.arange(1, part.size + 1, dtype=np.float32)
+        weight = np.minimum(rising, rising[::-1])[:, None]
+        states[part] += weight * rows
+        weights[part] += weight
+    return states / weights

@@ -54,7 +54,8 @@ class EncodeOptions:
 class Encoder:
     """Embeds texts with the same options, a block of texts at a time; made by `Model.encoder`.
 
-    dimension: the length of the vectors.
+    dimension: the length of the vectors. prompt: the text before each. skipped: the tokens at the
+    beginning of a text that are not pooled.
     """
 
     def __init__(self, context: TaskContext, options: EncodeOptions) -> None:
@@ -69,14 +70,14 @@ class Encoder:
         self._context = context
         self._batch_size = require_count("encode: batch_size", options.batch_size)
         self._truncation = require_truncation("encode", options.truncation)
-        self._prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name)
-        skipped = _prompt_tokens(context, self._prompt) if not sentence.include_prompt else 0
+        self.prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name)
+        self.skipped = _prompt_tokens(context, self.prompt) if not sentence.include_prompt else 0
         self._rounds = sentence.rounded
         # A Normalize module of the model comes before dimensions are cut off, the argument after.
         self._normalize_last = (shortened or self._rounds) and bool(normalize)
         normalize_first = sentence.normalize if normalize is None else bool(normalize)
-        normalize_now = normalize_first and not self._normalize_last
-        self._engine = context.engines.embedding(normalize_now, skipped)
+        self._normalize_now = normalize_first and not self._normalize_last
+        self._engine = context.engines.embedding(self._normalize_now, self.skipped)
 
     def blocks(
         self,
@@ -135,7 +136,7 @@ class Encoder:
     def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
         context, where = self._context, SENTENCES
         with calling:
-            prompted = [self._prompt + text for text in texts] if self._prompt else texts
+            prompted = [self.prompt + text for text in texts] if self.prompt else texts
             encoded = context.tokenizer.encode_sentences(prompted, where, first)
             context.cut_texts.check(encoded, where, first, self._truncation)
         return [text.ids for text in encoded]
@@ -158,15 +159,24 @@ class Encoder:
 
         def keep(n: int, output: Floats) -> Floats:
             row: Floats = result[missing[n]]
-            row[:] = output[0, : self.dimension]
-            if self._rounds:
-                row[:] = np.rint(np.tanh(row) * np.float32(127))
+            row[:] = self._rounded(output[0, : self.dimension])
             known[first + missing[n]] = row
             return row
 
         given = [sequences[n] for n in missing]
         yield Work(self._engine, given, "encode", keep, self._batch_size)
         return unit_rows(result) if self._normalize_last else result
+
+    def embed_pooled(self, rows: Floats) -> Floats:
+        """Return the embeddings of rows that are pooled already."""
+        context = self._context
+        with calling:
+            whole = context.engines.projected(rows, self._normalize_now, context.num_threads)
+        result = self._rounded(whole[:, : self.dimension])
+        return unit_rows(result) if self._normalize_last else result
+
+    def _rounded(self, values: Floats) -> Floats:
+        return np.rint(np.tanh(values) * np.float32(127)) if self._rounds else values
 
 
 def _chosen_prompt(sentence: SentenceConfig, prompt: object, name: object) -> str:

@@ -73,6 +73,17 @@ class Engines:
                 del self._made[old]
         return engine
 
+    def projected(self, rows: Floats, normalize: bool, num_threads: int) -> Floats:
+        """Return pooled rows behind the Dense modules, and normalized at the end."""
+        graph = Graph()
+        x = graph.add(ops.Input(rows.shape[1]))
+        y = _projected(graph, x, self._sentence.dense, normalize)
+        if y is x:
+            return rows
+        graph.output(y)
+        engine = Engine(graph, self._transformer.config, self.dimension, per_token=True)
+        return engine.compute_rows([rows], num_threads)[0] if len(rows) else engine.empty()
+
     @property
     def picture(self) -> Engine:
         """The tower for pictures with the pooling of its states to a vector, and the modules that

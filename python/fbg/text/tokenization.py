@@ -17,7 +17,7 @@ import numpy as np
 
 from fbg.arrays import Indices
 from fbg.checkpoints.files import is_model_file, read_model_file
-from fbg.errors import ModelError
+from fbg.errors import ModelError, needed
 from fbg.text.encoded_text import EncodedText, kept_when_cut
 
 if TYPE_CHECKING:
@@ -156,20 +156,36 @@ class TextTokenizer:
         return [text.ids for text in self.encode_sentences(texts, "encode: sentences")]
 
     def encode_sentences(
-        self, texts: Sequence[str], where: str, first: int = 0
+        self, texts: Sequence[str], where: str, first: int = 0, *, located: bool = False
     ) -> list[EncodedText]:
         """Encode texts that are to be embedded: in lower case if the model wants it, without types.
 
-        Otherwise the same as `encode`.
+        located: whole, with positions, which are those of `place`. Otherwise the same as `encode`.
         """
         if self._lowercase:
             texts = [text.lower() for text in texts]
-        encodings = self._encode_batch(texts, where, first, located=False)
+        encodings = self._encode_batch(texts, where, first, located=located)
+        cut = not located and self._skipped is None
+        encoded = [self._encoded(e, types=False, located=located, cut=cut) for e in encodings]
         if self._skipped is None:
-            return [self._encoded(encoding, types=False) for encoding in encodings]
+            return encoded
         # Skipped tokens do not count towards the length, as in model2vec.
-        whole = [self._encoded(encoding, types=False, cut=False) for encoding in encodings]
-        return [text.without(self._skipped).first(self.max_length) for text in whole]
+        whole = [text.without(self._skipped) for text in encoded]
+        return whole if located else [text.first(self.max_length) for text in whole]
+
+    def place(self, text: str, end: int) -> int:
+        """Return where the first characters of a text end in what `encode_sentences` encodes."""
+        return len(text[:end].lower()) if self._lowercase else end
+
+    def split(self, text: str, tokens: int) -> list[tuple[int, int]]:
+        """Return the first character of each part of a text, and the one after its last."""
+        with needed("chunks of texts"):
+            from semantic_text_splitter import TextSplitter
+
+        parts: list[tuple[int, str]] = self._call(
+            lambda t: TextSplitter.from_huggingface_tokenizer(t, tokens).chunk_indices(text)
+        )
+        return [(begin, begin + len(part)) for begin, part in parts]
 
     def encode(
         self,
