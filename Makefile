@@ -24,7 +24,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo ocr test check differential emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
+.PHONY: help demo ocr test check differential emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench report docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
@@ -44,6 +44,7 @@ help:
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
+	@echo "make report    measure everything in an hour, and write one page of it in bench/results/"
 	@echo "make docs      build the documentation site in $(DOCS)/"
 	@echo "make wheels    build, audit and try wheels for every CPython found, in dist/"
 	@echo "make smoke     use the fbg that is installed for PYTHON"
@@ -256,6 +257,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+# Everything in about an hour, on a quiet machine; REPORT="--quick" tries whether it runs.
+report: $(VENV)/.dev
+	$(BIN)/python bench/report.py $(REPORT)
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/peak.py

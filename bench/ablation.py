@@ -1,5 +1,7 @@
 """What each step from fixed kernels to a tuned plan brings in a whole encoder, at batch 1.
 
+    python bench/ablation.py --geometry base distilbert --threads 1 2 --json OUT --resume
+
     base          every linear layer is a call of its own from Python: it is checked, its prepared
                   product is looked up, and it runs with tiles of 12 rows x 32 columns, threads side
                   by side along the columns
@@ -10,17 +12,20 @@
 
 In the first two steps, what is not a linear layer counts with the time that it takes in the plan,
 in the same round. Tiles and blocks are timed once for each (K, N) and number of tokens, with
-weights from memory (adaptive.py). bench/tables.py runs this for the models of the tables.
+weights from memory (adaptive.py).
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
+import itertools
 import math
 from pathlib import Path
 from typing import Any
 
 import checkpoints
+import comparison
 import numpy as np
 import timing
 from adaptive import ANY_NUMBER, FIXED, STEPS, Shape
@@ -31,7 +36,10 @@ from fbg.networks.transformer import linears
 from fbg.runtime.batches import pack_padded
 from fbg.tuning.store import Blocking, Kind
 
-__all__ = ["STEPS", "Ablation", "Winners"]
+MODELS = ("base", "large", "roberta-base", "distilbert")
+TOKENS = (8, 64, 384)
+DTYPES = ("int8", "float32")
+LONG, LONG_ROUNDS = 384, 3
 
 
 class Winners:
@@ -89,8 +97,8 @@ class Ablation:
         for layer in self._layers:
             weight: Any = layer.packed
             active = layer.name.endswith(".intermediate")
-            activation = self.model.config.activation if active else "none"
-            arguments = (inputs[weight.shape[0]], layer.bias, activation, self.threads)
+            activation = self.model.config.activation if active else ""
+            arguments = (inputs[weight.shape[0]], layer.bias, activation, self.threads, False)
             calls.append(functools.partial(weight.linear, *arguments, blockings[weight.shape]))
 
         def layers() -> None:
@@ -129,3 +137,35 @@ def mean_seconds(call: Any) -> float:
     first = timing.elapsed(call)
     more = math.ceil(timing.SAMPLE_SECONDS / max(first, 1e-9)) - 1
     return (first + timing.elapsed(call, more)) / (1 + more) if more else first
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """The options of scripts that take models apart."""
+    result = timing.parser(description)
+    result.add_argument("--geometry", nargs="+", choices=checkpoints.GEOMETRIES, default=MODELS)
+    result.add_argument("--dtype", nargs="+", choices=DTYPES, default=DTYPES)
+    result.add_argument("--tokens", type=int, nargs="+", default=TOKENS)
+    result.add_argument("--cache", type=Path, default=checkpoints.default_cache())
+    return result
+
+
+def main() -> None:
+    arguments = parser(__doc__.splitlines()[0]).parse_args()
+    report = timing.Report("ablation", arguments)
+    for dtype, threads in itertools.product(arguments.dtype, arguments.threads):
+        winners = Winners(dtype, threads)
+        for geometry in arguments.geometry:
+            model = None
+            for tokens in arguments.tokens:
+                case = {"geometry": geometry, "dtype": dtype, "threads": threads, "tokens": tokens}
+                if report.rows(case):
+                    continue
+                model = model or Ablation(geometry, dtype, threads, arguments.cache)
+                rounds = timing.rounds(arguments)
+                rounds = min(rounds, LONG_ROUNDS) if tokens >= LONG else rounds
+                report.add(case, model.race(tokens, winners, rounds))
+                print(comparison.text(report.rows(case), ("+ ",)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

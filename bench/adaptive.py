@@ -82,7 +82,7 @@ class Cell:
 
     def layer_by_layer(self, x: Any, bias: Any, blocking: Blocking) -> None:
         for w in self.weights:
-            w.linear(x, bias, "none", self.threads, False, blocking)
+            w.linear(x, bias, "", self.threads, False, blocking)
 
     def plan(self, blocking: Blocking) -> Callable[[], None]:
         plan = _fbg.Plan(

@@ -21,10 +21,10 @@ from typing import Any
 
 import bert_peers
 import checkpoints
+import comparison
 import numpy as np
 import timing
 from bert_peers import Forward
-from bert_summary import summary
 from exports import Array, Exports
 
 OURS = {
@@ -100,7 +100,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
     parser.add_argument("--contestants", nargs="+", choices=CHOICES, metavar="NAME")
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
-    arguments = timing.parse_resumable(parser)
+    arguments = parser.parse_args()
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens <= 128]
     return arguments
@@ -132,7 +132,7 @@ def contest(
 def main() -> None:
     arguments = options()
     timing.use_clock(arguments)
-    report = timing.Report("bert", arguments, resume=arguments.resume)
+    report = timing.Report("bert", arguments)
     measured = []
     for geometry in arguments.geometry:
         exports = checkpoints.random_exports(geometry, arguments.cache)
@@ -149,7 +149,8 @@ def main() -> None:
             missing = [case for case in cases if not set(names) <= set(report.find(case))]
             if missing:
                 contest(exports, names, missing, arguments, report)
-    print(f"\n{summary([(case, report.find(case)) for case in measured])}")
+    rows = [row for case in measured for row in report.rows(case)]
+    print(f"\n{comparison.text(rows)}")
 
 
 if __name__ == "__main__":

@@ -41,11 +41,13 @@ def available(name: str, exports: Exports) -> bool:
     engine, _, precision = name.partition("-")
     if engine == "torch":
         return peers.installed("torch", "transformers")
-    exporter = peers.installed("torch", "transformers", "onnx")
+    exporter = peers.installed("onnx") and (
+        exports.config["model_type"] == "bert" or peers.installed("torch", "transformers")
+    )
     if not exporter and not (exports.folder / "plain.onnx").exists():
         return False
     if engine == "ort":
-        return peers.installed("onnxruntime", "onnx")
+        return peers.installed("onnxruntime", "onnx", "sympy")  # the optimizer needs the last
     made = precision != "int8" or exports.openvino_int8_path().exists()
     return peers.installed("openvino") and (made or peers.installed("nncf"))
 

@@ -110,6 +110,9 @@ def main() -> None:
         exact = FORWARDS["ort-fp32"](case, 1)
         expected = [exact(x)[0].ravel() for x in tested]
         for threads in arguments.threads:
+            key = {"network": path.stem, "threads": threads}
+            if report.rows(key):
+                continue
             chosen = arguments.contestants or CHOICES
             ready = {name: contestant(name, case, threads) for name in chosen}
             verify(ready, tested, expected)
@@ -119,7 +122,7 @@ def main() -> None:
             ]
             results = timing.race(field, timing.rounds(arguments), timing.pause(threads))
             show(results, f"{path.stem}, {threads} threads")
-            report.add({"network": path.stem, "threads": threads}, results)
+            report.add(key, results)
 
 
 if __name__ == "__main__":

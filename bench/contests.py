@@ -210,3 +210,5 @@ CONTESTS = {
         isa="avx2",
     ),
 }
+# How the names of our contestants begin that lead a contest.
+LEADS = tuple(f"{next(iter(contest.ours))} " for contest in CONTESTS.values())

@@ -152,15 +152,14 @@ def peer(name: str, p: Problem, tolerance: float) -> timing.Contestant | None:
     return timing.Contestant(name, ready.call, around=ready.around, sample=ready.sample)
 
 
-def contest(p: Problem, dtype: str, isa: str, rivals: list[str]) -> dict[str, timing.Contestant]:
+def contest(p: Problem, dtype: str, isa: str, rivals: list[str]) -> list[timing.Contestant]:
     entrants = [ours(p, "fbg", TOLERANCE[dtype], isa)]
     names = peak.names(isa, FAMILY[dtype])
     entrants.append(peak.contestant("peak", names, p.layer.operations, p.threads))
     found = (
         peer(name, p, PEER_TOLERANCE[dtype]) for name in rivals if name.endswith(_suffix(dtype))
     )
-    entrants += [each for each in found if each is not None]
-    return {each.name: each for each in entrants}
+    return entrants + [each for each in found if each is not None]
 
 
 def _suffix(dtype: str) -> str:
@@ -193,10 +192,9 @@ def compare(
     rows, ratios = [], []
     for layer in layers:
         p = problem(layer, dtype, threads)
-        results = timing.race(
-            contest(p, dtype, isa, rivals).values(), timing.rounds(arguments), timing.pause(threads)
-        )
-        report.add({"layer": layer.name, "dtype": dtype, "threads": threads, "isa": isa}, results)
+        case = {"layer": layer.name, "dtype": dtype, "threads": threads, "isa": isa}
+        entrants = functools.partial(contest, p, dtype, isa, rivals)
+        results = report.race(case, entrants, timing.rounds(arguments))
         rows.append(row(layer, dtype, results))
         if rows[-1][7]:
             ratios.append(float(rows[-1][7]))

@@ -1,6 +1,6 @@
 """A checkpoint in the formats of other engines: made once, kept in a folder, used by bert_peers.
 
-plain.onnx           torch.onnx.export
+plain.onnx           torch.onnx.export; that of a BERT does without torch
 optimized.onnx       onnxruntime.transformers.optimizer of that
 int8.onnx            quantize_dynamic (per channel, int8 weights) of that
 openvino-int8*.xml   nncf.quantize of the plain export (static); the name tells by a digest of
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import json
 import sys
 import tempfile
@@ -82,8 +83,13 @@ class Exports:
 
     def plain_onnx(self) -> Path:
         def make(path: Path) -> None:
-            # The optimizer of onnxruntime can make one operator of eager attention.
-            _export(self.torch("eager"), self.feed(self.calibration[0]), path)
+            if peers.installed("torch", "transformers"):
+                # The optimizer of onnxruntime can make one operator of eager attention.
+                _export(self.torch("eager"), self.feed(self.calibration[0]), path)
+            else:  # the same nodes, but without a pooler
+                importlib.import_module("checkpoints").of_tests("exported_bert").export_bert(
+                    self.checkpoint, path
+                )
 
         return self._kept("plain.onnx", make)
 
@@ -100,6 +106,8 @@ class Exports:
                 model_type="bert",
                 num_heads=self.config.get("num_attention_heads", self.config.get("n_heads")),
                 hidden_size=self.config.get("hidden_size", self.config.get("dim")),
+                # What onnxruntime does before needs torch here; a session does it as well.
+                opt_level=None if peers.installed("torch") else 0,
             )
             fused = {k: n for k, n in model.get_fused_operator_statistics().items() if n}
             print(f"onnxruntime fused {fused}", file=sys.stderr)

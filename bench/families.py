@@ -38,7 +38,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--precision", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 64, 384])
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
-    arguments = timing.parse_resumable(parser)
+    arguments = parser.parse_args()
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens <= 64]
     return arguments
@@ -69,7 +69,7 @@ def summary(measured: Measured) -> str:
 def main() -> None:
     arguments = options()
     timing.use_clock(arguments)
-    report = timing.Report("families", arguments, resume=arguments.resume)
+    report = timing.Report("families", arguments)
     measured: Measured = []
     for geometry in arguments.geometry:
         exports = checkpoints.random_exports(geometry, arguments.cache)

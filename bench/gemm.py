@@ -25,12 +25,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import comparison
 import gemm_peers
 import peak
 import shapes
-import summary
 import timing
-from contests import CONTESTS, Call, Contest, Operands, Shape
+from contests import CONTESTS, LEADS, Call, Contest, Operands, Shape
 
 import fbg
 
@@ -137,18 +137,14 @@ def run(name: str, threads: int, memory: str, arguments: Any, report: timing.Rep
     contest = CONTESTS[name]
     isas = limits(arguments, contest)
     rivals = list(contest.peers) if arguments.peers is None else arguments.peers
-    rows: list[summary.Row] = []
-    for size in chosen(arguments, contest):
-        entrants = field(contest, size, isas, threads, memory, rivals)
-        results = timing.race(entrants, timing.rounds(arguments), timing.pause(threads))
-        m, n, k = size
-        report.add(
-            {"contest": name, "m": m, "n": n, "k": k, "threads": threads, "memory": memory}, results
-        )
-        print(summary.line(size, results), flush=True)
-        rows.append(summary.Row(size, results))
-    setting = f"{name}, {threads} thread{'s' * (threads > 1)}, {memory}"
-    return "\n\n".join(summary.text(setting, rows, contest, isa) for isa in isas)
+    setting = {"contest": name, "threads": threads, "memory": memory}
+    for m, n, k in chosen(arguments, contest):
+        case = setting | {"m": m, "n": n, "k": k}
+        entrants = functools.partial(field, contest, (m, n, k), isas, threads, memory, rivals)
+        results = report.race(case, entrants, timing.rounds(arguments))
+        times = (f"{x} {y.median * 1e6:.1f}" for x, y in results.items() if x[:4] != "peak")
+        print(f"{m}x{n}x{k}: {', '.join(times)} µs", flush=True)
+    return comparison.text(report.rows(setting), LEADS)
 
 
 def main() -> None:

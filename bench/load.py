@@ -1,15 +1,19 @@
-"""From import to the first result of a model: time and memory, of a checkpoint and saved.
+"""From the start of a process to the first result of an encoder: time and memory.
 
-    python bench/load.py [DIRECTORY] --dtype int8 --rounds 5      default: a random BERT-base
+    python bench/load.py --dtype int8 fp32 --rounds 5      random models of --geometry
+    python bench/load.py DIRECTORY --dtype int8            a checkpoint that fbg.load reads
 
-Saves the model in a temporary directory, checks that both give the same bits, then starts a
-process for every sample, the two in turn, each with a user cache that is empty. Prints medians;
-peak is that of the resident memory.
+Every sample is a process of its own with an empty user cache: it imports the engine, loads the
+model and computes the hidden states of 8 tokens; contestants take turns. fbg starts from the
+checkpoint and from what it saved, which must give the same bits; other engines from the files that
+they make (exports.py). A time is that of all three; peak is that of the resident memory, and a size
+that of the files, in 10⁶ bytes.
 """
 
 from __future__ import annotations
 
-import argparse
+import functools
+import itertools
 import json
 import os
 import statistics
@@ -17,57 +21,129 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import bert_peers
 import checkpoints
+import comparison
 import numpy as np
+import timing
+from exports import Exports
 
 import fbg
 
 IDS = list(range(8))
-SAMPLE = rf"""
+DTYPES = {"fp32": "float32", "bf16": "bfloat16", "int8": "int8"}
+SAMPLE = r"""
 import json, re, sys, time
-import fbg
 def peak():  # of this process; getrusage would begin with that of the one that started it
     return int(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1]) / 1024
-base = peak()
-start = time.perf_counter()
-model = fbg.load(sys.argv[1], dtype=sys.argv[2])
-loaded = time.perf_counter()
-model.forward([{IDS}])
-end = time.perf_counter()
-print(json.dumps([loaded - start, end - loaded, end - start, base, peak()]))
+path, dtype = sys.argv[1:3]
+times, memory = [time.perf_counter()], []
+for step in sys.argv[3:]:
+    exec(step)
+    times.append(time.perf_counter())
+    memory.append(peak())
+print(json.dumps([b - a for a, b in zip(times, times[1:])] + [memory[0], memory[-1]]))
 """
-COLUMNS = ("load s", "first run s", "both s", "import MiB", "peak MiB")
+FIGURES = ("import s", "load s", "first result s", "import MiB", "peak MiB")
+# What each engine imports, how it loads and how it runs.
+FEED = f"{{n: numpy.full((1, {len(IDS)}), n == 'attention_mask', 'int64') for n in names}}"
+STEPS = {
+    "fbg": (
+        "import fbg",
+        "model = fbg.load(path, dtype=dtype or None)",
+        f"model.forward([{IDS}])",
+    ),
+    "ort": (
+        "import numpy, onnxruntime",
+        "s = onnxruntime.InferenceSession(path, providers=['CPUExecutionProvider'])",
+        f"names = [x.name for x in s.get_inputs()]; s.run(None, {FEED})",
+    ),
+    "openvino": (
+        "import numpy, openvino",
+        "s = openvino.Core().compile_model(path, 'CPU', {'PERFORMANCE_HINT': 'LATENCY'})",
+        f"names = [x.any_name for x in s.inputs]; s.create_infer_request().infer({FEED})",
+    ),
+}
+
+
+def sample(engine: str, path: Path, dtype: str, kept: list[list[float]]) -> float:
+    command = [sys.executable, "-c", SAMPLE, str(path), dtype, *STEPS[engine]]
+    with tempfile.TemporaryDirectory() as empty:
+        found = subprocess.check_output(command, env={**os.environ, "XDG_CACHE_HOME": empty})
+    kept.append(json.loads(found.splitlines()[-1]))
+    return sum(kept[-1][:3])
+
+
+def saved(directory: Path, dtype: str, folder: Path) -> Path:
+    model = fbg.load(directory, dtype=DTYPES[dtype])
+    model.save(folder)
+    fresh, mapped = (m.forward([IDS]).last_hidden_state for m in (model, fbg.load(folder)))
+    if not np.array_equal(fresh, mapped):
+        sys.exit("load.py: the saved model gives other bits")
+    return folder
+
+
+def size(path: Path) -> float:
+    """Of a directory, or of a file with those that belong to it."""
+    files = path.rglob("*") if path.is_dir() else path.parent.glob(f"{path.stem}.*")
+    return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+
+
+def peers(exports: Exports, dtype: str) -> dict[str, Path]:
+    """The files of other engines, by contestant."""
+    made = {
+        "ort-fp32": exports.optimized_onnx,
+        "ort-int8": exports.int8_onnx,
+        "openvino-fp32": exports.plain_onnx,
+        "openvino-int8": exports.openvino_int8,
+    }
+    names = [name for name in made if name.endswith(dtype) and bert_peers.available(name, exports)]
+    return {name: made[name]() for name in names}
+
+
+def measure(exports: Exports, dtype: str, rounds: int, folder: Path) -> tuple[Any, Any]:
+    """The results and figures of all contestants of a precision."""
+    paths = {f"fbg-{dtype}": exports.checkpoint}
+    paths[f"fbg-{dtype} saved"] = saved(exports.checkpoint, dtype, folder / "saved")
+    paths |= peers(exports, dtype)
+    kept: dict[str, list[list[float]]] = {name: [] for name in paths}
+    field = []
+    for name, path in paths.items():
+        given = "" if name.endswith("saved") else DTYPES[dtype]
+        call = functools.partial(sample, name.partition("-")[0], path, given, kept[name])
+        field.append(timing.Contestant(name, sample=call))
+    results = timing.race(field, rounds)
+    figures = {}
+    for name, rows in kept.items():
+        medians = map(statistics.median, zip(*rows[1:], strict=True))
+        figures[name] = dict(zip(FIGURES, medians, strict=True)) | {"MB": size(paths[name])}
+    return results, figures
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("directory", nargs="?", help="a checkpoint that fbg.load reads")
-    parser.add_argument("--dtype", default="int8")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = timing.parser(__doc__.partition("\n")[0])
+    parser.add_argument("directory", type=Path, nargs="?", help="a checkpoint that fbg.load reads")
+    parser.add_argument(
+        "--geometry", nargs="+", choices=checkpoints.GEOMETRIES, default=["base"], metavar="NAME"
+    )
+    parser.add_argument("--dtype", nargs="+", choices=DTYPES, default=["int8"])
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
-    args = parser.parse_args()
-    if args.directory is None:
-        args.directory = str(checkpoints.random_exports("base", args.cache).checkpoint)
-    with tempfile.TemporaryDirectory() as folder:
-        saved = str(Path(folder) / "saved")
-        model = fbg.load(args.directory, dtype=args.dtype)
-        model.save(saved)
-        fresh, mapped = (m.forward([IDS]).last_hidden_state for m in (model, fbg.load(saved)))
-        if not np.array_equal(fresh, mapped):
-            sys.exit("the saved model gives other bits")
-        del model
-        samples: dict[str, list[list[float]]] = {args.directory: [], saved: []}
-        for _ in range(args.rounds):
-            for directory, rows in samples.items():
-                command = [sys.executable, "-c", SAMPLE, directory, args.dtype]
-                with tempfile.TemporaryDirectory() as empty:
-                    variables = {**os.environ, "XDG_CACHE_HOME": empty}
-                    rows.append(json.loads(subprocess.check_output(command, env=variables)))
-    print(f"{'':<10}" + "".join(f"{column:>13}" for column in COLUMNS))
-    for name, rows in zip(("checkpoint", "saved"), samples.values(), strict=True):
-        medians = (statistics.median(column) for column in zip(*rows, strict=True))
-        print(f"{name:<10}" + "".join(f"{value:>13.3g}" for value in medians))
+    arguments = parser.parse_args()
+    report = timing.Report("load", arguments)
+    models = {
+        name: checkpoints.random_exports(name, arguments.cache) for name in arguments.geometry
+    }
+    if arguments.directory:
+        models = {arguments.directory.name: Exports(arguments.directory, arguments.directory, ())}
+    for (name, exports), dtype in itertools.product(models.items(), arguments.dtype):
+        case = {"model": name, "precision": dtype}
+        if not report.rows(case):
+            with tempfile.TemporaryDirectory() as folder:
+                rounds = timing.rounds(arguments)
+                report.add(case, *measure(exports, dtype, rounds, Path(folder)))
+    print(comparison.text(report.rows({})))
 
 
 if __name__ == "__main__":

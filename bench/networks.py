@@ -1,6 +1,6 @@
 """Networks that nobody here wrote, from packages of PyPI and from --file, against the peers.
 
-    python bench/networks.py --directory nets --threads 1 2 --html networks.html
+    python bench/networks.py --directory nets --threads 1 2
     python bench/networks.py --only magika --file net.onnx --shape x=1,3,224,224
 
 Each precision is compared with what onnxruntime and OpenVINO have of it, on the same
@@ -18,10 +18,10 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import itertools
 import math
 import multiprocessing
 import re
-import statistics
 import time
 import warnings
 from collections import Counter
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import checkpoints
+import comparison
 import numpy as np
 import numpy.typing as npt
 import timing
@@ -38,7 +39,6 @@ from network_files import File, find
 from peers import installed, quietly
 
 import fbg
-from fbg.reports.pages.page import Page, Section, Table, write_page
 
 Array = npt.NDArray[Any]
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "int8": "int8"}
@@ -48,11 +48,6 @@ PEERS = {
     "int8": ("ort-qdq", "openvino-qdq", "openvino-nncf"),
 }
 ENGINES = {"fbg": "fbg.importers.net", "ort": "onnxruntime", "openvino": "openvino"}
-HEAD = (
-    *("network", "precision", "threads", "fbg ms", "best peer ms", "peer", "×", "± %"),
-    *("error", "of peer", "symbols", "of peer", "load s", "of peer", "peak MiB", "of peer"),
-    "ran on",
-)
 
 
 @dataclass
@@ -62,8 +57,7 @@ class Contestant:
     name: str
     run: Forward | None = None
     reason: str = ""
-    figures: dict[str, float] = field(default_factory=dict)
-    places: str = ""
+    figures: dict[str, Any] = field(default_factory=dict)
 
 
 def load(name: str, case: Case, threads: int, anew: bool = False) -> tuple[Forward, Any]:
@@ -95,7 +89,7 @@ def prepared(name: str, case: Case, threads: int, tested: list[Feed]) -> Contest
     for step in net.plan().steps if net else ():
         places[step.backend] += len(step.nodes)
     shown = ", ".join(f"{place} {count}" for place, count in places.most_common())
-    return Contestant(name, run, places=shown)
+    return Contestant(name, run, figures={"ran on": shown} if shown else {})
 
 
 def agreement(file: File, got: list[list[Array]], wanted: list[list[Array]]) -> dict[str, float]:
@@ -123,7 +117,7 @@ def sample(name: str, case: Case, threads: int, feed: Feed) -> dict[str, float]:
         importlib.import_module(engine)
     base, start = peak(), time.perf_counter()
     load(name, case, threads)[0](feed)
-    return {"load": time.perf_counter() - start, "peak": peak() - base}
+    return {"load s": time.perf_counter() - start, "peak MiB": peak() - base}
 
 
 def measure(
@@ -146,47 +140,12 @@ def measure(
     for each in field_:
         if each.run is None:
             continue
-        each.figures = agreement(file, [each.run(feed) for feed in tested], wanted)
+        each.figures |= agreement(file, [each.run(feed) for feed in tested], wanted)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             each.figures |= pool.apply(sample, (each.name, case, threads, tested[0]))
         racing.append(timing.Contestant(each.name, functools.partial(each.run, tested[0])))
     count = timing.rounds(arguments) if racing else 0
     return field_, timing.race(racing, count, timing.pause(threads))
-
-
-def row(
-    case: dict[str, Any], field_: list[Contestant], results: dict[str, timing.Result]
-) -> list[str]:
-    mine, *others = field_
-    running = [each for each in others if each.run is not None]
-    best = min(running, key=lambda peer: results[peer.name].median, default=None)
-    figures = [f"{results[mine.name].median * 1e3:.2f}" if mine.run else "refused", *[""] * 4]
-    if best is not None:
-        theirs = results[best.name]
-        figures[1:3] = [f"{theirs.median * 1e3:.2f}", best.name]
-        if mine.run:
-            pairs = zip(theirs.samples, results[mine.name].samples, strict=True)
-            low, _, high = statistics.quantiles([x / y for x, y in pairs], n=4)
-            ratio = results[mine.name].speedup_over(theirs)
-            figures[3:] = [f"{ratio:.2f}", f"{50 * (high - low) / ratio:.0f}"]
-    forms = {"error": "{:.1e}", "symbols": "{:.3f}", "load": "{:.2f}", "peak": "{:.0f}"}
-    for key, form in forms.items():
-        for each in (mine, best):
-            found = each.figures.get(key) if each else None
-            figures.append("" if found is None else form.format(found))
-    return [*map(str, case.values()), *figures, mine.places]
-
-
-def ratios(rows: list[list[str]]) -> list[list[str]]:
-    """Return geometric means of × for each precision and number of threads."""
-    kept: dict[tuple[str, str], list[float]] = {}
-    for each in rows:
-        if each[6]:
-            kept.setdefault((each[1], each[2]), []).append(float(each[6]))
-    return [
-        [*key, str(len(own)), f"{statistics.geometric_mean(own):.2f}", f"{min(own):.2f}"]
-        for key, own in kept.items()
-    ]
 
 
 def files(arguments: argparse.Namespace) -> dict[str, File]:
@@ -210,30 +169,23 @@ def main() -> None:
     )
     parser.add_argument("--shape", nargs="+", default=[], metavar="INPUT=1,3,…", help="for --file")
     parser.add_argument("--precision", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--html", type=Path, metavar="OUT", help="write the table as a page")
     arguments = parser.parse_args()
     arguments.directory = arguments.directory or arguments.cache
     timing.use_clock(arguments)
     report = timing.Report("networks", arguments)
-    rows, refused = [], []
     for title, file in files(arguments).items():
-        for precision in arguments.precision:
-            for threads in arguments.threads:
-                case = {"network": title, "precision": precision, "threads": threads}
+        for precision, threads in itertools.product(arguments.precision, arguments.threads):
+            case = {"network": title, "precision": precision, "threads": threads}
+            if not report.rows(case):
                 field_, results = measure(title, file, precision, threads, arguments)
-                report.add(case, results)
-                rows.append(row(case, field_, results))
-                refused += [f"{title}: {x.name}: {x.reason}" for x in field_ if x.run is None]
-                print(timing.markdown(HEAD, rows[-1:]), flush=True)
-    means, words = ratios(rows), ("precision", "threads", "networks", "mean ×", "least ×")
-    print(f"\n{timing.markdown(HEAD, rows)}\n\n{timing.markdown(words, means)}")
-    print(*dict.fromkeys(refused), sep="\n")
-    if arguments.html is not None:
-        tables = [Table("Each network", HEAD, rows, 2), Table("Geometric means", words, means)]
-        section = Section("networks", "Networks", list(dict.fromkeys(refused)), (), tables)
-        machine = timing.machine()
-        facts = {"CPU": machine["cpu"], "ISA": machine["isa"], "versions": str(machine["versions"])}
-        write_page(Page("Networks against other engines", facts, [], [section]), arguments.html)
+                report.add(case, results, {each.name: each.figures for each in field_})
+                for each in field_:
+                    if each.run is None:
+                        key = case | {"contestant": each.name}
+                        report.put(key, [key | {"refused": each.reason}])
+            print(comparison.text(report.rows(case)), flush=True)
+    rows = report.rows({})
+    print(f"\n{comparison.text(rows)}", *comparison.refused(rows), sep="\n")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
+import comparison
 import numpy as np
 import timing
 
@@ -32,7 +33,7 @@ import fbg._fbg as native
 
 SHAPES = [(8, 768, 768), (1, 384, 384), (1, 16, 16)]  # M, N, K
 NATIVE_SECONDS = 0.005
-HEADERS = ["M N K", "call", "python", "bindings", "dispatch", "kernel", "outside", "total"]
+LAYERS = ("python", "bindings", "dispatch", "kernel", "outside", "total")
 
 
 class Product:
@@ -117,21 +118,17 @@ def main() -> None:
     arguments = timing.parser(__doc__.splitlines()[0]).parse_args()
     fbg.set_num_threads(1)
     report = timing.Report("overhead", arguments)
-    table = []
     for m, n, k in SHAPES:
         product, shallow = Product(m, n, k), Product(m, n, 1)
         np.testing.assert_array_equal(product.linear(), product.prepared())
         np.testing.assert_array_equal(product.gemm(), product.prepared())
         results = timing.race(contestants(product, shallow), timing.rounds(arguments))
-        report.add({"m": m, "n": n, "k": k}, results)
         for name, by_layer in layers(results).items():
             outside = by_layer["python"] + by_layer["bindings"] + by_layer["dispatch"]
             times = {**by_layer, "outside": outside}
-            cells = [f"{times[layer] * 1e6:.2f}" for layer in HEADERS[2:]]
-            table.append([f"{m} {n} {k}", name, *cells])
-    print(f"{fbg.isa.active()}, microseconds\n")
-    print(timing.markdown(HEADERS, table))
-    report.write()
+            case = {"M N K": f"{m} {n} {k}", "call": name}
+            report.put(case, [case | {f"{layer}, µs": times[layer] * 1e6 for layer in LAYERS}])
+    print(f"{fbg.isa.active()}\n\n{comparison.text(report.rows({}))}")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import statistics
 import sys
 import time
 
+import comparison
+import roofline
 import timing
 
 import fbg
@@ -63,15 +65,16 @@ def main() -> None:
     ]
     results = timing.race(contestants, timing.rounds(arguments))
     rates = {name: 1e-9 / result.median for name, result in results.items()}
-    fp32 = max((rates[name] for name in FP32 if name in rates), default=float("nan"))
-    rows = [
-        [name, f"{value:.0f}", f"{1e-9 / results[name].best:.0f}", f"{value / fp32:.2f}"]
-        for name, value in rates.items()
-    ]
+    for name, value in rates.items():
+        case: dict[str, object] = {"instruction": name}
+        figures = {"median G op/s": value, "best G op/s": 1e-9 / results[name].best}
+        figures |= {f"× {fp32}": value / rates[fp32] for fp32 in FP32 if fp32 in rates}
+        report.put(case, [case | figures])
+    for level, found in roofline.bandwidths().items():
+        case = {"reading from": level}
+        report.put(case, [case | {"GB/s": found}])
     print(f"{timing.machine()['cpu']}, one core, ISA {fbg.isa.active()}\n")
-    print(timing.markdown(["instruction", "median G op/s", "best G op/s", "× fp32"], rows))
-    report.add({}, results)
-    report.write()
+    print(comparison.text(report.rows({})))
 
     if any(name in rates for name in VNNI):
         ratio = statistics.median(

@@ -63,6 +63,19 @@ def operands(rows: int, dimensions: int) -> dict[str, tuple[Array, Array, Metric
     }
 
 
+def contestants(
+    count: int, cases: dict[str, tuple[Array, Array, Metric]]
+) -> list[timing.Contestant]:
+    queries, corpus, _ = cases["float32"]
+    search = functools.partial(numpy_search, queries[:count], corpus)
+    entrants = [timing.Contestant("numpy", search)]
+    for name, (some, rows, metric) in cases.items():
+        verify(name, some[:count], rows, metric)
+        call = functools.partial(fbg.semantic_search, some[:count], rows, TOP_K, metric)
+        entrants.append(timing.Contestant(name, call))
+    return entrants
+
+
 def main() -> None:
     parser = timing.parser(__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
@@ -75,15 +88,9 @@ def main() -> None:
     for threads in arguments.threads:
         fbg.set_num_threads(threads)
         for count in QUERIES:
-            queries, corpus, _ = cases["float32"]
-            search = functools.partial(numpy_search, queries[:count], corpus)
-            entrants = [timing.Contestant("numpy", search)]
-            for name, (some, rows, metric) in cases.items():
-                verify(name, some[:count], rows, metric)
-                call = functools.partial(fbg.semantic_search, some[:count], rows, TOP_K, metric)
-                entrants.append(timing.Contestant(name, call))
-            results = timing.race(entrants, timing.rounds(arguments), timing.pause(threads))
-            report.add({"queries": count, "threads": threads}, results)
+            case = {"queries": count, "threads": threads}
+            entrants = functools.partial(contestants, count, cases)
+            results = report.race(case, entrants, timing.rounds(arguments))
             row = [str(count), str(threads), f"{results['numpy'].median * 1e3:.1f}"]
             for name in cases:
                 gain = results[name].speedup_over(results["numpy"])

@@ -1,6 +1,6 @@
 """Servers under load: `fbg serve` against infinity-emb and against Starlette with onnxruntime.
 
-    python bench/serve.py MODEL_DIRECTORY [--ort int8.onnx] [--infinity PROGRAM] [--json out.json]
+    python bench/serve.py [MODEL_DIRECTORY] [--ort int8.onnx] [--infinity PROGRAM] [--json out.json]
 
 Closed loop: 1, 8, 32 and 128 clients, of one short sentence, of mixed lengths, of batches of 32.
 Open loop: a share of the highest closed-loop rate. Bulk and interactive: one short sentence at a
@@ -9,9 +9,10 @@ printed for each round. In process: batches of 32 as 8 clients send them, and by
 this process, in turn. Contestants take turns in each round; figures are medians of the rounds.
 Latencies are of all requests. CPU is that of the server process.
 
---ort: an int8 export, as bench/exports.py makes it. --infinity: the program infinity_emb of an
-environment in which infinity-emb is installed. Every server answers base64. All are started before
-any is measured, and those that are not measured are idle.
+--ort: an int8 export, as bench/exports.py makes it; that of MiniLM is made if it is not given.
+--infinity: the program infinity_emb of an environment that has infinity-emb. Every
+server answers base64. All are started before any is measured, and those that are not measured are
+idle.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import bert_peers
+import checkpoints
 import corpus
+import sentence_peers
+import timing
 from http_load import Job, Result
 
 import fbg
@@ -184,7 +189,7 @@ def row(server: Server, what: str, results: list[Result], cpu: list[float]) -> d
             3,
         ),
         "rss_mib": round(server.rss_mib),
-        "statuses": statuses,
+        "statuses": str(statuses),
     }
 
 
@@ -234,7 +239,7 @@ def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict
         for name, found, taken in zip(names, results, cpu, strict=True):
             rows.append(row(server, name, found, taken))
             show(rows[-1])
-        rows[-1]["p99_ratios"] = [round(ratio, 2) for ratio in ratios]
+        rows[-1]["p99_ratios"] = str([round(ratio, 2) for ratio in ratios])
         print(f"{server.name:<12} p99 beside bulk / alone: {rows[-1]['p99_ratios']}", flush=True)
     return rows
 
@@ -257,7 +262,7 @@ def in_process(server: Server, options: argparse.Namespace) -> list[dict[str, An
         "load": "bulk, 8 clients, and in process",
         "requests_per_s": round(statistics.median(served), 1),
         "in_process_per_s": round(statistics.median(here), 1),
-        "ratios": ratios,
+        "ratios": str(ratios),
     }
     print(entry, flush=True)
     return [entry]
@@ -273,18 +278,29 @@ def show(entry: dict[str, Any]) -> None:
     )
 
 
+def ort_export(model: Path) -> Path | None:
+    """An int8 export for the onnxruntime server, where what makes one is installed."""
+    texts = corpus.installed_sentences(1)
+    exports, _ = sentence_peers.real_exports(model, checkpoints.default_cache(), texts)
+    return exports.int8_onnx() if bert_peers.available("ort-int8", exports) else None
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("model", type=Path, help="a model directory, saved by fbg or not")
+    parser = timing.parser(__doc__.splitlines()[0])
+    parser.set_defaults(rounds=5)
+    parser.add_argument("model", type=Path, nargs="?", help="saved by fbg or not; default: MiniLM")
     parser.add_argument("--ort", type=Path, help="int8 export for the onnxruntime server")
     parser.add_argument("--infinity", help="the program infinity_emb")
     parser.add_argument("--clients", default="1,8,32,128")
     parser.add_argument("--kinds", default="short,mixed,bulk", help="empty: none of these")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--share", type=float, default=0.8, help="of the capacity; 0: none")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    options.rounds = timing.rounds(options)
+    if options.model is None:
+        options.model = checkpoints.of_tests("minilm").minilm_directory()
+        options.ort = options.ort or ort_export(options.model)
+    report = timing.Report("serve", options)
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
         servers = contestants(options, stack)
@@ -301,8 +317,9 @@ def main() -> None:
                 rows += measured([server], what, options, "short", 128, rate=rate)
         rows += beside_bulk(servers, options)
         rows += in_process(servers[0], options)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
+    for entry in rows:
+        case = {"server": entry["server"], "load": entry["load"]}
+        report.put(case, [entry])
 
 
 if __name__ == "__main__":

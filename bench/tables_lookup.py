@@ -16,7 +16,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import comparison
 import numpy as np
+import peers
 import timing
 
 import fbg
@@ -28,17 +30,6 @@ LAWS = ("uniform", "Zipf")
 EXPONENT = 1.05
 LOOK_UPS = 100_000  # of a call
 DTYPES = {"float32": "", "int8": "byte", "int4": "4bit"}
-HEADERS = [
-    "threads",
-    "table",
-    "indices",
-    "columns",
-    "rows in a bag",
-    "dtype",
-    "10⁶ rows/s",
-    "GB/s",
-    "× torch",
-]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -55,7 +46,7 @@ def draw_indices(law: str, rows: int, rng: np.random.Generator) -> Array:
 class Case(NamedTuple):
     """A table and its bags."""
 
-    names: list[str]
+    names: dict[str, Any]
     threads: int
     table: Array
     indices: Array
@@ -91,31 +82,37 @@ def contestants(dtype: str, table: Array, indices: Array, offsets: Array) -> tup
         rows = fused_rows(table, dtype)
         bag = fbg.EmbeddingBag.from_fused(rows, table.shape[1], dtype)
     own = functools.partial(bag, indices, offsets)
-    peer = with_torch(DTYPES[dtype], table, rows, indices, offsets)
-    if not np.array_equal(own(), peer().numpy()):
-        raise SystemExit(f"tables_lookup.py: {dtype} has other sums than torch")
-    entrants = [timing.Contestant("fbg", own), timing.Contestant("torch", peer)]
+    entrants = [timing.Contestant("fbg", own)]
+    if peers.installed("torch"):
+        peer = with_torch(DTYPES[dtype], table, rows, indices, offsets)
+        if not np.array_equal(own(), peer().numpy()):
+            raise SystemExit(f"tables_lookup.py: {dtype} has other sums than torch")
+        entrants.append(timing.Contestant("torch", peer))
     return entrants, bag.nbytes // len(table)
 
 
-def race(case: Case, dtype: str, arguments: Any, report: timing.Report) -> tuple[list[str], float]:
-    """Measure a dtype; return its line of the table, and how many times as fast as torch it is."""
-    entrants, size = contestants(dtype, case.table, case.indices, case.offsets)
-    results = timing.race(entrants, timing.rounds(arguments), timing.pause(case.threads))
-    report.add({"case": [*case.names, dtype], "threads": case.threads}, results)
-    rate = LOOK_UPS / results["fbg"].median
-    gain = results["fbg"].speedup_over(results["torch"])
-    line = [*case.names, dtype, f"{rate / 1e6:.0f}", f"{rate * size / 1e9:.1f}", f"{gain:.2f}"]
-    return line, gain
+def race(case: Case, dtype: str, arguments: Any, report: timing.Report) -> None:
+    """Measure a dtype, unless that is done."""
+    key = case.names | {"dtype": dtype}
+    if not report.rows(key):
+        entrants, size = contestants(dtype, case.table, case.indices, case.offsets)
+        results = timing.race(entrants, timing.rounds(arguments), timing.pause(case.threads))
+        rates = {name: LOOK_UPS / result.median for name, result in results.items()}
+        figures = {
+            name: {"10⁶ rows/s": rate / 1e6, "GB/s": rate * size / 1e9}
+            for name, rate in rates.items()
+        }
+        report.add(key, results, figures)
 
 
 def cases(places: list[str], threads: list[int], quick: bool) -> Iterator[Case]:
     """Draw tables and bags."""
-    import torch
-
+    if peers.installed("torch"):
+        import torch
     widths = QUICK_COLUMNS if quick else COLUMNS
     for count, place, columns in itertools.product(threads, places, widths):
-        torch.set_num_threads(count)
+        if peers.installed("torch"):
+            torch.set_num_threads(count)
         fbg.set_num_threads(count)
         rng = np.random.default_rng(0)
         rows = PLACES[place] // (4 * columns)
@@ -123,7 +120,8 @@ def cases(places: list[str], threads: list[int], quick: bool) -> Iterator[Case]:
         for law in LAWS:
             indices = draw_indices(law, rows, rng)
             for pooling in QUICK_POOLING if quick else POOLING:
-                names = [str(count), place, law, str(columns), str(pooling)]
+                names = {"threads": count, "table": place, "indices": law, "columns": columns}
+                names["rows in a bag"] = pooling
                 yield Case(names, count, table, indices, np.arange(0, LOOK_UPS, pooling))
 
 
@@ -133,14 +131,10 @@ def main() -> None:
     arguments = parser.parse_args()
     timing.use_clock(arguments)
     report = timing.Report("tables_lookup", arguments)
-    raced = [
-        race(case, dtype, arguments, report)
-        for case in cases(arguments.places, arguments.threads, arguments.quick)
-        for dtype in DTYPES
-    ]
-    mean = float(np.exp(np.mean([np.log(gain) for _, gain in raced])))
-    print(f"\n### Embedding tables, {fbg.isa.active()}; geometric mean {mean:.2f} × torch\n")
-    print(timing.markdown(HEADERS, [line for line, _ in raced]), flush=True)
+    for case in cases(arguments.places, arguments.threads, arguments.quick):
+        for dtype in DTYPES:
+            race(case, dtype, arguments, report)
+    print(f"\n### Embedding tables, {fbg.isa.active()}\n\n{comparison.text(report.rows({}))}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/tables.md and its plots, made from the results of bench/tables.py and from nothing else.
+"""docs/tables.md and its plots, made from the results of bench/report.py and from nothing else.
 
 The page has digests of the results and of the figures that it makes of them, and each plot that of
 its results, so that tests/docs/test_tables.py notices if one of them changes alone.
@@ -35,6 +35,7 @@ NAMES = {
     "distilbert": "DistilBERT",
     "tinybert": "TinyBERT",
 }
+PRECISIONS = ("int8", "bf16", "fp32")
 COLORS = ("#bbbbbb", "#66ccee", "#4477aa", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#444444")
 DISTURBED = 1.5  # times as long on several threads as on one
 PUBLISHED_SECONDS = 6e-3  # TinyBERT at 32 tokens on a core of a phone
@@ -43,17 +44,23 @@ Rows = list[dict[str, Any]]
 Results = dict[str, dict[str, Any]]
 
 
-def read(folder: Path) -> Results:
-    """The contents of the files of all parts."""
-    return {
-        name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("ablation", "profiles", "peers")
-    }
+def results_of(files: dict[str, dict[str, Any]]) -> Results:
+    """The contents of the parts of report.py that the page shows."""
+    missing = {"ablation", "profiles", "encoders"} - files.keys()
+    if missing:
+        raise SystemExit(f"docs/{PAGE}: not measured: {', '.join(sorted(missing))}")
+    encoders = files["encoders"]
+    rows = [
+        row | {"precision": row["contestant"].rpartition("-")[2]} for row in encoders["results"]
+    ]
+    kept = [row for row in rows if row["precision"] in PRECISIONS]
+    peers = encoders | {"results": kept}
+    return {"ablation": files["ablation"], "profiles": files["profiles"], "peers": peers}
 
 
-def write(folder: Path) -> list[Path]:
+def write(files: dict[str, dict[str, Any]]) -> list[Path]:
     """Write the page and its plots; return their paths."""
-    results = read(folder)
+    results = results_of(files)
     page = DOCS / PAGE
     page.write_text(render(results), encoding="utf-8")
     written = [page]

@@ -16,6 +16,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import time
@@ -25,9 +26,17 @@ from pathlib import Path
 from typing import Any
 
 import fbg
+from fbg import _fbg
 
 SAMPLE_SECONDS = 0.005
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+POWERCAP = Path("/sys/class/powercap")
+# What figures depend on, by the names of their distributions; those of them that are peers, too.
+PACKAGES = (
+    *("fbg", "numpy", "torch", "onnxruntime", "openvino", "nncf", "onnx", "transformers"),
+    *("ncnn", "MNN", "zentorch", "ai-edge-litert", "llama_cpp_python", "faiss-cpu", "usearch"),
+    *("numkong", "onednn-devel", "fbgemm-gpu-cpu", "threadpoolctl", "sympy", "torchvision"),
+)
 _clock = CLOCKS["wall"]
 
 
@@ -82,10 +91,11 @@ class Contestant:
 
 @dataclass
 class Result:
-    """All samples of one contestant, in seconds per call."""
+    """All samples of one contestant, in seconds per call; watts: of the packages meanwhile."""
 
     name: str
     samples: list[float]
+    watts: float | None = None
 
     @property
     def median(self) -> float:
@@ -111,13 +121,44 @@ def race(contestants: Iterable[Contestant], rounds: int, pause: float = 0.0) -> 
     for contestant in field_:  # an unrecorded round: one-time work and the number of repeats
         contestant.seconds()
     samples: dict[str, list[float]] = {contestant.name: [] for contestant in field_}
+    meters = {contestant.name: Meter() for contestant in field_}
     for number in range(rounds):
         start = number % len(field_)
         for contestant in field_[start:] + field_[:start]:
             if pause:
                 time.sleep(pause)
-            samples[contestant.name].append(contestant.seconds())
-    return {name: Result(name, values) for name, values in samples.items()}
+            with meters[contestant.name]:
+                samples[contestant.name].append(contestant.seconds())
+    return {name: Result(name, values, meters[name].watts) for name, values in samples.items()}
+
+
+class Meter:
+    """Mean power of the packages while the context is entered, as RAPL counts their energy."""
+
+    def __init__(self) -> None:
+        self._seconds = self._joules = 0.0
+
+    def __enter__(self) -> None:
+        self._begin, self._before = time.perf_counter(), _joules()
+
+    def __exit__(self, *raised: object) -> None:
+        after = _joules()
+        if self._before is not None and after is not None and after >= self._before:  # no overflow
+            self._joules += after - self._before
+            self._seconds += time.perf_counter() - self._begin
+
+    @property
+    def watts(self) -> float | None:
+        """None where the kernel does not say."""
+        return self._joules / self._seconds if self._seconds else None
+
+
+def _joules() -> float | None:
+    zones = [zone for zone in POWERCAP.glob("intel-rapl:*") if zone.name.count(":") == 1]
+    try:
+        return sum(int((zone / "energy_uj").read_text()) for zone in zones) / 1e6 if zones else None
+    except OSError:  # of a kernel that lets only root read
+        return None
 
 
 def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -143,18 +184,10 @@ def parser(description: str) -> argparse.ArgumentParser:
     )
     result.add_argument("--clock", choices=CLOCKS, default="wall", help="default wall")
     result.add_argument("--quick", action="store_true", help="3 rounds: a trial, not a measurement")
-    return result
-
-
-def parse_resumable(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parse the command line of a benchmark that may go on with an unfinished --json file."""
-    parser.add_argument(
+    result.add_argument(
         "--resume", action="store_true", help="skip the cases already in --json OUT"
     )
-    arguments = parser.parse_args()
-    if arguments.resume and arguments.json is None:
-        parser.error("--resume goes with --json")
-    return arguments
+    return result
 
 
 def rounds(arguments: argparse.Namespace) -> int:
@@ -168,45 +201,55 @@ def pause(threads: int) -> float:
 class Report:
     """Collects results case by case; the JSON file is written after each, so that none is lost.
 
-    resume: begin with what the file holds already, if it is there.
+    With --resume it begins with what the file holds already, if that is of this build.
     """
 
-    def __init__(
-        self, benchmark: str, arguments: argparse.Namespace, *, resume: bool = False
-    ) -> None:
+    def __init__(self, benchmark: str, arguments: argparse.Namespace) -> None:
         shown = {key: _plain(value) for key, value in vars(arguments).items() if key != "json"}
         self._path: Path | None = arguments.json
         self._rows: list[dict[str, Any]] = []
-        if resume and self._path is not None and self._path.exists():
-            self._rows = json.loads(self._path.read_text())["results"]
-        self._commit = commit()
         self._content: dict[str, Any] = {
             "benchmark": benchmark,
             "arguments": shown,
             "machine": machine(),
+            "build": build(),
             "results": self._rows,
         }
+        if getattr(arguments, "resume", False):
+            if self._path is None:
+                raise SystemExit("--resume goes with --json")
+            if self._path.exists():
+                self._rows += read(self._path, self._content["build"])["results"]
 
     def rows(self, case: dict[str, Any]) -> list[dict[str, Any]]:
         """The rows of a case as they are in the file."""
         return [row for row in self._rows if _is_of(row, case)]
 
     def put(self, case: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-        """Add rows of a case, in place of any that are there; they hold what the case does.
-
-        Each says which commit it was measured at, since a file may have rows of several.
-        """
-        added = [row | {"commit": self._commit} for row in rows]
+        """Add rows of a case, in place of any that are there; they hold what the case does."""
+        added = [row | {"commit": self._content["build"]["commit"]} for row in rows]
         self._rows[:] = [row for row in self._rows if not _is_of(row, case)] + added
         self.write()
 
     def find(self, case: dict[str, Any]) -> dict[str, Result]:
         """The results of a case, or none."""
-        rows = self.rows(case)
-        return {row["contestant"]: Result(row["contestant"], row["samples_s"]) for row in rows}
+        return results_of(self.rows(case))
 
-    def add(self, case: dict[str, Any], results: dict[str, Result]) -> None:
-        """Add the results of a case, in place of any that are there."""
+    def race(
+        self, case: dict[str, Any], field: Callable[[], Iterable[Contestant]], rounds: int
+    ) -> dict[str, Result]:
+        """The results of a case: those of the file that is resumed, or of a race now."""
+        if not self.rows(case):
+            self.add(case, race(field(), rounds, pause(case.get("threads", 1))))
+        return self.find(case)
+
+    def add(
+        self,
+        case: dict[str, Any],
+        results: dict[str, Result],
+        figures: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Add the results of a case, in place of any that are there; figures: more, by name."""
         rows = [
             {
                 **case,
@@ -214,8 +257,10 @@ class Report:
                 "median_s": result.median,
                 "min_s": result.best,
                 "samples_s": result.samples,
+                **({"watts": result.watts} if result.watts else {}),
+                **({"figures": figures[name]} if figures and name in figures else {}),
             }
-            for result in results.values()
+            for name, result in results.items()
         ]
         self.put(case, rows)
 
@@ -224,6 +269,28 @@ class Report:
             partial = self._path.with_name(self._path.name + ".partial")
             partial.write_text(json.dumps(self._content, indent=1) + "\n")
             partial.replace(self._path)
+
+
+def results_of(rows: Iterable[dict[str, Any]]) -> dict[str, Result]:
+    """The results of the rows of a case, by contestant."""
+    return {
+        row["contestant"]: Result(row["contestant"], row["samples_s"], row.get("watts"))
+        for row in rows
+        if "samples_s" in row
+    }
+
+
+def read(path: Path, wanted: dict[str, str]) -> dict[str, Any]:
+    """The content of a JSON file; ends the program if it was measured with another build."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found = content.get("build", {})
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise SystemExit(
+                f"{path}: measured with {name} {found.get(name, 'unknown')!r}, not {value!r}: "
+                "remove it, or measure it again"
+            )
+    return content
 
 
 def _is_of(row: dict[str, Any], case: dict[str, Any]) -> bool:
@@ -242,7 +309,7 @@ def machine() -> dict[str, Any]:
         models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
         name = models[0] if models else name
     versions = {}
-    for package in ("fbg", "numpy", "torch", "onnxruntime", "openvino", "transformers"):
+    for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
     return {
@@ -251,6 +318,12 @@ def machine() -> dict[str, Any]:
         "isa": fbg.isa.active(),
         "versions": versions,
     }
+
+
+def build() -> dict[str, str]:
+    """What was measured: the commit that is checked out, and the compiler of the extension."""
+    comment = re.search(rb"GCC: \([^\0]*|clang version [^\0]*", Path(_fbg.__file__).read_bytes())
+    return {"commit": commit(), "compiler": comment[0].decode() if comment else "not recorded"}
 
 
 def commit() -> str:

@@ -1,8 +1,9 @@
 """Towers for pictures in fbg, onnxruntime and OpenVINO: vectors of prepared pictures.
 
-python bench/towers.py FOLDER --make     writes a random model of the size of ViT-B/16, and its
-                                         export; needs torch and transformers
-python bench/towers.py FOLDER            measures: fbg, and the engines that are installed
+    python bench/towers.py --threads 1 2
+
+A random model of the size of ViT-B/16 and its export are written to --folder if they are not there,
+which needs torch and transformers. Then it measures fbg, and the engines that are installed:
 
 ort-fp32        the export, all optimizations
 ort-int8        quantize_dynamic (per channel, int8 weights) of it
@@ -18,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import checkpoints
+import comparison
 import numpy as np
 import numpy.typing as npt
 import peers
@@ -28,6 +31,7 @@ import fbg
 Array = npt.NDArray[Any]
 Call = Callable[[Array], Array]  # (batch, 3, 224, 224) -> (batch, tokens, hidden)
 CALIBRATING = 8
+OURS = {"fp32": "float32", "int8": "int8"}
 
 
 def pictures(count: int, seed: int) -> Array:
@@ -103,7 +107,7 @@ def openvino(folder: Path, precision: str, threads: int) -> Call:
 
 
 def engines(folder: Path, threads: int) -> dict[str, Call]:
-    found = {f"fbg-{dtype}": ours(folder, dtype, threads) for dtype in ("float32", "int8")}
+    found = {f"fbg-{name}": ours(folder, dtype, threads) for name, dtype in OURS.items()}
     for name, build, package in (("ort", ort, "onnxruntime"), ("openvino", openvino, "openvino")):
         if peers.installed(package):
             found |= {f"{name}-{p}": build(folder, p, threads) for p in ("fp32", "int8")}
@@ -113,38 +117,33 @@ def engines(folder: Path, threads: int) -> dict[str, Call]:
 def measure(arguments: argparse.Namespace, threads: int, report: timing.Report) -> None:
     calls = engines(arguments.folder, threads)
     for batch in arguments.batch:
-        x, rows = pictures(batch, 2), []
-        wanted = calls["fbg-float32"](x)[:, 0]
+        x = pictures(batch, 2)
+        wanted = calls["fbg-fp32"](x)[:, 0]
         contestants = [timing.Contestant(name, partial(call, x)) for name, call in calls.items()]
-        count, pause = timing.rounds(arguments), timing.pause(threads)
-        results = timing.race(contestants, count, pause)
-        report.add({"threads": threads, "batch": batch}, results)
-        report.write()
+        results = timing.race(contestants, timing.rounds(arguments), timing.pause(threads))
+        figures = {}
         for name, call in calls.items():
             got = call(x)[:, 0]
             lengths = np.linalg.norm(got, axis=1) * np.linalg.norm(wanted, axis=1)
-            cosine = ((got * wanted).sum(axis=1) / lengths).min()
-            lead = "fbg-int8" if name.endswith("int8") else "fbg-float32"
-            ratio = results[lead].speedup_over(results[name])
-            milliseconds = 1e3 * results[name].median / batch
-            rows.append([name, f"{milliseconds:.1f}", f"{ratio:.2f}", f"{cosine:.5f}"])
-        print(f"\nbatch {batch}, threads {threads}\n")
-        print(timing.markdown(["engine", "ms a picture", "fbg is faster by", "cosine"], rows))
+            cosine = float(((got * wanted).sum(axis=1) / lengths).min())
+            per_picture = 1e3 * results[name].median / batch
+            figures[name] = {"ms a picture": per_picture, "cosine": f"{cosine:.5f}"}
+        report.add({"threads": threads, "batch": batch}, results, figures)
 
 
 def main() -> None:
     parser = timing.parser((__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--make", action="store_true", help="write the model and its export")
+    parser.add_argument("--folder", type=Path, default=checkpoints.default_cache() / "vit")
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 8])
     arguments = parser.parse_args()
-    if arguments.make:
-        make(arguments.folder)
-        return
     timing.use_clock(arguments)
+    if not (arguments.folder / "tower.onnx").exists():
+        make(arguments.folder)
     report = timing.Report("towers", arguments)
     for threads in arguments.threads:
-        measure(arguments, threads, report)
+        if any(not report.rows({"threads": threads, "batch": n}) for n in arguments.batch):
+            measure(arguments, threads, report)
+    print(comparison.text(report.rows({})))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+import comparison
 import numpy as np
 import numpy.typing as npt
 import peak
@@ -136,9 +137,8 @@ def speed(layers: list[Layer], threads: int, arguments: Any, report: timing.Repo
     return title + timing.markdown(HEADERS, rows)
 
 
-def errors() -> str:
+def errors(report: timing.Report) -> str:
     """Errors relative to the standard deviation of the outputs; normal pixels and weights."""
-    rows = []
     for k, inputs in itertools.product((2, 3, 5), (64, 512)):
         rng = np.random.default_rng(k)
         x = rng.standard_normal((1, 26, 26, inputs), dtype=np.float32)
@@ -150,8 +150,9 @@ def errors() -> str:
         for name in ["implicit_gemm", *names]:
             error = np.abs(fbg.conv(x, wc, algorithm=name)[0] - exact) / exact.std()
             rms = float(np.sqrt((error**2).mean()))
-            rows.append([f"{k}×{k}", str(inputs), name, f"{error.max():.1e}", f"{rms:.1e}"])
-    return timing.markdown(["kernel", "channels", "algorithm", "largest error", "rms"], rows)
+            case = {"kernel": f"{k}×{k}", "channels": inputs, "algorithm": name}
+            report.put(case, [case | {"largest error": float(error.max()), "rms": rms}])
+    return comparison.text(report.rows({}))
 
 
 def main() -> None:
@@ -159,11 +160,11 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true", help="errors instead of speed")
     parser.add_argument("--match", default="", help="how names of networks begin")
     arguments = parser.parse_args()
+    report = timing.Report("winograd", arguments)
     if arguments.errors:
-        print(errors())
+        print(errors(report))
         return
     timing.use_clock(arguments)
-    report = timing.Report("winograd", arguments)
     layers = [layer for layer in LAYERS if layer.network.startswith(arguments.match)]
     for threads in arguments.threads:
         fbg.set_num_threads(threads)

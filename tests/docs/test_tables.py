@@ -1,4 +1,4 @@
-"""docs/tables.md and its plots say what the results of bench/tables.py say, and nothing else."""
+"""docs/tables.md and its plots say what the results of bench/report.py say, and nothing else."""
 
 import re
 import runpy

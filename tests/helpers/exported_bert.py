@@ -92,8 +92,8 @@ def embeddings(writer: Writer, config: dict[str, Any]) -> str:
 
 def mask(writer: Writer) -> str:
     """0 where a token is seen, the lowest number where it is not: (batch, 1, 1, length)."""
-    axes = writer.integers(1, 2)
-    wide = writer.add("Unsqueeze", ["attention_mask", axes], "mask/Unsqueeze")
+    row = writer.add("Unsqueeze", ["attention_mask", writer.integers(1)], "mask/Unsqueeze")
+    wide = writer.add("Unsqueeze", [row, writer.integers(2)], "mask/Unsqueeze_1")
     number = writer.add("Cast", [wide], "mask/Cast", to=onnx.TensorProto.FLOAT)
     inverse = writer.add("Sub", [writer.number(1.0), number], "mask/Sub")
     return writer.add("Mul", [inverse, writer.number(MASKED)], "mask/Mul")

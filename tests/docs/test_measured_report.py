@@ -1,0 +1,172 @@
+"""bench/report.py: one build on a page, no part twice, and nothing that is left out silently."""
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+BUILD = {"commit": "0123abc", "compiler": "a compiler"}
+# A benchmark: two cases, of which the first run reaches one if STOP is there.
+SCRIPT = f"""
+import sys
+sys.path.insert(0, {str(BENCH)!r})
+import timing
+from pathlib import Path
+timing.build = lambda: {BUILD!r}
+timing.SAMPLE_SECONDS = 1e-5
+arguments = timing.parser("fake").parse_args()
+report = timing.Report("fake", arguments)
+for tokens in (8, 384):
+    def field():
+        with open("LOG", "a") as log:
+            log.write(f"{{tokens}} ")
+        return [timing.Contestant(n, lambda: sum(range(k))) for n, k in
+                (("fbg-int8", 10), ("ort-int8", 1000), ("openvino-fp32", 1))]
+    report.race({{"tokens": tokens, "threads": 1}}, field, 3)
+    stop = Path("STOP")
+    if stop.exists():
+        stop.unlink()
+        sys.exit("no more")
+report.put({{"place": "L2"}}, [{{"place": "L2", "GB/s": 12.345}}])
+"""
+
+
+@pytest.fixture
+def report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """bench/report.py with one part, a script of this test, which has a folder of its own."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCH))
+    import report
+    import timing
+
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+    script = tmp_path / "fake.py"
+    script.write_text(
+        SCRIPT.replace('"LOG"', repr(str(tmp_path / "log"))).replace(
+            '"STOP"', repr(str(tmp_path / "stop"))
+        )
+    )
+    peers = ("numpy", "no-such-engine")
+    part = report.Part("fake", "Fake products", (str(script),), 60, peers, text="Of this test.")
+    absent = report.Part("other", "Another part", (str(tmp_path / "none.py"),), 60)
+    monkeypatch.setattr(report, "PARTS", (part, absent))
+    monkeypatch.setattr(timing, "build", lambda: dict(BUILD))
+    monkeypatch.setattr(timing, "PACKAGES", ("numpy", "no-such-engine"))
+    return report
+
+
+def run(report: ModuleType, folder: Path, *words: str) -> str:
+    """The page as Markdown."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["report.py", "--results", str(folder), *words])
+        report.main()
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    return (folder / "report.md").read_text()
+
+
+def test_a_page_has_every_section_and_names_who_is_absent(report, tmp_path) -> None:
+    page = run(report, tmp_path / "results")
+    for part in report.PARTS:
+        assert f"## {part.title}" in page
+    assert "* commit: 0123abc" in page and "* compiler: a compiler" in page
+    assert "* absent peers: no-such-engine" in page and "Absent: no-such-engine." in page
+    assert "Of this test." in page and "12.3" in page
+    assert " ort-int8 |" in page and "openvino-fp32" not in page  # which has another precision
+    assert "Incomplete: " in page.split("## Another part")[1]
+
+
+def test_what_was_interrupted_goes_on(report, tmp_path) -> None:
+    (tmp_path / "stop").touch()
+    page = run(report, tmp_path / "results", "--part", "fake")
+    assert "Incomplete: no more." in page and "12.3" not in page
+    page = run(report, tmp_path / "results", "--part", "fake")
+    assert "Incomplete" not in page.split("## Another")[0] and "12.3" in page
+    run(report, tmp_path / "results", "--part", "fake")
+    assert (tmp_path / "log").read_text() == "8 384 "
+    run(report, tmp_path / "results", "--part", "fake", "--anew")
+    assert (tmp_path / "log").read_text() == "8 384 8 384 "
+
+
+def test_time_that_is_used_up_ends_a_part(report, tmp_path) -> None:
+    script = tmp_path / "fake.py"
+    script.write_text(script.read_text() + "import time; time.sleep(60)\n")
+    slow, other = report.PARTS
+    report.PARTS = (slow.__class__(**{**slow.__dict__, "seconds": 3}), other)
+    page = run(report, tmp_path / "results", "--part", "fake")
+    assert "Incomplete: stopped after 3 s" in page and "12.3" in page
+
+
+@pytest.mark.parametrize("words", [(), ("--only-page",)], ids=["measuring", "only the page"])
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"commit": "4567def"}, "4567def"), ({"compiler": "another"}, "another")],
+)
+def test_results_of_another_build_are_refused(report, tmp_path, words, changed, message) -> None:
+    results = tmp_path / "results"
+    run(report, results)
+    path = results / "other.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"build": {**BUILD, **changed}}))
+    with pytest.raises(SystemExit, match=rf"other\.json: measured with .*{message}"):
+        run(report, results, *words)
+
+
+def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch) -> None:
+    results = tmp_path / "results"
+    run(report, results)
+    for path in results.glob("*.json"):
+        dirty = {"build": {**BUILD, "commit": "0123abc-dirty"}}
+        path.write_text(json.dumps(json.loads(path.read_text()) | dirty))
+    with pytest.raises(SystemExit, match=r"fake\.json: measured with sources that no commit names"):
+        run(report, results, "--only-page")
+    monkeypatch.setattr(sys.modules[report.__name__].timing, "build", lambda: dirty["build"])
+    with pytest.raises(SystemExit, match="commit the changes"):
+        run(report, results, "--anew")
+
+
+def test_published_figures_stand_beside_ours(report) -> None:
+    cases = [{"geometry": "base", "tokens": 8, "threads": n} for n in (1, 2)]
+    times = {"fbg-int8": 1.0, "fbg-fp32": 3.0, "ort-fp32": 4.5, "ort-int8": 0.5}
+    rows = [
+        {**case, "contestant": name, "median_s": t / n, "samples_s": [t / n] * 3}
+        for n, case in enumerate(cases, 1)
+        for name, t in times.items()
+    ]
+    found = {(line[0], line[1]): line[4] for line in report.published.table({"encoders": rows})}
+    assert found["D5", "× 2.37"] == "× 4.50"
+    assert found["D6", "× 3.3 on 16 threads"] == "× 2.00 on 2"
+    assert found["F8", "2 ×"] == found["M3", "7e-6"] == found["B5", "22 MB"] == "not measured"
+    named = {line[0] for line in report.published.table({})}
+    assert named == {"D4", "D5", "D6", "F8", "M1", "M3", "M6", "B5"}
+
+
+def test_every_published_figure_names_a_part(monkeypatch) -> None:
+    source = (BENCH / "report.py").read_text(encoding="utf-8")
+    for entry in json.loads((BENCH / "published.json").read_text(encoding="utf-8")):
+        assert f'Part("{entry["part"]}"' in source
+
+
+def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch) -> None:
+    timing = report.timing
+    zone = tmp_path / "intel-rapl:0"
+    zone.mkdir()
+    (zone / "energy_uj").write_text("0")
+    (tmp_path / "intel-rapl:0:0").mkdir()  # a part of the package
+    monkeypatch.setattr(timing, "POWERCAP", tmp_path)
+    clock = iter(range(100))
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: float(next(clock)))
+
+    def sample() -> float:
+        energy = int((zone / "energy_uj").read_text()) + 20_000_000
+        (zone / "energy_uj").write_text(str(energy))
+        return 0.5
+
+    results = timing.race([timing.Contestant("fbg", sample=sample)], 3)
+    assert results["fbg"].watts == 20  # 20 J in each second of this clock
+    rows = [{"contestant": "fbg", "samples_s": [0.5] * 3, "median_s": 0.5, "watts": 20.0, "n": 1}]
+    (table,) = report.comparison.tables(rows)[:1]
+    assert dict(zip(table.head, table.rows[0], strict=True))["mJ"] == "10000"
