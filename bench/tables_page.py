@@ -37,6 +37,7 @@ NAMES = {
 }
 PRECISIONS = ("int8", "bf16", "fp32")
 COLORS = ("#bbbbbb", "#66ccee", "#4477aa", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#444444")
+SAMPLES = "files that `bench/report.py` wrote"
 DISTURBED = 1.5  # times as long on several threads as on one
 PUBLISHED_SECONDS = 6e-3  # TinyBERT at 32 tokens on a core of a phone
 
@@ -90,7 +91,7 @@ def render(results: Results) -> str:
     digests = {name: digest(own) for name, own in rows.items()} | {"figures": digest([figures])}
     named = ", ".join(f"{name} `{value}`" for name, value in digests.items())
     template = string.Template(TEMPLATE.read_text(encoding="utf-8"))
-    return template.substitute(figures, digests=named)
+    return template.substitute(figures, digests=named, samples=SAMPLES)
 
 
 def fields(page: str) -> dict[str, str] | None:

@@ -128,6 +128,25 @@ def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch)
         run(report, results, "--anew")
 
 
+def test_one_machine_measures_a_page(report, tmp_path) -> None:
+    results = tmp_path / "results"
+    run(report, results)
+    content = json.loads((results / "other.json").read_text())
+    content["machine"]["cpu"] = "another CPU"
+    (results / "other.json").write_text(json.dumps(content))
+    with pytest.raises(SystemExit, match=r"other\.json: measured on another machine"):
+        run(report, results, "--only-page")
+
+
+def test_environments_are_pinned_and_described() -> None:
+    readme = (BENCH / "README.md").read_text(encoding="utf-8")
+    for path in sorted((BENCH / "environments").iterdir()):
+        assert f"| `{path.name}` |" in readme
+        lines = path.read_text(encoding="utf-8").splitlines()
+        pins = [line for line in lines if not line.startswith(("#", "--"))]
+        assert pins and all("==" in line for line in pins), path
+
+
 def test_published_figures_stand_beside_ours(report) -> None:
     cases = [{"geometry": "base", "tokens": 8, "threads": n} for n in (1, 2)]
     times = {"fbg-int8": 1.0, "fbg-fp32": 3.0, "ort-fp32": 4.5, "ort-int8": 0.5}

@@ -26,6 +26,7 @@ def test_the_page_is_what_the_results_made(page) -> None:
     found = page["fields"](PAGE.read_text(encoding="utf-8"))
     assert found is not None
     digests = found.pop("digests")
+    del found["samples"]  # where they are
     assert digests.endswith(f", figures `{page['digest']([found])}`")
 
 
