@@ -84,11 +84,11 @@ bool find_extent(const float* x, std::size_t n, float* lo, float* hi) {
     const auto v = access.select(d, access.load(d, x + i), first);
     least = hn::Min(least, v);
     most = hn::Max(most, v);
-    poison = hn::Add(poison, hn::Mul(v, hn::Zero(d)));
+    poison = hn::MulAdd(v, hn::Zero(d), poison);
   });
   *lo = hn::GetLane(hn::MinOfLanes(d, least));
   *hi = hn::GetLane(hn::MaxOfLanes(d, most));
-  return hn::GetLane(hn::SumOfLanes(d, poison)) == 0.0f;
+  return hn::AllTrue(d, hn::Eq(poison, hn::Zero(d)));
 }
 
 void quantize_from(const float* x, float bias, float inverse, float top, std::size_t n,
@@ -103,6 +103,25 @@ void quantize_from(const float* x, float bias, float inverse, float top, std::si
     const auto within = hn::Max(hn::Min(steps, limit), hn::Zero(d));
     access.store(hn::TruncateTo(dq, hn::BitCast(du, hn::Add(within, magic))), dq, q + i);
   });
+}
+
+// A word has the values of a byte: neighbours move together, then pairs.
+template <typename Word>
+HWY_INLINE void pack_words(const std::uint8_t* q, std::size_t n, std::uint8_t* packed) {
+  constexpr int kUnused = 8 - 8 / static_cast<int>(sizeof(Word));
+  const hn::ScalableTag<Word> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> dq;
+  const auto* words = reinterpret_cast<const Word*>(q);
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    auto v = access.load(d, words + i);
+    v = hn::Or(v, hn::ShiftRight<kUnused>(v));
+    if constexpr (sizeof(Word) == 4) v = hn::Or(v, hn::ShiftRight<2 * kUnused>(v));
+    access.store(hn::TruncateTo(dq, v), dq, packed + i);
+  });
+}
+
+void pack_fields(const std::uint8_t* q, int bits, std::size_t n, std::uint8_t* packed) {
+  bits == 4 ? pack_words<std::uint16_t>(q, n, packed) : pack_words<std::uint32_t>(q, n, packed);
 }
 
 void divide(const float* x, float divisor, std::size_t n, float* y) {
@@ -146,6 +165,7 @@ const WeightKernels kWeightKernels = {
     .divide = divide,
     .find_extent = find_extent,
     .quantize_from = quantize_from,
+    .pack_fields = pack_fields,
     .sum_squares = sum_squares,
 };
 

@@ -19,8 +19,12 @@ float rounded(RowScale type, float x) {
 }
 
 void store(RowScale type, float x, std::byte* to) {
-  const float16 half = from_float<float16>(x);
-  type == RowScale::float16 ? std::memcpy(to, &half, sizeof half) : std::memcpy(to, &x, sizeof x);
+  if (type == RowScale::float32) {
+    std::memcpy(to, &x, sizeof x);
+  } else {
+    const float16 half = from_float<float16>(x);
+    std::memcpy(to, &half, sizeof half);
+  }
 }
 
 struct Parameters {
@@ -39,36 +43,20 @@ Parameters parameters(const RowLayout& layout, float lo, float hi) {
   return {scale, bias, 1.0f / scale};
 }
 
-// Values of `bits` bits in bytes of their own, as 8 / bits of them to a byte. q has room for whole
-// eights, of which the values beyond n are 0: in an eight, neighbours move together, then pairs.
-template <int bits>
-void pack_values(const std::uint8_t* q, std::size_t n, std::byte* to) {
-  const std::size_t end = (n * bits + 7) / 8;
-  for (std::size_t at = 0; at < end; at += bits) {
-    std::uint64_t v;
-    std::memcpy(&v, q + at / bits * 8, sizeof v);
-    v = (v | v >> (8 - bits)) & 0x00ff00ff00ff00ffu;
-    if (bits == 2) v = (v | v >> 12) & 0x000000ff000000ffu;
-    v = (v | v >> (bits == 2 ? 24 : 8)) & 0x0000ffff0000ffffu;
-    v |= v >> 16;
-    std::memcpy(to + at, &v, std::min<std::size_t>(bits, end - at));
-  }
-}
-
 void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, const float* x,
                   const Parameters& row, std::byte* to) {
   const int bits = row_bits(layout.format);
   const auto n = static_cast<std::size_t>(layout.columns);
   const auto top = static_cast<float>((1 << bits) - 1);
+  auto* const data = reinterpret_cast<std::uint8_t*>(to);
+  if (bits == 8) kernels.quantize_from(x, row.bias, row.inverse, top, n, data);
   std::uint8_t q[kChunk + 8];
-  for (std::size_t i = 0; i < n; i += kChunk) {
+  for (std::size_t i = 0; bits < 8 && i < n; i += kChunk) {
     const std::size_t count = std::min(kChunk, n - i);
     kernels.quantize_from(x + i, row.bias, row.inverse, top, count, q);
     std::memset(q + count, 0, 8);
-    std::byte* const packed = to + i * static_cast<std::size_t>(bits) / 8;
-    if (bits == 8) std::memcpy(packed, q, count);
-    if (bits == 4) pack_values<4>(q, count, packed);
-    if (bits == 2) pack_values<2>(q, count, packed);
+    const auto per_byte = static_cast<std::size_t>(8 / bits);
+    kernels.pack_fields(q, bits, (count + per_byte - 1) / per_byte, data + i / per_byte);
   }
   std::byte* const ends = to + layout.value_bytes();
   store(layout.scale, row.scale, ends);

@@ -14,7 +14,7 @@ The format in which FBGEMM and PyTorch keep embedding tables. A fused row of N v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +31,10 @@ from fbg.arrays import (
     require_integer,
     require_matrix,
 )
-from fbg.quantization.affine import require_finite
+from fbg.quantization.affine import require_finite, require_floats
+
+_FORMATS = {8: 3, 4: 4, 2: 5}  # of bits: RowFormat of include/fbg/kernels/embedding_rows.h
+_MOST_COLUMNS = 1 << 24  # of native rows
 
 
 def _require_format(bits: object, scale_dtype: npt.DTypeLike, name: str) -> tuple[int, str]:
@@ -58,6 +61,7 @@ class RowwiseMatrix:
     bias: npt.NDArray[Any]
     columns: int
     bits: int
+    _rows: npt.NDArray[np.uint8] | None = field(default=None, repr=False)  # fused, if it is made
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,12 +81,34 @@ class RowwiseMatrix:
 
     def dequantize(self) -> Floats:
         """Return float32 (M, N): ``scale * q + bias``, rounded once, saturating at ±float32 max."""
-        scale, bias = (v.astype(np.float64)[:, None] for v in (self.scale, self.bias))
+        result = np.empty(self.shape, np.float32)
+        every, half = np.arange(len(result)), self.scale.dtype == np.float16
+        for at in range(0, self.columns if len(result) else 0, _MOST_COLUMNS):
+            out = result[:, at : at + _MOST_COLUMNS]
+            rows = self._part(at, out.shape[1])
+            bags_of_one = (0, -1, 0, every, None, None, out, False)  # EmbeddingBag._part
+            part = (rows, _FORMATS[self.bits], half, out.shape[1], *bags_of_one)
+            _fbg.look_up([part], False, _fbg.num_threads())
+        scale, bias = (np.abs(v.astype(np.float64)) for v in (self.scale, self.bias))
         most = np.finfo(np.float32).max
-        return np.clip(scale * self.unpack() + bias, -most, most).astype(np.float32)
+        if (scale * 2**self.bits + bias > most).any():
+            np.clip(result, -most, most, out=result)
+        return result
+
+    def _part(self, begin: int, columns: int) -> npt.NDArray[np.uint8]:
+        """Return fused rows of some columns."""
+        if columns == self.columns:
+            return self.fused()
+        data = self.data[:, begin * self.bits // 8 : -(-(begin + columns) * self.bits // 8)]
+        return RowwiseMatrix(data, self.scale, self.bias, columns, self.bits).fused()
 
     def fused(self) -> npt.NDArray[np.uint8]:
-        """Return uint8 (M, P + 2 s): values, scale and bias of a row side by side, as drawn."""
+        """Return uint8 (M, P + 2 s): values, scale and bias of a row side by side, as drawn.
+
+        If the rows were made like this, the result shares their memory.
+        """
+        if self._rows is not None:
+            return self._rows
         little = self.scale.dtype.newbyteorder("<")
         ends = np.stack([self.scale, self.bias], axis=1).astype(little).view(np.uint8)
         return np.concatenate([self.data, ends], axis=1)
@@ -118,10 +144,17 @@ class RowwiseMatrix:
                 f"{name}: fused must have {packed + 2 * little.itemsize} bytes per row for {n} "
                 f"columns of {number} bits and {dtype}, got {array.shape[1]}"
             )
-        ends = np.ascontiguousarray(array[:, packed:]).view(little).astype(dtype)
+        rows = np.array(array, order="C")
+        ends = rows[:, packed:].view(little)
         arrays.require_finite(ends, f"{name}: scale and bias of each row")
-        data = array[:, :packed].copy()
-        return RowwiseMatrix(data, ends[:, 0].copy(), ends[:, 1].copy(), n, number)
+        return _matrix_of(rows, n, number, little)
+
+
+def _matrix_of(rows: npt.NDArray[np.uint8], n: int, bits: int, dtype: Any) -> RowwiseMatrix:
+    """Return the matrix whose attributes are parts of fused rows."""
+    packed = -(-n * bits // 8)
+    ends = rows[:, packed:].view(dtype)
+    return RowwiseMatrix(rows[:, :packed], ends[:, 0], ends[:, 1], n, bits, rows)
 
 
 def _round_towards(x: npt.NDArray[Any], dtype: str, direction: float) -> npt.NDArray[Any]:
@@ -187,13 +220,12 @@ def quantize_rowwise(
     """
     number, dtype = _require_format(bits, scale_dtype, "quantize_rowwise")
     require_choice(method, "quantize_rowwise: method", "covering", "fbgemm")
-    values = require_finite(x, "quantize_rowwise: x")
+    values = require_floats(x, "quantize_rowwise: x")
     require_matrix(values, "quantize_rowwise: x", "(M, N)")
     if method == "fbgemm" and values.shape[1]:
-        floats = values.astype(np.float32, copy=False)
-        fused = fused_by_fbgemm(floats, number, dtype, "quantize_rowwise: x")
-        return RowwiseMatrix.from_fused(fused, values.shape[1], number, dtype)
-    return _quantize_covering(values, number, dtype)
+        fused = fused_by_fbgemm(values, number, dtype, "quantize_rowwise: x")
+        return _matrix_of(fused, values.shape[1], number, np.dtype(dtype))
+    return _quantize_covering(require_finite(values, "quantize_rowwise: x"), number, dtype)
 
 
 def _quantize_covering(values: Array, number: int, dtype: str) -> RowwiseMatrix:
