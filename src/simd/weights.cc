@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "core/float16.h"
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/weights.cc"
@@ -105,6 +106,16 @@ void quantize_from(const float* x, float bias, float inverse, float top, std::si
   });
 }
 
+float round_to_half(float x, std::uint16_t* half) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  *half = _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+  return _cvtsh_ss(*half);
+#else
+  *half = from_float<float16>(x).bits;
+  return to_float(float16{*half});
+#endif
+}
+
 // A word has the values of a byte: neighbours move together, then pairs.
 template <typename Word>
 HWY_INLINE void pack_words(const std::uint8_t* q, std::size_t n, std::uint8_t* packed) {
@@ -165,6 +176,7 @@ const WeightKernels kWeightKernels = {
     .divide = divide,
     .find_extent = find_extent,
     .quantize_from = quantize_from,
+    .round_to_half = round_to_half,
     .pack_fields = pack_fields,
     .sum_squares = sum_squares,
 };

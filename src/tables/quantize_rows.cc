@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/float16.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "fbg/tables/embedding_rows.h"
@@ -14,33 +13,43 @@ namespace {
 
 constexpr std::size_t kChunk = 512;  // values that are quantized before they are packed
 
-float rounded(RowScale type, float x) {
-  return type == RowScale::float16 ? to_float(from_float<float16>(x)) : x;
-}
-
-void store(RowScale type, float x, std::byte* to) {
-  if (type == RowScale::float32) {
-    std::memcpy(to, &x, sizeof x);
-  } else {
-    const float16 half = from_float<float16>(x);
-    std::memcpy(to, &half, sizeof half);
-  }
-}
-
 struct Parameters {
   float scale, bias, inverse;
+  std::byte ends[8];  // scale and bias as a row has them
   bool valid() const { return std::isfinite(scale) && std::isfinite(bias); }
 };
 
-Parameters parameters(const RowLayout& layout, float lo, float hi) {
+// x as a row has it, whose bytes go to `to`.
+float store(const simd::WeightKernels& kernels, RowScale type, float x, std::byte* to) {
+  if (type == RowScale::float32) {
+    std::memcpy(to, &x, sizeof x);
+    return x;
+  }
+  std::uint16_t half;
+  const float near = kernels.round_to_half(x, &half);
+  std::memcpy(to, &half, sizeof half);
+  return near;
+}
+
+Parameters parameters(const simd::WeightKernels& kernels, const RowLayout& layout, float lo,
+                      float hi) {
   constexpr float kEpsilon = 1e-8f;
-  if (layout.format == RowFormat::int8 && layout.scale == RowScale::float32)
-    return {(hi - lo) / 255.0f, lo, 255.0f / (hi - lo + kEpsilon)};
-  const float bias = rounded(layout.scale, lo), range = hi - bias;
+  Parameters row;
+  const auto store_scale = [&](float x) {
+    row.scale = store(kernels, layout.scale, x, row.ends);
+    row.inverse = 1.0f / row.scale;
+  };
+  row.bias = store(kernels, layout.scale, lo, row.ends + layout.scale_bytes());
   const auto top = static_cast<float>((1 << row_bits(layout.format)) - 1);
-  float scale = rounded(layout.scale, range == 0.0f ? 1.0f : range / top);
-  if (scale == 0.0f || std::isinf(1.0f / scale)) scale = 1.0f;
-  return {scale, bias, 1.0f / scale};
+  const float range = hi - row.bias;
+  if (layout.format == RowFormat::int8 && layout.scale == RowScale::float32) {
+    store_scale(range / top);
+    row.inverse = top / (range + kEpsilon);
+  } else {
+    store_scale(range == 0.0f ? 1.0f : range / top);
+    if (row.scale == 0.0f || std::isinf(row.inverse)) store_scale(1.0f);
+  }
+  return row;
 }
 
 void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, const float* x,
@@ -59,8 +68,8 @@ void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, c
     kernels.pack_fields(q, bits, (count + per_byte - 1) / per_byte, data + i / per_byte);
   }
   std::byte* const ends = to + layout.value_bytes();
-  store(layout.scale, row.scale, ends);
-  store(layout.scale, row.bias, ends + layout.scale_bytes());
+  layout.scale == RowScale::float32 ? std::memcpy(ends, row.ends, 8)
+                                    : std::memcpy(ends, row.ends, 4);
 }
 
 }  // namespace
@@ -74,7 +83,7 @@ std::int64_t quantize_rows(const RowLayout& layout, MatrixView<const float> x, s
     float lo, hi;
     const bool finite =
         kernels.find_extent(row, static_cast<std::size_t>(layout.columns), &lo, &hi);
-    const Parameters chosen = parameters(layout, lo + 0.0f, hi + 0.0f);  // -0 counts as 0
+    const Parameters chosen = parameters(kernels, layout, lo + 0.0f, hi + 0.0f);  // -0 counts as 0
     if (!finite || !chosen.valid()) return i;
     quantize_row(kernels, layout, row, chosen, rows + i * stride);
   }
