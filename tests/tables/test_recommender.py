@@ -1,0 +1,76 @@
+"""The example of a recommender computes what DLRM is, from a file of its weights."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "recommender.py"))
+SAMPLES = 12
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@pytest.fixture(scope="module")
+def state() -> dict[str, Array]:
+    rows = [min(count, 40) for count in EXAMPLE["ROWS"]]
+    drawn: dict[str, Array] = EXAMPLE["draw_state"](rows, np.random.default_rng(0))
+    return drawn
+
+
+def samples(state: dict[str, Array]) -> tuple[Array, list[Array]]:
+    rows = [len(state[f"emb_l.{t}.weight"]) for t in range(26)]
+    drawn: tuple[Array, list[Array]] = EXAMPLE["draw_batch"](
+        rows, SAMPLES, np.random.default_rng(1)
+    )
+    return drawn
+
+
+def dlrm(state: dict[str, Array], dense: Array, indices: list[Array]) -> Array:
+    """The model by its definition, in float64."""
+
+    def mlp(x: Array, part: str) -> Array:
+        for i in range(0, 2 * sum(n.startswith(part) for n in state) // 2, 2):
+            x = x @ state[f"{part}.{i}.weight"].T.astype(float) + state[f"{part}.{i}.bias"]
+            x = np.maximum(x, 0) if x.shape[1] > 1 else 1 / (1 + np.exp(-x))
+        return x
+
+    x = mlp(dense.astype(float), "bot_l")
+    tables = (state[f"emb_l.{t}.weight"].astype(float) for t in range(len(indices)))
+    sums = [table[rows].sum(1) for table, rows in zip(tables, indices, strict=True)]
+    vectors = [x, *sums]
+    pairs = [(vectors[i] * vectors[j]).sum(1) for i in range(27) for j in range(i)]
+    return mlp(np.concatenate([x, np.stack(pairs, 1)], 1), "top_l")[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("mlp", "tables", "most"),
+    [
+        ("float32", "float32", 1e-5),
+        ("float32", "int8", 0.02),
+        ("int8", "int8", 0.05),
+        ("int8", "int4", 0.2),
+    ],
+)
+def test_clicks_are_those_of_the_definition(
+    state: dict[str, Array], mlp: str, tables: str, most: float
+) -> None:
+    dense, indices = samples(state)
+    clicks = EXAMPLE["Recommender"](state, mlp, tables)(dense, indices)
+    wanted = dlrm(state, dense, indices)
+    assert np.ptp(wanted) > 0.1
+    assert np.abs(clicks - wanted).max() < most
+
+
+def test_the_program_compares_dtypes(
+    state: dict[str, Array], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_file(state, tmp_path / "dlrm.safetensors")
+    EXAMPLE["main"](["--checkpoint", str(tmp_path / "dlrm.safetensors"), "--batch", "64"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [tuple(line.split()[:2]) for line in lines[2:]] == EXAMPLE["DTYPES"]
+    assert all(float(line.split()[-1]) > 0.9 for line in lines[2:])
