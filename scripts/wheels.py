@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,10 +124,12 @@ def build(target: Target, out: Path) -> Path:
         for older in out.glob(f"fbg-*-{tag}-*_{target.machine}.whl"):
             older.unlink()
         shutil.move(made, out / made.name)
-    wheel = find(target, tag, out)
-    # The same contents, compressed by 7-Zip's Deflate: 5 % fewer bytes than zlib's.
-    subprocess.run(["advzip", "--quiet", "--recompress", "--shrink-extra", str(wheel)], check=True)
-    return wheel
+    return find(target, tag, out)
+
+
+def compress(wheel: Path) -> None:
+    """Compress the same contents by Zopfli's Deflate: 5 % fewer bytes than zlib's."""
+    subprocess.run(["advzip", "--quiet", "--recompress", "--shrink-insane", str(wheel)], check=True)
 
 
 def find(target: Target, tag: str, out: Path) -> Path:
@@ -203,14 +206,15 @@ def main() -> None:
     if not pythons:
         raise SystemExit(f"no CPython 3.{OLDEST} or later with pip, venv and headers was found")
     options.out.mkdir(exist_ok=True)
-    wheels = []
-    for target in [Target(python, machine) for machine in options.machine for python in pythons]:
-        if options.no_build:
-            wheel = find(target, target.about()[0], options.out)
-        else:
-            wheel = build(target, options.out)
+    targets = [Target(python, machine) for machine in options.machine for python in pythons]
+    if options.no_build:
+        wheels = [find(target, target.about()[0], options.out) for target in targets]
+    else:
+        wheels = [build(target, options.out) for target in targets]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(compress, wheels))
+    for target, wheel in zip(targets, wheels, strict=True):
         check(wheel)
-        wheels.append(wheel)
         if target.native:
             try_out(target, wheel)
             try_linking(wheel)
