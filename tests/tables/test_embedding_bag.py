@@ -78,11 +78,13 @@ def test_bits_are_those_of_the_definition(dtype: str, data: st.DataObject) -> No
     offsets = offsets_of(bags, data.draw(st.sampled_from([np.int32, np.int64])), last)
     factors = None if weights is None else flat(weights, F32)
     threads = data.draw(st.integers(1, 2))
+    lengths = np.array([len(b) for b in bags], data.draw(st.sampled_from([np.int32, np.int64])))
     expected = look_up(as_held(table, dtype), bags, mode, weights, padding)
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):
             result = bag(flat(bags, index), offsets, factors, num_threads=threads)
-        assert bits(result) == bits(expected), name
+            by_lengths = bag(flat(bags, index), None, factors, lengths=lengths)
+        assert bits(result) == bits(by_lengths) == bits(expected), name
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

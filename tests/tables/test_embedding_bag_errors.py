@@ -105,6 +105,24 @@ CALLS: dict[str, Callable[[Any], object]] = {
     r"indices must be within \[0, 10\), got 4611686018427387904 at \(1, 0\)": lambda out: BAG(
         np.array([[0, 1], [2**62, 0]]), out=out
     ),
+    r"lengths go with 1-D indices, got shape \(1, 3\)": lambda out: BAG(
+        I[None], lengths=O, out=out
+    ),
+    "lengths must be None where offsets are given": lambda out: BAG(I, O, lengths=O, out=out),
+    "lengths must be int32 or int64, got float32": lambda out: BAG(I, lengths=W, out=out),
+    r"lengths must be 1-D, got shape \(1, 2\)": lambda out: BAG(I, lengths=O[None], out=out),
+    r"lengths must be within \[0, 3\], got -1 at \(1,\)": lambda out: BAG(
+        I, lengths=np.array([3, -1]), out=out
+    ),
+    r"lengths must be within \[0, 3\], got 4611686018427387904 at \(0,\)": lambda out: BAG(
+        I, lengths=np.array([2**62, 3]), out=out
+    ),
+    "lengths must add up to 3, the number of indices, got 4": lambda out: BAG(
+        I, lengths=np.array([2, 2]), out=out
+    ),
+    "lengths must add up to 3, the number of indices, got 0": lambda out: BAG(
+        I, lengths=np.array([], np.int64), out=out[:0]
+    ),
     "per_sample_weights must be float32, got float64": lambda out: BAG(
         I, O, W.astype(np.float64), out=out
     ),

@@ -49,6 +49,10 @@ def test_bits_are_those_of_the_tables_one_by_one(isa: str, threads: int) -> None
     assert np.array_equal(tables(*arguments, out=whole[:, 2:-1]), whole[:, 2:-1])
     assert whole[:, 2:-1].tobytes() == expected
     assert not whole[:, :2].any() and not whole[:, -1].any()
+    indices, offsets, weights = arguments
+    lengths = [None, None, np.diff(offsets[2], append=5000)]
+    by_lengths = tables(indices, [*offsets[:2], None], weights, lengths=lengths)
+    assert by_lengths.tobytes() == expected
     loaded = pickle.loads(pickle.dumps(tables))
     assert loaded(*arguments).tobytes() == expected
     assert repr(loaded) == repr(tables)

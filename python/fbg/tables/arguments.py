@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fbg import _fbg
-from fbg.arrays import Array, Floats, as_array, require_dtype, require_integer
+from fbg.arrays import Array, Floats, as_array, first_of, require_dtype, require_integer
 
 INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
 
@@ -26,6 +26,7 @@ def check_bags(
     indices: object,
     offsets: object,
     weights: object,
+    lengths: object,
     *,
     mode: str,
     ends: bool,
@@ -42,9 +43,15 @@ def check_bags(
         raise ValueError(f"{where} must be 1-D or 2-D (bags, length), got shape {array.shape}")
     flat = _contiguous(array)
     begins, bags = None, len(flat)
-    if offsets is not None:
-        if flat.ndim == 2:
-            raise ValueError(f"{name}: offsets{at} go with 1-D indices, got shape {flat.shape}")
+    for what, given in (("offsets", offsets), ("lengths", lengths)):
+        if given is not None and flat.ndim == 2:
+            raise ValueError(f"{name}: {what}{at} go with 1-D indices, got shape {flat.shape}")
+    if lengths is not None:
+        if offsets is not None:
+            raise ValueError(f"{name}: lengths{at} must be None where offsets are given")
+        begins = _summed(flat, lengths, f"{name}: lengths{at}")
+        bags, begins = len(begins) - 1, begins if ends else begins[:-1]
+    elif offsets is not None:
         begins = _offsets(flat, offsets, f"{name}: offsets{at}")
         bags = len(begins) - ends
         if bags < 0:
@@ -79,6 +86,21 @@ def _offsets(indices: Array, offsets: object, name: str) -> Array:
     if wrong.size:
         raise ValueError(_bad_offset(name, array, int(wrong[0]), len(indices)))
     return converted
+
+
+def _summed(indices: Array, lengths: object, name: str) -> Array:
+    """Return where each bag begins, and the end of the last one."""
+    array, most = as_array(lengths, name), len(indices)
+    _require_index_dtype(array, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
+    wrong = (array < 0) | (array > most)
+    if wrong.any():
+        raise ValueError(f"{name} must be within [0, {most}], got {first_of(array, wrong)}")
+    ends = np.cumsum(array, dtype=np.int64)
+    if ends[-1:].sum() != most:
+        raise ValueError(f"{name} must add up to {most}, the number of indices, got {array.sum()}")
+    return np.concatenate([[0], ends]).astype(indices.dtype)
 
 
 def _bad_offset(name: str, offsets: Array, at: int, count: int) -> str:

@@ -179,6 +179,8 @@ class EmbeddingBag:
         per_sample_weights: object = None,
         out: Floats | None = None,
         num_threads: int | None = None,
+        *,
+        lengths: object = None,
     ) -> Floats:
         """Return float32 (bags, columns): the sum, mean or maximum of the rows of each bag.
 
@@ -190,13 +192,14 @@ class EmbeddingBag:
                 or a mean.
             out: float32 (bags, columns) for the result; rows must be contiguous.
             num_threads: as in ``gemm``.
+            lengths: int32 or int64 (bags,), in place of offsets: how many indices each bag has.
 
         The rows of a bag are added in their order, each step rounded to float32, so that the result
         depends on neither the instruction set nor the number of threads.
 
         Raises TypeError for other dtypes, ValueError for shapes, for indices outside of the table
-        and for offsets that do not begin with 0, fall, or exceed the number of indices. `out` is
-        not changed then.
+        and for offsets that do not begin with 0, fall, or exceed the number of indices, or lengths
+        that do not add up to it. `out` is not changed then.
 
         >>> bag = EmbeddingBag(np.eye(3, dtype=np.float32), dtype="float16", mode="mean")
         >>> weights = np.array([[1, 3], [1, 1]], np.float32)
@@ -206,7 +209,7 @@ class EmbeddingBag:
         """
         name = "EmbeddingBag"
         part = check_bags(
-            name, indices, offsets, per_sample_weights, mode=self._mode, ends=self._ends
+            name, indices, offsets, per_sample_weights, lengths, mode=self._mode, ends=self._ends
         )
         shape = (part.bags, self._rows.columns)
         given = out is not None

@@ -56,13 +56,15 @@ class EmbeddingTables:
         per_sample_weights: Sequence[object] | None = None,
         out: Floats | None = None,
         num_threads: int | None = None,
+        *,
+        lengths: Sequence[object] | None = None,
     ) -> Floats:
         """Return float32 (bags, columns of all tables): the results of the tables side by side.
 
         Args:
             indices: for each table, as of `EmbeddingBag`.
-            offsets, per_sample_weights: None, or for each table, as of `EmbeddingBag`; an entry may
-                be None.
+            offsets, per_sample_weights, lengths: None, or for each table, as of `EmbeddingBag`; an
+                entry may be None.
             out: float32 (bags, columns of all tables) for the result; rows must be contiguous.
             num_threads: as in ``gemm``. Every thread reads the same number of bytes, whichever
                 tables they are in.
@@ -78,6 +80,7 @@ class EmbeddingTables:
                 ("indices", indices),
                 ("offsets", offsets),
                 ("per_sample_weights", per_sample_weights),
+                ("lengths", lengths),
             )
         ]
         parts = [
