@@ -24,6 +24,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +65,22 @@ class Recommender:
 
         dense: (batch, 13) float32. indices: for each table (batch, rows that are added).
         """
-        blocks = (slice(at, at + BLOCK) for at in range(0, len(dense), BLOCK))
-        return np.concatenate([self.predict(dense[b], [i[b] for i in indices]) for b in blocks])
+        if len(dense) <= BLOCK:
+            return self.predict(dense, indices)
+        blocks = [slice(at, at + BLOCK) for at in range(0, len(dense), BLOCK)]
+        parts = [(dense[b], [one[b] for one in indices], 1) for b in blocks]
+        with ThreadPoolExecutor(fbg.get_num_threads()) as pool:
+            return np.concatenate(list(pool.map(self.predict, *zip(*parts, strict=True))))
 
-    def predict(self, dense: Array, indices: list[Array]) -> Array:
+    def predict(self, dense: Array, indices: list[Array], threads: int | None = None) -> Array:
         """Do the same for so few samples that what is computed of them stays in the caches."""
-        x = multilayer(dense, self.bottom)
+        x = multilayer(dense, self.bottom, threads)
         batch, columns = x.shape
         vectors = np.empty((batch, 1 + len(indices), columns), np.float32)
         vectors[:, 0] = x
-        self.tables(indices, out=vectors.reshape(batch, -1)[:, columns:])
-        logits = multilayer(np.concatenate([x, self.interact(vectors)], axis=1), self.top)
+        self.tables(indices, out=vectors.reshape(batch, -1)[:, columns:], num_threads=threads)
+        features = np.concatenate([x, self.interact(vectors)], axis=1)
+        logits = multilayer(features, self.top, threads)
         return 1 / (1 + np.exp(-logits[:, 0]))
 
     def interact(self, vectors: Array) -> Array:
@@ -100,10 +106,10 @@ def read_layers(state: Mapping[str, Array], part: str, dtype: str) -> Layers:
     ]
 
 
-def multilayer(x: Array, layers: Layers) -> Array:
+def multilayer(x: Array, layers: Layers, threads: int | None) -> Array:
     """Return what an MLP makes of x; there is a ReLU behind each layer of several outputs."""
     for weight, bias in layers:
-        x = fbg.linear(x, weight, bias, "relu" if len(bias) > 1 else None)
+        x = fbg.linear(x, weight, bias, "relu" if len(bias) > 1 else None, threads)
     return x
 
 

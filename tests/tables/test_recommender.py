@@ -66,11 +66,18 @@ def test_clicks_are_those_of_the_definition(
     assert np.abs(clicks - wanted).max() < most
 
 
+def test_blocks_of_samples_give_what_all_at_once_give(state: dict[str, Array]) -> None:
+    rows = [len(state[f"emb_l.{t}.weight"]) for t in range(26)]
+    dense, indices = EXAMPLE["draw_batch"](rows, 700, np.random.default_rng(2))
+    model = EXAMPLE["Recommender"](state, "int8", "int8")
+    np.testing.assert_allclose(model(dense, indices), model.predict(dense, indices), rtol=1e-5)
+
+
 def test_the_program_compares_dtypes(
     state: dict[str, Array], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_file(state, tmp_path / "dlrm.safetensors")
-    EXAMPLE["main"](["--checkpoint", str(tmp_path / "dlrm.safetensors"), "--batch", "64"])
+    EXAMPLE["main"](["--checkpoint", str(tmp_path / "dlrm.safetensors"), "--batch", "300"])
     lines = capsys.readouterr().out.splitlines()
     assert [tuple(line.split()[:2]) for line in lines[2:]] == EXAMPLE["DTYPES"]
     assert all(float(line.split()[-1]) > 0.9 for line in lines[2:])
