@@ -58,18 +58,20 @@ void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, c
   const auto n = static_cast<std::size_t>(layout.columns);
   const auto top = static_cast<float>((1 << bits) - 1);
   auto* const data = reinterpret_cast<std::uint8_t*>(to);
-  if (bits == 8) kernels.quantize_from(x, row.bias, row.inverse, top, n, data);
-  std::uint8_t q[kChunk + 8];
-  for (std::size_t i = 0; bits < 8 && i < n; i += kChunk) {
-    const std::size_t count = std::min(kChunk, n - i);
-    kernels.quantize_from(x + i, row.bias, row.inverse, top, count, q);
-    std::memset(q + count, 0, 8);
+  if (bits == 8) {
+    kernels.quantize_from(x, row.bias, row.inverse, top, n, data);
+  } else {
     const auto per_byte = static_cast<std::size_t>(8 / bits);
-    kernels.pack_fields(q, bits, (count + per_byte - 1) / per_byte, data + i / per_byte);
+    alignas(8) std::uint8_t q[kChunk + 8];
+    for (std::size_t i = 0; i < n; i += kChunk) {
+      const std::size_t count = std::min(kChunk, n - i);
+      kernels.quantize_from(x + i, row.bias, row.inverse, top, count, q);
+      std::memset(q + count, 0, 8);
+      kernels.pack_fields(q, bits, (count + per_byte - 1) / per_byte, data + i / per_byte);
+    }
   }
-  std::byte* const ends = to + layout.value_bytes();
-  layout.scale == RowScale::float32 ? std::memcpy(ends, row.ends, 8)
-                                    : std::memcpy(ends, row.ends, 4);
+  std::memcpy(to + layout.value_bytes(), row.ends,
+              static_cast<std::size_t>(2 * layout.scale_bytes()));
 }
 
 }  // namespace

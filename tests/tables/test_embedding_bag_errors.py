@@ -10,6 +10,7 @@ import pytest
 
 import fbg
 from fbg.quantization import quantize_rowwise
+from fbg.tables.arguments import _summed
 
 F32 = np.float32
 TABLE = np.arange(40, dtype=F32).reshape(10, 4)
@@ -108,7 +109,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     r"lengths go with 1-D indices, got shape \(1, 3\)": lambda out: BAG(
         I[None], lengths=O, out=out
     ),
-    "lengths must be None where offsets are given": lambda out: BAG(I, O, lengths=O, out=out),
+    "lengths must be None with offsets, got both": lambda out: BAG(I, O, lengths=O, out=out),
     "lengths must be int32 or int64, got float32": lambda out: BAG(I, lengths=W, out=out),
     r"lengths must be 1-D, got shape \(1, 2\)": lambda out: BAG(I, lengths=O[None], out=out),
     r"lengths must be within \[0, 3\], got -1 at \(1,\)": lambda out: BAG(
@@ -176,3 +177,9 @@ def test_tables_without_rows_have_empty_bags_only() -> None:
     assert bag(np.zeros(0, np.int64), np.array([0, 0])).tolist() == [[0.0] * 3] * 2
     with pytest.raises(ValueError, match=r"indices must be within \[0, 0\), got 0 at 0"):
         bag(np.array([0]), np.array([0]))
+
+
+def test_bags_that_end_past_the_type_of_indices_are_refused() -> None:
+    indices = np.broadcast_to(np.int32(0), (2**31,))
+    with pytest.raises(ValueError, match="so many indices need int64, got 2147483648 of"):
+        _summed(indices, np.array([2**31]), "lengths")

@@ -1,5 +1,7 @@
 """Rows of 2, 4 and 8 bits: RowwiseMatrix and its fused layout in memory."""
 
+import dataclasses
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from hypothesis.extra import numpy as arrays
 
 import fbg
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
+from fbg.quantization.rowwise import _FORMATS
+from fbg.tables.rows import BITS, DTYPES
 from helpers.embedding_bags import quantized
 from helpers.quantization import F32, FINITE, Array
 
@@ -134,3 +138,19 @@ def test_many_rows_by_fbgemm_are_those_one_by_one(bits: int) -> None:
     wide[:, 1::2] = x
     rows = quantize_rowwise(wide[:, 1::2], bits, method="fbgemm").fused()
     np.testing.assert_array_equal(rows, quantized(x, f"int{bits}", F32))
+
+
+def test_matrices_that_are_changed_or_copied_have_fused_rows_of_their_own() -> None:
+    x = np.random.default_rng(1).standard_normal((5, 3)).astype(F32)
+    rows = quantize_rowwise(x, 8, method="fbgemm")
+    assert np.shares_memory(rows.fused(), rows.data)
+    assert rows.scale.flags.aligned and not rows.scale.flags.writeable
+    doubled = dataclasses.replace(rows, scale=2 * rows.scale, bias=2 * rows.bias)
+    np.testing.assert_array_equal(doubled.dequantize(), 2 * rows.dequantize())
+    loaded = pickle.loads(pickle.dumps(rows))
+    np.testing.assert_array_equal(loaded.fused(), rows.fused())
+    assert len(pickle.dumps(rows)) < len(pickle.dumps(rows.fused())) + 1000
+
+
+def test_numbers_of_row_formats_are_those_of_tables() -> None:
+    assert {BITS[d]: DTYPES.index(d) for d in BITS} == _FORMATS

@@ -61,7 +61,11 @@ class RowwiseMatrix:
     bias: npt.NDArray[Any]
     columns: int
     bits: int
-    _rows: npt.NDArray[np.uint8] | None = field(default=None, repr=False)  # fused, if it is made
+    # Fused, if rows were made like this.
+    _rows: npt.NDArray[np.uint8] | None = field(default=None, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_rows": None}  # data, scale and bias have all of it
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,10 +155,13 @@ class RowwiseMatrix:
 
 
 def _matrix_of(rows: npt.NDArray[np.uint8], n: int, bits: int, dtype: Any) -> RowwiseMatrix:
-    """Return the matrix whose attributes are parts of fused rows."""
+    """Return the matrix of fused rows: their values as a view, and what follows them copied."""
     packed = -(-n * bits // 8)
-    ends = rows[:, packed:].view(dtype)
-    return RowwiseMatrix(rows[:, :packed], ends[:, 0], ends[:, 1], n, bits, rows)
+    ends = rows[:, packed:].view(dtype).T.copy()
+    ends.flags.writeable = False  # the rows would not follow
+    result = RowwiseMatrix(rows[:, :packed], ends[0], ends[1], n, bits)
+    object.__setattr__(result, "_rows", rows)
+    return result
 
 
 def _round_towards(x: npt.NDArray[Any], dtype: str, direction: float) -> npt.NDArray[Any]:

@@ -48,7 +48,7 @@ def check_bags(
             raise ValueError(f"{name}: {what}{at} go with 1-D indices, got shape {flat.shape}")
     if lengths is not None:
         if offsets is not None:
-            raise ValueError(f"{name}: lengths{at} must be None where offsets are given")
+            raise ValueError(f"{name}: lengths{at} must be None with offsets{at}, got both")
         begins = _summed(flat, lengths, f"{name}: lengths{at}")
         bags, begins = len(begins) - 1, begins if ends else begins[:-1]
     elif offsets is not None:
@@ -58,7 +58,7 @@ def check_bags(
             raise ValueError(f"{name}: offsets{at} must end with the last offset, got none")
     elif flat.ndim == 1:
         raise ValueError(
-            f"{name}: 1-D indices{at} need offsets, where each bag begins; "
+            f"{name}: 1-D indices{at} need offsets, where each bag begins, or lengths; "
             "2-D indices are one bag a row"
         )
     factors = _weights(f"{name}: per_sample_weights{at}", weights, flat, mode)
@@ -97,6 +97,8 @@ def _summed(indices: Array, lengths: object, name: str) -> Array:
     wrong = (array < 0) | (array > most)
     if wrong.any():
         raise ValueError(f"{name} must be within [0, {most}], got {first_of(array, wrong)}")
+    if most > np.iinfo(indices.dtype).max:
+        raise ValueError(f"{name} of so many indices need int64, got {most} of {indices.dtype}")
     ends = np.cumsum(array, dtype=np.int64)
     if ends[-1:].sum() != most:
         raise ValueError(f"{name} must add up to {most}, the number of indices, got {array.sum()}")
