@@ -35,7 +35,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "pylate": lambda path: tiny_multi.write_multi(path, "pylate"),
     "reranker": lambda path: tiny_rerankers.write_reranker(path, "template"),
 }
-# Settings that would change results, at whatever place they stand in a file.
+# Settings that would change results, wherever they are in a file.
 FOREIGN: dict[str, Any] = {
     "attention_window": 3,
     "pooling_mode_attention": True,

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.tasks import engines
+from fbg.tasks.context import steps_of
 from helpers import tiny_bert, tiny_models, tiny_outputs
 from helpers.tiny_bert import change_json, write_json
 
@@ -121,6 +123,30 @@ def test_places_are_those_of_the_text_whatever_lower_case_does_to_it(tmp_path: P
     np.testing.assert_array_equal(fbg.load(path).encode_chunks(lowered, moved), rows)
 
 
+def test_places_in_lower_case_are_lengths_of_what_is_before_them(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    text = "İstanbul ΟΔΟΣ, ΟΔΟΣ ẞ\u0130"
+    for lower in (True, False):
+        change_json(path / "sentence_bert_config.json", do_lower_case=lower)
+        places = fbg.load(path).tokenizer.places(text)
+        before = [text[:n].lower() if lower else text[:n] for n in range(len(text) + 1)]
+        assert places.tolist() == [len(part) for part in before]
+        assert fbg.load(path).tokenizer.places("").tolist() == [0]
+
+
+def test_the_network_behind_the_pooling_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fbg.load(write(tmp_path, normalize=True))
+    rows = model.encode_chunks(DOCUMENT, SPANS)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("an engine was made again")
+
+    monkeypatch.setattr(engines, "Engine", refuse)
+    np.testing.assert_array_equal(model.encode_chunks(DOCUMENT, SPANS), rows)
+
+
 def oracle(model: Any, document: str, size: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
     """States of the tokens of a document, without special ones, in overlapping windows: weighted by
     the distance from the edge of a window, whose first and last tokens are special ones.
@@ -178,26 +204,33 @@ def test_poolings_of_certain_tokens_are_refused_by_name(tmp_path: Path, mode: st
 @pytest.mark.parametrize(
     ("document", "spans", "options", "error", "message"),
     [
-        (["a"], [(0, 1)], {}, TypeError, r"document\[0\] must be a str, got list"),
-        ("a b", [(0, 4)], {}, ValueError, r"spans must be within \[0, 3\], got 4"),
-        ("a b", [(0, 1), (2, 1)], {}, ValueError, r"spans\[1\] has no token"),
-        ("a b", [(-1, 1)], {}, ValueError, "spans must be within"),
-        ("a b", [(0.5, 1)], {}, TypeError, "spans must be an integer"),
-        ("a b", [3], {}, TypeError, "not iterable"),
+        (["a"], [(0, 1)], {}, TypeError, "document must be a str, got list"),
+        ("a b", [(0, 4)], {}, ValueError, r"spans\[0\] must be within \[0, 3\], got 4"),
+        ("a b", [(0, 1), (2, 1)], {}, ValueError, r"spans\[1\] must be within \[2, 3\], got 1"),
+        ("a b", [(-1, 1)], {}, ValueError, r"spans\[0\] must be within \[0, 3\], got -1"),
+        ("a b", [(0.5, 1)], {}, TypeError, r"spans\[0\] must be an integer"),
+        ("a b", 3, {}, TypeError, "spans must be a sequence of pairs of integers, got int"),
+        ("a b", [3], {}, TypeError, r"spans\[0\] must be a pair of integers, got 3"),
+        ("a b", [(0, 1), (3,)], {}, TypeError, r"spans\[1\] must be a pair of integers"),
+        ("a b", [(0, 1, 2)], {}, TypeError, r"spans\[0\] must be a pair of integers"),
+        ("a b", np.array([[0, 1, 2]]), {}, TypeError, r"spans\[0\] must be a pair of integers"),
         ("a b", [(1, 2)], {}, ValueError, r"spans\[0\] has no token"),
         ("", [(0, 0)], {}, ValueError, r"spans\[0\] has no token"),
         ("a", [(0, 1)], {"stride": LENGTH}, ValueError, "stride must be within"),
         ("a", [(0, 1)], {"truncate_dim": 0}, ValueError, "truncate_dim must be within"),
+        ("a", [(0, 1)], {"batch_size": 0}, ValueError, "batch_size must be within"),
+        ("a", [(0, 1)], {"prompt": 1}, TypeError, "prompt must be a str"),
+        ("a", [(0, 1)], {"prompt_name": "x"}, ValueError, "prompt_name must be"),
         ("a " * 99, [(0, 1)], {"prompt": "b " * 90}, ValueError, "prompt leaves no room"),
         ("\ud800", [(0, 1)], {}, ValueError, "not valid Unicode"),
     ],
 )
-def test_wrong_arguments_are_named(
+def test_wrong_arguments_are_named_before_the_network_runs(
     tmp_path: Path, document: Any, spans: Any, options: Any, error: Any, message: str
 ) -> None:
     model = fbg.load(write(tmp_path))
-    with pytest.raises(error, match=message):
-        model.encode_chunks(document, spans, **options)
+    with pytest.raises(error, match=f"^encode_chunks: .*{message}"):
+        next(steps_of(fbg.Model.encode_chunks)(model, document, spans, **options))
 
 
 def test_no_chunks_have_no_rows(tmp_path: Path) -> None:
@@ -216,3 +249,5 @@ def test_documents_are_cut_at_the_ends_of_sentences(tmp_path: Path) -> None:
     assert model.encode_chunks(document, spans).shape[0] == len(spans)
     with pytest.raises(ValueError, match="tokens must be within"):
         model.chunk_spans(document, 0)
+    with pytest.raises(TypeError, match="chunk_spans: document must be a str, got list"):
+        model.chunk_spans([document])

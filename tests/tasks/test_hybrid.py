@@ -80,6 +80,7 @@ FLOATS = np.ones((1, 32), np.float32)
         (SPARSE, None, r"sparse_linear\.pt: no such file, but there is the other head"),
         (MULTI, None, r"colbert_linear\.pt: no such file"),
         (SPARSE, {"weight": FLOATS}, "tensor bias is missing"),
+        (SPARSE, dict.fromkeys("edcab", FLOATS), "tensor a has no place in a linear layer"),
         (MULTI, {"weight": FLOATS, "bias": np.ones(2, np.float32)}, "weight must have shape"),
         (MULTI, {"weight": FLOATS, "bias": np.ones(1, np.int64)}, "bias must have floats"),
     ],

@@ -235,7 +235,7 @@ class AsyncModel:
     async def encode_chunks(
         self, document: str, spans: Any, record: Record | None = None, **options: Any
     ) -> Floats:
-        """As `Model.encode_chunks`."""
+        """As `Model.encode_chunks`. `model.chunk_spans` makes spans."""
         return await self._task(Model.encode_chunks, record, options, document, spans, inline=False)
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:

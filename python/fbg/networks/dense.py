@@ -64,7 +64,10 @@ def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
 
 
 def read_normalize(directory: Path, of: str = SENTENCE) -> None:
-    """Read the folder of a Normalize module, where settings may lack; arguments as above."""
+    """Read the folder of a Normalize module, whose settings may be missing.
+
+    Arguments as of `read_dense`.
+    """
     settings = read_optional(directory / "config.json")
     _require_feature(settings, of)
     require_known_settings(settings, "Normalize")

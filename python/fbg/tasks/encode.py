@@ -17,7 +17,7 @@ from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
-from fbg.tasks.inputs import checked_texts, require_count, require_iterable, require_texts
+from fbg.tasks.inputs import require_count, require_iterable, require_texts
 from fbg.text.encoded_text import EncodedText, windows
 from fbg.threads import calling
 
@@ -186,7 +186,8 @@ class ChunkMethods(TaskMethods):
             a window.
 
         Other arguments are those of `encode`. Raises ModelError for a model that does not pool by
-        the mean or the maximum, and ValueError for a chunk without tokens of the document.
+        the mean or the maximum, TypeError or ValueError for a span that is not within the document,
+        and ValueError for a chunk without tokens of the document.
 
         >>> model.encode_chunks("Ada is here. She works.", [(0, 12), (13, 23)]).shape
         (2, 384)
@@ -194,41 +195,64 @@ class ChunkMethods(TaskMethods):
         context, where = self._context, f"{CHUNKS}: document"
         tokenizer, pooling = context.tokenizer, context.sentence.pooling
         options = EncodeOptions(batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name)
-        encoder = Encoder(context, options)
+        encoder = Encoder(context, options, CHUNKS)
         if pooling not in POOLINGS:
             raise ModelError(
                 f"{CHUNKS}: pooling must be one of {', '.join(POOLINGS)}, got {pooling}"
             )
-        (document,) = checked_texts(where, [document], 0)
-        bounds = [
-            [require_integer(n, f"{CHUNKS}: spans", 0, len(document)) for n in span]
-            for span in spans
-        ]
+        document = _require_str(where, document)
+        bounds = _bounds(spans, len(document))
         first, whole = len(encoder.prompt), encoder.prompt + document
         with calling:
             (text,) = tokenizer.encode_sentences([whole], where, located=True)
-        places, inside = _places(text, tokenizer.place(whole, first))
-        states = yield from _states(context, text, inside, stride, batch_size)
+        ends = tokenizer.places(whole)[first:]
+        places, inside = _places(text, ends[0])
         places[: encoder.skipped] = -1
-        pooled = np.empty((len(bounds), states.shape[1]), np.float32)
-        for n, span in enumerate(bounds):
-            start, end = (tokenizer.place(whole, first + bound) for bound in span)
-            rows = states[(start <= places) & (places < end)]
-            if len(rows) == 0:
+        chunks = [
+            np.flatnonzero((ends[begin] <= places) & (places < ends[end])) for begin, end in bounds
+        ]
+        for n, chunk in enumerate(chunks):
+            if chunk.size == 0:
                 raise ValueError(f"{CHUNKS}: spans[{n}] has no token of the document")
-            pooled[n] = POOLINGS[pooling](rows)
+        states = yield from _states(context, text, inside, stride, batch_size)
+        pooled = np.empty((len(chunks), states.shape[1]), np.float32)
+        for n, chunk in enumerate(chunks):
+            pooled[n] = POOLINGS[pooling](states[chunk])
         return encoder.embed_pooled(pooled)
 
     def chunk_spans(self, document: str, tokens: int = 256) -> list[tuple[int, int]]:
         """Return spans for `encode_chunks`, which end where paragraphs, sentences or words do.
 
-        tokens: the most tokens of a chunk. Needs the package semantic-text-splitter.
+        tokens: the most tokens of a chunk; special tokens do not count. Spaces between two chunks
+            are in neither.
+
+        Raises TypeError for a document that is not a str; ValueError for `tokens` below 1;
+        ModelError for a model without a tokenizer; ModuleNotFoundError without the package
+        semantic-text-splitter (`pip install 'fbg[chunks]'`).
 
         >>> model.chunk_spans("Ada is here. She works.", 12)
         [(0, 12), (13, 23)]
         """
-        (document,) = checked_texts("chunk_spans: document", [document], 0)
+        document = _require_str("chunk_spans: document", document)
         return self._context.tokenizer.split(document, require_count("chunk_spans: tokens", tokens))
+
+
+def _require_str(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{where} must be a str, got {type(value).__name__}")
+    return value
+
+
+def _bounds(spans: object, size: int) -> list[tuple[int, int]]:
+    """Return the spans of chunks of a document. size: its characters."""
+    where, bounds = f"{CHUNKS}: spans", []
+    for n, span in enumerate(require_iterable(where, spans, "a sequence of pairs of integers")):
+        pair = span.tolist() if isinstance(span, np.ndarray) else span
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"{where}[{n}] must be a pair of integers, got {span!r:.80}")
+        begin = require_integer(pair[0], f"{where}[{n}]", 0, size)
+        bounds.append((begin, require_integer(pair[1], f"{where}[{n}]", begin, size)))
+    return bounds
 
 
 def _places(text: EncodedText, begin: int) -> tuple[Indices, slice]:
@@ -272,4 +296,5 @@ def _states(
         weight = np.minimum(rising, rising[::-1])[:, None]
         states[part] += weight * rows
         weights[part] += weight
-    return states / weights
+    states /= weights
+    return states

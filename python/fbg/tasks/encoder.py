@@ -58,20 +58,25 @@ class Encoder:
     beginning of a text that are not pooled.
     """
 
-    def __init__(self, context: TaskContext, options: EncodeOptions) -> None:
-        """Check the options; raises TypeError or ValueError that names the option."""
-        require_tower(context.config, "encode")
+    def __init__(self, context: TaskContext, options: EncodeOptions, name: str = "encode") -> None:
+        """Check the options; raises TypeError or ValueError that names the option.
+
+        name: the method of `Model` in errors.
+        """
+        require_tower(context.config, name)
         sentence, widest = context.sentence, context.engines.dimension
         cut = options.truncate_dim
         if cut is not None:
-            cut = require_integer(cut, "encode: truncate_dim", 1, widest)
+            cut = require_integer(cut, f"{name}: truncate_dim", 1, widest)
         shortened, normalize = cut not in (None, widest), options.normalize_embeddings
         self.dimension = cut or widest
         self._context = context
-        self._batch_size = require_count("encode: batch_size", options.batch_size)
-        self._truncation = require_truncation("encode", options.truncation)
-        self.prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name)
-        self.skipped = _prompt_tokens(context, self.prompt) if not sentence.include_prompt else 0
+        self._batch_size = require_count(f"{name}: batch_size", options.batch_size)
+        self._truncation = require_truncation(name, options.truncation)
+        self.prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name, name)
+        self.skipped = 0
+        if not sentence.include_prompt:
+            self.skipped = _prompt_tokens(context, self.prompt, name)
         self._rounds = sentence.rounded
         # A Normalize module of the model comes before dimensions are cut off, the argument after.
         self._normalize_last = (shortened or self._rounds) and bool(normalize)
@@ -179,29 +184,33 @@ class Encoder:
         return np.rint(np.tanh(values) * np.float32(127)) if self._rounds else values
 
 
-def _chosen_prompt(sentence: SentenceConfig, prompt: object, name: object) -> str:
+def _chosen_prompt(
+    sentence: SentenceConfig, prompt: object, prompt_name: object, where: str
+) -> str:
     if prompt is not None:
         if not isinstance(prompt, str):
             got = type(prompt).__name__
-            raise TypeError(f"encode: prompt must be a str or None, got {got}")
+            raise TypeError(f"{where}: prompt must be a str or None, got {got}")
         return prompt
     prompts: Mapping[str, str] = sentence.prompts
-    name = sentence.default_prompt_name if name is None else name
+    name = sentence.default_prompt_name if prompt_name is None else prompt_name
     if name is None:
         return ""
     if not isinstance(name, str) or name not in prompts:
         has = ", ".join(map(repr, prompts)) or "none"
-        raise ValueError(f"encode: prompt_name must be a prompt of the model ({has}), got {name!r}")
+        raise ValueError(
+            f"{where}: prompt_name must be a prompt of the model ({has}), got {name!r}"
+        )
     return prompts[name]
 
 
-def _prompt_tokens(context: TaskContext, prompt: str) -> int:
+def _prompt_tokens(context: TaskContext, prompt: str, where: str) -> int:
     """Return how many tokens the prompt takes at the beginning of a text; the special tokens
     before it count, and the one behind it does not.
     """
     if not prompt:
         return 0
-    tokens = context.tokenizer.encode_sentences([prompt], "encode: prompt")[0].ids
+    tokens = context.tokenizer.encode_sentences([prompt], f"{where}: prompt")[0].ids
     frame = context.tokenizer.frame
     ends = frame.size > 0 and tokens.size > 0 and tokens[-1] == frame[-1]
     return min(int(tokens.size) - int(ends), context.tokenizer.max_length)

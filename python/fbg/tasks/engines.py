@@ -75,13 +75,17 @@ class Engines:
 
     def projected(self, rows: Floats, normalize: bool, num_threads: int) -> Floats:
         """Return pooled rows behind the Dense modules, and normalized at the end."""
-        graph = Graph()
-        x = graph.add(ops.Input(rows.shape[1]))
-        y = _projected(graph, x, self._sentence.dense, normalize)
-        if y is x:
+        dense, key = self._sentence.dense, ("projected", 0, normalize)
+        if not dense and not normalize:
             return rows
-        graph.output(y)
-        engine = Engine(graph, self._transformer.config, self.dimension, per_token=True)
+        with self._lock:
+            engine = self._made.get(key)
+            if engine is None:
+                graph = Graph()
+                x = graph.add(ops.Input(rows.shape[1]))
+                graph.output(_projected(graph, x, dense, normalize))
+                engine = Engine(graph, self._transformer.config, self.dimension, per_token=True)
+                self._made[key] = engine
         return engine.compute_rows([rows], num_threads)[0] if len(rows) else engine.empty()
 
     @property

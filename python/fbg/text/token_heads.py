@@ -45,7 +45,7 @@ def read_token_heads(directory: Path, config: EncoderConfig) -> TokenHeads | Non
 
 def _read(path: Path, hidden: int) -> tuple[Floats, Floats]:
     tensors = read_torch_file(path)
-    for name in tensors.keys() - {"weight", "bias"}:
+    for name in sorted(tensors.keys() - {"weight", "bias"}):
         raise ModelError(f"{path}: tensor {name} has no place in a linear layer")
     for name in ("weight", "bias"):
         if name not in tensors:

@@ -160,7 +160,7 @@ class TextTokenizer:
     ) -> list[EncodedText]:
         """Encode texts that are to be embedded: in lower case if the model wants it, without types.
 
-        located: whole, with positions, which are those of `place`. Otherwise the same as `encode`.
+        located: whole, with positions, which are those of `places`. Otherwise the same as `encode`.
         """
         if self._lowercase:
             texts = [text.lower() for text in texts]
@@ -173,9 +173,11 @@ class TextTokenizer:
         whole = [text.without(self._skipped) for text in encoded]
         return whole if located else [text.first(self.max_length) for text in whole]
 
-    def place(self, text: str, end: int) -> int:
-        """Return where the first characters of a text end in what `encode_sentences` encodes."""
-        return len(text[:end].lower()) if self._lowercase else end
+    def places(self, text: str) -> Indices:
+        """Return where the characters of a text, and its end, are in what is encoded."""
+        if not self._lowercase:
+            return np.arange(len(text) + 1, dtype=np.int32)
+        return np.cumsum([0, *(len(character.lower()) for character in text)], dtype=np.int32)
 
     def split(self, text: str, tokens: int) -> list[tuple[int, int]]:
         """Return the first character of each part of a text, and the one after its last."""
