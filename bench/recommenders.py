@@ -4,7 +4,9 @@
     python bench/recommenders.py --threads 1 --rows 1000000 --samples 128 2048
 
 The model, its random weights and its indices (Zipf's law) are those of examples/recommender.py.
-Contestants compute the probabilities of clicks of the same samples:
+Contestants compute the probabilities of clicks of the same samples; the largest change of a
+probability is that against fbg in float32. MLPs and tables have the precision of the name, unless
+it says another one for the tables:
 
     fbg      in float32; int8 MLPs and int8 or int4 tables
     torch    in float32; dynamically quantized linear layers and quantized embedding bags
@@ -21,7 +23,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import comparison
 import numpy as np
+import peers
 import timing
 
 import fbg
@@ -29,7 +33,6 @@ import fbg
 Array = np.ndarray[Any, np.dtype[Any]]
 Forward = Callable[[], Array]
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "recommender.py"))
-HEADERS = ["threads", "samples", "contestant", "ms", "10³ samples/s", "× torch", "largest change"]
 MLPS = ("bot_l", "top_l")
 OPSET = 17
 
@@ -176,39 +179,33 @@ def with_ort(case: Case, threads: int, quantized: bool) -> Forward:
 
 def contestants(case: Case, threads: int, with_onnx: bool) -> dict[str, Forward]:
     found = {
-        "torch": with_torch(case, "float32"),
-        "torch int8, int8": with_torch(case, "int8"),
-        "torch int8, int4": with_torch(case, "int4"),
-        "fbg": with_fbg(case, "float32", "float32"),
-        "fbg int8, int8": with_fbg(case, "int8", "int8"),
-        "fbg int8, int4": with_fbg(case, "int8", "int4"),
+        "fbg-fp32": with_fbg(case, "float32", "float32"),
+        "fbg-int8": with_fbg(case, "int8", "int8"),
+        "fbg-int8 int4 tables": with_fbg(case, "int8", "int4"),
     }
-    if with_onnx:
-        found["ort"] = with_ort(case, threads, False)
-        found["ort int8, float32"] = with_ort(case, threads, True)
+    if peers.installed("torch"):
+        found["torch-fp32"] = with_torch(case, "float32")
+        found["torch-int8"] = with_torch(case, "int8")
+        found["torch-int8 int4 tables"] = with_torch(case, "int4")
+    if with_onnx and peers.installed("onnxruntime", "onnx"):
+        found["ort-fp32"] = with_ort(case, threads, False)
+        found["ort-int8 float32 tables"] = with_ort(case, threads, True)
     return found
 
 
-def measure(case: Case, threads: int, arguments: Any, report: timing.Report) -> list[list[str]]:
-    """Return lines of the table, after a look at what the contestants return."""
+def race(case: Case, key: dict[str, int], arguments: Any, report: timing.Report) -> None:
+    """Measure a case, after a look at what the contestants return."""
+    threads = key["threads"]
     entrants = contestants(case, threads, not arguments.without_ort)
-    wanted, samples = entrants["torch"](), len(case.dense)
+    wanted = entrants["fbg-fp32"]()
     changes = {name: float(np.abs(call() - wanted).max()) for name, call in entrants.items()}
-    for name in ("fbg", "ort"):
+    for name in ("torch-fp32", "ort-fp32"):
         if changes.get(name, 0) > 1e-4:
-            raise SystemExit(f"recommenders.py: {name} predicts other clicks than torch")
+            raise SystemExit(f"recommenders.py: {name} predicts other clicks than fbg")
     field = [timing.Contestant(name, call) for name, call in entrants.items()]
     results = timing.race(field, timing.rounds(arguments), timing.pause(threads))
-    report.add({"threads": threads, "samples": samples}, results)
-    return [
-        [
-            *(str(threads), str(samples), name, f"{1e3 * result.median:.2f}"),
-            f"{1e-3 * samples / result.median:.1f}",
-            f"{result.speedup_over(results['torch']):.2f}",
-            f"{changes[name]:.5f}",
-        ]
-        for name, result in results.items()
-    ]
+    figures = {name: {"largest change": change} for name, change in changes.items()}
+    report.add(key, results, figures)
 
 
 def main() -> None:
@@ -218,20 +215,22 @@ def main() -> None:
     parser.add_argument("--without-ort", action="store_true")
     arguments = parser.parse_args()
     timing.use_clock(arguments)
-    import torch
-
-    report, lines = timing.Report("recommenders", arguments), []
+    report = timing.Report("recommenders", arguments)
     rng = np.random.default_rng(0)
     rows = [min(count, arguments.rows) for count in EXAMPLE["ROWS"]]
     state = EXAMPLE["draw_state"](rows, rng)
     for samples in arguments.samples:
         case = Case(state, *EXAMPLE["draw_batch"](rows, samples, rng))
         for threads in arguments.threads:
-            torch.set_num_threads(threads)
-            fbg.set_num_threads(threads)
-            lines += measure(case, threads, arguments, report)
-    print(f"\n### DLRM, {sum(rows)} rows, {fbg.isa.active()}\n")
-    print(timing.markdown(HEADERS, lines), flush=True)
+            key = {"rows": sum(rows), "samples": samples, "threads": threads}
+            if not report.rows(key):
+                fbg.set_num_threads(threads)
+                if peers.installed("torch"):
+                    import torch
+
+                    torch.set_num_threads(threads)
+                race(case, key, arguments, report)
+    print(f"\n### DLRM, {fbg.isa.active()}\n\n{comparison.text(report.rows({}))}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,10 @@ sources with changes that no commit names) are an error. Peers that are not inst
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -104,13 +107,15 @@ PARTS = (
          quick=("--batch", "1", "--threads", "1")),
     Part("tables", "Tables of embeddings", ("tables_lookup.py", "--threads", "1"), 200, ("torch",),
          quick=("--places", "L2")),
+    Part("recommender", "A whole recommender", ("recommenders.py", *THREADS, "--rows", "50000"),
+         120, ("torch", "onnxruntime", "onnx"), quick=("--rows", "1000", "--samples", "128")),
     Part("search", "Search", ("search.py", "--rows", "200000"), 40,
          ours=("float32", "int8", "bits"), quick=("--rows", "20000")),
     Part("callers", "Many Python threads", ("concurrency.py",), 40, ours=(),
          text="Columns are numbers of threads of fbg; a time is that of a call."),
     Part("busy", "Beside a busy process", ("busy_core.py",), 60, ours=(),
          text="Columns are numbers of threads of fbg, on CPUs one of which is kept busy."),
-    Part("server", "Server", ("serve.py", "--rounds", "3"), 150, ("onnxruntime",),
+    Part("server", "Server", ("serve.py", "--rounds", "3"), 330, ("onnxruntime",),
          quick=("--rounds", "1", "--seconds", "1", "--clients", "1,8")),
 )  # fmt: skip
 
@@ -156,7 +161,9 @@ def file_of(part: Part, arguments: argparse.Namespace) -> Path:
 
 def clean(build: dict[str, str], path: Path | None = None) -> dict[str, str]:
     """The build; ends the program if it has no name."""
-    if build.get("commit", "").endswith("-dirty") or not build.get("commit"):
+    if not build.get("commit"):
+        raise SystemExit(f"{path or 'report.py'}: no commit is known: run it in a checkout of git")
+    if build["commit"].endswith("-dirty"):
         where = f"{path}: measured with" if path else "there are"
         raise SystemExit(f"{where} sources that no commit names: commit the changes, measure again")
     return build
@@ -200,16 +207,18 @@ def measure(part: Part, arguments: argparse.Namespace, build: dict[str, str]) ->
 def run(words: Sequence[str], seconds: float) -> str:
     """Run a script for so long at most; return why it did not end well."""
     command = [sys.executable, *words]
-    with subprocess.Popen(command, cwd=BENCH, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=BENCH, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         try:
             _, errors = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.terminate()
+        except BaseException as stop:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started as well
             process.communicate()
+            if not isinstance(stop, subprocess.TimeoutExpired):
+                raise
             return f"stopped after {seconds:.0f} s"
-        except BaseException:
-            process.terminate()
-            raise
     sys.stderr.write(errors)
     lines = [line for line in errors.splitlines() if line.strip() and not line[0].isspace()]
     return (lines[-1] if lines else f"status {process.returncode}") if process.returncode else ""

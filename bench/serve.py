@@ -18,6 +18,8 @@ idle.
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
 import json
 import os
 import socket
@@ -26,10 +28,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ import fbg
 
 HERE = Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
+# The names of loads.
+OPEN = "short, open"
+BESIDE_BULK = "1 client before bulk", "1 client beside bulk"
+IN_PROCESS = "bulk, 8 clients, and in process"
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
     return servers
 
 
-@cache
+@functools.cache
 def bodies(kind: str) -> list[str]:
     """Requests of a kind: "short", "mixed" or "bulk"."""
     if kind == "mixed":
@@ -216,9 +221,19 @@ def measured(
     return rows
 
 
+def open_loop(
+    server: Server, closed: list[str], options: argparse.Namespace, report: timing.Report
+) -> list[dict[str, Any]]:
+    """Arrivals at a share of the highest rate of the closed loops."""
+    cases = [{"server": server.name, "load": what} for what in closed]
+    rates = [row["requests_per_s"] for case in cases for row in report.rows(case)]
+    rate = round(options.share * max(rates))
+    rows = measured([server], OPEN, options, "short", 128, rate=rate)
+    return [entry | {"offered_per_s": rate} for entry in rows]
+
+
 def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict[str, Any]]:
     """Single queries, alone and while two clients send batches of 32 without a pause."""
-    names = "1 client before bulk", "1 client beside bulk"
     rows = []
     for server in servers:
         results: tuple[list[Result], list[Result]] = ([], [])
@@ -236,7 +251,7 @@ def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict
                 if bulk is not None:
                     finish(bulk)
         ratios = [b.percentile(0.99) / a.percentile(0.99) for a, b in zip(*results, strict=True)]
-        for name, found, taken in zip(names, results, cpu, strict=True):
+        for name, found, taken in zip(BESIDE_BULK, results, cpu, strict=True):
             rows.append(row(server, name, found, taken))
             show(rows[-1])
         rows[-1]["p99_ratios"] = str([round(ratio, 2) for ratio in ratios])
@@ -259,7 +274,7 @@ def in_process(server: Server, options: argparse.Namespace) -> list[dict[str, An
     ratios = [round(a / b, 2) for a, b in zip(served, here, strict=True)]
     entry = {
         "server": server.name,
-        "load": "bulk, 8 clients, and in process",
+        "load": IN_PROCESS,
         "requests_per_s": round(statistics.median(served), 1),
         "in_process_per_s": round(statistics.median(here), 1),
         "ratios": str(ratios),
@@ -276,6 +291,19 @@ def show(entry: dict[str, Any]) -> None:
         f"{entry['statuses']}",
         flush=True,
     )
+
+
+def keep(
+    report: timing.Report,
+    servers: list[Server],
+    loads: Sequence[str],
+    measure: Callable[[], list[dict[str, Any]]],
+) -> None:
+    """Measure loads, unless the file that is resumed has them for each of the servers."""
+    cases = [{"server": server.name, "load": what} for server in servers for what in loads]
+    if not all(map(report.rows, cases)):
+        for entry in measure():
+            report.put({"server": entry["server"], "load": entry["load"]}, [entry])
 
 
 def ort_export(model: Path) -> Path | None:
@@ -301,25 +329,24 @@ def main() -> None:
         options.model = checkpoints.of_tests("minilm").minilm_directory()
         options.ort = options.ort or ort_export(options.model)
     report = timing.Report("serve", options)
-    rows: list[dict[str, Any]] = []
+    kinds, counts = filter(None, options.kinds.split(",")), map(int, options.clients.split(","))
+    closed = {
+        f"{kind}, {clients} clients": (kind, clients)
+        for kind, clients in itertools.product(kinds, counts)
+        if kind != "bulk" or clients <= 8
+    }
     with ExitStack() as stack:
         servers = contestants(options, stack)
-        for kind in filter(None, options.kinds.split(",")):
-            for clients in map(int, options.clients.split(",")):
-                if kind == "bulk" and clients > 8:
-                    continue
-                rows += measured(servers, f"{kind}, {clients} clients", options, kind, clients)
-        if options.share and rows:
+        for what, (kind, clients) in closed.items():
+            measure = functools.partial(measured, servers, what, options, kind, clients)
+            keep(report, servers, [what], measure)
+        if options.share and closed:
             for server in servers:
-                closed = [r["requests_per_s"] for r in rows if r["server"] == server.name]
-                rate = options.share * max(closed)
-                what = f"short, open, {rate:.0f}/s"
-                rows += measured([server], what, options, "short", 128, rate=rate)
-        rows += beside_bulk(servers, options)
-        rows += in_process(servers[0], options)
-    for entry in rows:
-        case = {"server": entry["server"], "load": entry["load"]}
-        report.put(case, [entry])
+                measure = functools.partial(open_loop, server, list(closed), options, report)
+                keep(report, [server], [OPEN], measure)
+        keep(report, servers, BESIDE_BULK, functools.partial(beside_bulk, servers, options))
+        first = servers[0]
+        keep(report, [first], [IN_PROCESS], functools.partial(in_process, first, options))
 
 
 if __name__ == "__main__":

@@ -34,8 +34,7 @@ POWERCAP = Path("/sys/class/powercap")
 # What figures depend on, by the names of their distributions; those of them that are peers, too.
 PACKAGES = (
     *("fbg", "numpy", "torch", "onnxruntime", "openvino", "nncf", "onnx", "transformers"),
-    *("ncnn", "MNN", "zentorch", "ai-edge-litert", "llama_cpp_python", "faiss-cpu", "usearch"),
-    *("numkong", "onednn-devel", "fbgemm-gpu-cpu", "threadpoolctl", "sympy", "torchvision"),
+    *("ncnn", "MNN", "llama_cpp_python", "threadpoolctl", "sympy", "torchvision"),
 )
 _clock = CLOCKS["wall"]
 

@@ -1,9 +1,10 @@
 """bench/report.py: one build on a page, no part twice, and nothing that is left out silently."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -34,17 +35,22 @@ report.put({{"place": "L2"}}, [{{"place": "L2", "GB/s": 12.345}}])
 """
 
 
+def script_of_bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A script as a module, which no other test sees, nor what it imports of its folder."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCH))
+    found = importlib.import_module(name)
+    for other in set(sys.modules) - before:
+        if str(getattr(sys.modules[other], "__file__", "")).startswith(str(BENCH)):
+            monkeypatch.delitem(sys.modules, other, raising=False)
+    return found
+
+
 @pytest.fixture
 def report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """bench/report.py with one part, a script of this test, which has a folder of its own."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(BENCH))
-    import report
-    import timing
-
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
-            monkeypatch.delitem(sys.modules, name, raising=False)
+    report = script_of_bench("report", monkeypatch)
+    timing = report.timing
     script = tmp_path / "fake.py"
     script.write_text(
         SCRIPT.replace('"LOG"', repr(str(tmp_path / "log"))).replace(
@@ -93,12 +99,54 @@ def test_what_was_interrupted_goes_on(report, tmp_path) -> None:
 
 
 def test_time_that_is_used_up_ends_a_part(report, tmp_path) -> None:
+    """And what its script has started, which would keep the script's stderr open."""
     script = tmp_path / "fake.py"
-    script.write_text(script.read_text() + "import time; time.sleep(60)\n")
+    endless = "import subprocess\nsubprocess.run([sys.executable, '-c', 'while True: pass'])\n"
+    script.write_text(script.read_text() + endless)
     slow, other = report.PARTS
     report.PARTS = (slow.__class__(**{**slow.__dict__, "seconds": 3}), other)
     page = run(report, tmp_path / "results", "--part", "fake")
     assert "Incomplete: stopped after 3 s" in page and "12.3" in page
+
+
+def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path) -> None:
+    """Those that an interrupted run has measured are not measured again, at any rate."""
+    serve = script_of_bench("serve", monkeypatch)
+    servers = [SimpleNamespace(name=name, cpu_seconds=0.0, rss_mib=1.0) for name in ("fbg", "ort")]
+    loads: list[str] = []
+
+    def load(server, kind, clients, seconds, warm_up=0.0, rate=None):
+        loads.append(f"{server.name} {kind} {clients} {rate}")
+        if loads == interrupted:
+            raise KeyboardInterrupt
+        return serve.Result(1.0, [0.01] * 100 * len(loads))
+
+    def entry(server, load):
+        return {"server": server.name, "load": load}
+
+    monkeypatch.setattr(serve, "contestants", lambda *_: servers)
+    monkeypatch.setattr(serve, "load", load)
+    monkeypatch.setattr(
+        serve, "beside_bulk", lambda *_: [entry(s, n) for s in servers for n in serve.BESIDE_BULK]
+    )
+    monkeypatch.setattr(serve, "in_process", lambda one, _: [entry(one, serve.IN_PROCESS)])
+    path = tmp_path / "serve.json"
+    words = [str(tmp_path), "--clients", "1,32", "--kinds", "short,bulk", "--rounds", "1"]
+    monkeypatch.setattr(sys, "argv", ["serve.py", *words, "--json", str(path), "--resume"])
+    closed = [f"{one} {kind} None" for kind in ("short 1", "short 32", "bulk 1") for one in
+              ("fbg", "ort")]  # fmt: skip
+    interrupted = [*closed, "fbg short 128 400", "ort short 128 480"]  # at 0.8 of the highest rate
+    with pytest.raises(KeyboardInterrupt):
+        serve.main()
+    serve.main()
+    assert loads == [*interrupted, "ort short 128 480"]
+    serve.main()
+    assert len(loads) == 9
+    rows = json.loads(path.read_text())["results"]
+    named = [(row["server"], row["load"]) for row in rows]
+    assert len(named) == len(set(named)) == 13
+    offered = {row["server"]: row["offered_per_s"] for row in rows if row["load"] == serve.OPEN}
+    assert offered == {"fbg": 400, "ort": 480}
 
 
 @pytest.mark.parametrize("words", [(), ("--only-page",)], ids=["measuring", "only the page"])
@@ -125,6 +173,9 @@ def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch)
         run(report, results, "--only-page")
     monkeypatch.setattr(sys.modules[report.__name__].timing, "build", lambda: dirty["build"])
     with pytest.raises(SystemExit, match="commit the changes"):
+        run(report, results, "--anew")
+    monkeypatch.setattr(report.timing, "build", lambda: BUILD | {"commit": ""})
+    with pytest.raises(SystemExit, match=r"report\.py: no commit is known: run it in a checkout"):
         run(report, results, "--anew")
 
 
