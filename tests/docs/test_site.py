@@ -152,12 +152,16 @@ def annotated(value: object) -> Iterator[type]:
     functions = [value] if inspect.isfunction(value) else []
     hints: list[object] = []
     if inspect.isclass(value):
-        hints += typing.get_type_hints(value, localns=known).values()
+        own = vars(sys.modules[value.__module__])  # other modules have classes of the same name
+        hints += typing.get_type_hints(value, localns={**known, **own}).values()
         members = [item for base in value.__mro__ for item in vars(base).items()]
         public = [member for name, member in members if not name.startswith("_")]
         found = [getattr(v, "fget", None) or getattr(v, "__func__", v) for v in public]
         functions += [v for v in found if inspect.isfunction(v)]
-    hints += [typing.get_type_hints(f, localns=known).get("return") for f in functions]
+    hints += [
+        typing.get_type_hints(f, localns={**known, **f.__globals__}).get("return")
+        for f in functions
+    ]
     while hints:
         hint = hints.pop()
         hints += typing.get_args(hint)
