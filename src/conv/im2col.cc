@@ -269,14 +269,12 @@ ConvMethod im2col_method() {
 }
 
 ConvMethod pointwise_method() {
-  return {
-      .name = "pointwise",
-      .exact = true,
-      .applies = [](const ConvProblem& p) { return is_pointwise(p.geometry); },
-      // Of floats, measured beside implicit GEMM, whose tiles fetch weights.
-      .cost = [](const ConvProblem& p) { return product_cost(p) * (p.is_integer() ? 1 : 1.08); },
-      .prepare = prepare,
-      .any_grid = true};
+  return {.name = "pointwise",
+          .exact = true,
+          .applies = [](const ConvProblem& p) { return is_pointwise(p.geometry); },
+          .cost = product_cost,
+          .prepare = prepare,
+          .any_grid = true};
 }
 
 }  // namespace fbg
