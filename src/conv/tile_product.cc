@@ -111,10 +111,10 @@ class TileProduct final : public ConvStep {
       for (std::int64_t group = 0; group < a_->geometry.groups; ++group) {
         if (corrected_rows_ > 0) sum_rows(run.image_zero_point(n), tiles.size(), group, t);
         // The first block reads weights that are not near, unlike those after it.
-        const std::int64_t fetched = i == share.rows.begin ? share.cols.end : 0;
+        const std::int64_t fetch_end = i == share.rows.begin ? share.cols.end : 0;
         for_each_column_group(a_->tile, a_->tiles.largest, share.cols,
                               [&](const ColumnGroup& columns) {
-                                run_columns(tiles.size(), group, columns, fetched, t);
+                                run_columns(tiles.size(), group, columns, fetch_end, t);
                               });
       }
       i = end;
@@ -223,9 +223,9 @@ class TileProduct final : public ConvStep {
   }
 
   // Multiplies all tiles of a block by one group of columns, whose panels stay near, and fetches
-  // the panel of the next columns if they are before `fetched`.
+  // the panel of the next columns if those are before column `fetch_end`.
   void run_columns(std::int64_t tiles, std::int64_t group, const ColumnGroup& columns,
-                   std::int64_t fetched, Thread& t) const noexcept {
+                   std::int64_t fetch_end, Thread& t) const noexcept {
     const std::int64_t col = columns.col, next = col + columns.columns;
     const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(group)];
     const auto panel_of = [&](std::int64_t column) {
@@ -235,7 +235,7 @@ class TileProduct final : public ConvStep {
     const std::byte* const panel = panel_of(col);
     Columns c{columns, group * outputs_ + col, a_offset(group),
               b.col_offsets() ? b.col_offsets() + col : nullptr, panel};
-    if (next < fetched) {
+    if (next < fetch_end) {
       c.fetched = panel_of(next);
       c.fetched_end = c.fetched + panel_bytes_;
     }

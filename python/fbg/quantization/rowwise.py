@@ -34,7 +34,7 @@ from fbg.arrays import (
 from fbg.quantization.affine import require_finite, require_floats
 
 _FORMATS = {8: 3, 4: 4, 2: 5}  # of bits: RowFormat of include/fbg/kernels/embedding_rows.h
-_MOST_COLUMNS = 1 << 24  # of native rows
+MOST_COLUMNS = 1 << 24  # of native rows
 
 
 def _require_format(bits: object, scale_dtype: npt.DTypeLike, name: str) -> tuple[int, str]:
@@ -87,8 +87,8 @@ class RowwiseMatrix:
         """Return float32 (M, N): ``scale * q + bias``, rounded once, saturating at ±float32 max."""
         result = np.empty(self.shape, np.float32)
         every, half = np.arange(len(result)), self.scale.dtype == np.float16
-        for at in range(0, self.columns if len(result) else 0, _MOST_COLUMNS):
-            out = result[:, at : at + _MOST_COLUMNS]
+        for at in range(0, self.columns if len(result) else 0, MOST_COLUMNS):
+            out = result[:, at : at + MOST_COLUMNS]
             rows = self._part(at, out.shape[1])
             bags_of_one = (0, -1, 0, every, None, None, out, False)  # EmbeddingBag._part
             part = (rows, _FORMATS[self.bits], half, out.shape[1], *bags_of_one)

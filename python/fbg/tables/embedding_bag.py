@@ -15,11 +15,11 @@ from fbg.arrays import (
     require_integer,
 )
 from fbg.errors import named_arguments
+from fbg.quantization.rowwise import MOST_COLUMNS
 from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
 from fbg.tables.rows import (
     DTYPES,
     INTEGERS,
-    MOST_COLUMNS,
     Rows,
     fused_rows,
     make_rows,

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from fbg import arrays
 from fbg.arrays import Array, as_array, require_dtype, require_matrix
-from fbg.quantization.rowwise import RowwiseMatrix, fused_by_fbgemm
+from fbg.quantization.rowwise import MOST_COLUMNS, RowwiseMatrix, fused_by_fbgemm
 
 FLOATS = ("float32", "float16", "bfloat16")
 INTEGERS = ("int8", "int4", "int2")
 DTYPES = (*FLOATS, *INTEGERS)
 BITS = {"int8": 8, "int4": 4, "int2": 2}
-MOST_COLUMNS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
