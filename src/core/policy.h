@@ -142,6 +142,15 @@ inline constexpr std::int64_t kChannels = 64;        // of a window
 
 }  // namespace tensors
 
+namespace recurrent {
+
+// Products of up to so many rows for each byte of a weight are bound by reading the weights.
+inline constexpr std::int64_t kRowsPerByte = 2;
+// Pieces that the L2 holds of weights that exceed it, and that are read in alternating order.
+inline constexpr std::int64_t kPieces = 8;
+
+}  // namespace recurrent
+
 namespace tables {
 
 inline constexpr std::int64_t kThreadBytes = 64 * kKiB;  // of rows that are worth a thread

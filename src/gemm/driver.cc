@@ -10,7 +10,6 @@
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
 #include "gemm/interleave.h"
-#include "gemm/partition.h"
 #include "gemm/tile_loop.h"
 
 // GCC does not inline lambdas of this length, so that what they capture is in memory, which would
@@ -223,14 +222,18 @@ auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {
 void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
                      OutputView c, std::byte* workspace, int thread_id,
                      int num_threads) const noexcept {
+  run(a, b, pipeline, c, workspace + static_cast<std::size_t>(thread_id) * thread_workspace_,
+      thread_share(a.rows, gates_ ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts));
+}
+
+void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                     OutputView c, std::byte* workspace, const Share& share) const noexcept {
   if (!serves(b)) std::abort();
   const FloatEnvironment environment;
-  const Share share =
-      thread_share(a.rows, gates_ ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts);
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
   const KernelScope scope(geometry_, share.rows.size());
-  const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);
+  const Workspace w = lay_out(workspace);
   const Run run{w, b, pipeline};
   std::array<StageArgs, kMaxStages> stage_args;
   std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);

@@ -11,6 +11,7 @@
 #include "fbg/core/types.h"
 #include "fbg/gemm/detail/product.h"
 #include "gemm/kernel_table.h"
+#include "gemm/partition.h"
 #include "kernels/microkernel.h"
 
 namespace fbg {
@@ -35,6 +36,9 @@ class GemmDriver {
   }
   void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
            std::byte* workspace, int thread_id, int num_threads) const noexcept;
+  // Computes a share of C, in the workspace of one thread.
+  void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
+           std::byte* workspace, const Share& share) const noexcept;
 
  private:
   struct Workspace {

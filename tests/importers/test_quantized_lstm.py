@@ -105,7 +105,7 @@ def test_layers_give_what_onnxruntime_gives(dtype):
 
 
 @pytest.mark.races
-@pytest.mark.parametrize(("batch", "hidden"), [(1, 33), (3, 600)])
+@pytest.mark.parametrize(("batch", "hidden"), [(1, 33), (3, 600), (1, 1200)])
 def test_results_do_not_depend_on_the_number_of_threads(batch, hidden):
     node = case(np.int8, per_column=True, directions=2, batch=batch, hidden=hidden)
     first, *others = (results(node, threads) for threads in (1, 2, 3))

@@ -8,6 +8,11 @@
 // of them from the first step to the last. Where there are fewer than threads and the product is
 // large, several threads share its columns, and each product and each cell is a phase. States that
 // are quantized, are so together with all rows of their direction.
+//
+// Each step reads all weights again. Where they exceed the L2, that takes most of the time. So
+// every other step reads them from the last to the first, and begins with those that the L2 still
+// holds; and all threads share the columns of one direction after the other, of which each holds
+// more.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -65,6 +70,7 @@ class RecurrentOp::RecurrentStep final : public Step {
           panels_.end() - r_.directions, panels_.end(),
           [](const auto* a, const auto* b) { return a->is_narrow() < b->is_narrow(); });
       gemms_.emplace_back(packer, w.family(), any, pipeline(), r_.batch, context.features);
+      weight_bytes_ += any.nbytes();
       workspace = std::max(workspace, static_cast<std::int64_t>(gemms_.back().workspace_bytes(1)));
     }
     const std::int64_t threads = context.capacity.threads, rows = r_.directions * r_.batch;
@@ -83,7 +89,9 @@ class RecurrentOp::RecurrentStep final : public Step {
   }
 
   int phases(int num_threads) const noexcept override {
-    return is_shared(num_threads) ? 1 + static_cast<int>(r_.steps) * step_phases() : 1;
+    if (!is_shared(num_threads)) return 1;
+    const std::int64_t units = exceeds_caches(num_threads) ? all_units(row_blocks(num_threads)) : 1;
+    return static_cast<int>(units * unit_phases());
   }
 
   void run(const Frame& frame, std::byte* scratch, int thread_id,
@@ -96,15 +104,17 @@ class RecurrentOp::RecurrentStep final : public Step {
     if (!is_shared(num_threads)) {
       const Range own = thread_rows(units, thread_id, num_threads);
       for (std::int64_t unit = own.begin; unit < own.end; ++unit)
-        for (std::int64_t phase = 0; phase <= r_.steps * step_phases(); ++phase)
-          run_phase(run, phase, unit / blocks, rows(unit), {thread_id});
+        for (std::int64_t phase = 0; phase < unit_phases(); ++phase)
+          run_phase(run, phase, unit / blocks, rows(unit), {});
       return;
     }
-    const int unit = thread_id * units / num_threads;
-    const auto first = static_cast<int>(ceil_div(unit * num_threads, units));
-    const auto last = static_cast<int>(ceil_div((unit + 1) * num_threads, units));
-    run_phase(run, frame.phase, unit / blocks, rows(unit),
-              {first, thread_id - first, last - first});
+    const int teams = exceeds_caches(num_threads) ? 1 : units;
+    const int team = thread_id * teams / num_threads;
+    const auto first = static_cast<int>(ceil_div(team * num_threads, teams));
+    const auto last = static_cast<int>(ceil_div((team + 1) * num_threads, teams));
+    const auto unit = team + frame.phase / unit_phases() * teams;
+    run_phase(run, frame.phase % unit_phases(), unit / blocks, rows(unit),
+              {thread_id - first, last - first});
   }
 
  private:
@@ -123,7 +133,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   };
   // The threads that compute the same rows: this one is number `member` of them.
   struct Team {
-    int first_thread = 0, member = 0, members = 1;
+    int member = 0, members = 1;
   };
 
   static PipelineView stages(bool dequantizes) {
@@ -141,8 +151,8 @@ class RecurrentOp::RecurrentStep final : public Step {
   // Into how many blocks the rows of a batch are cut, and the units that do not depend on each
   // other: those of each direction.
   int row_blocks(int num_threads) const {
-    return static_cast<int>(
-        quantizes(r_) ? 1 : std::min(r_.batch, ceil_div(num_threads, r_.directions)));
+    const bool whole = quantizes(r_) || exceeds_caches(num_threads);
+    return static_cast<int>(whole ? 1 : std::min(r_.batch, ceil_div(num_threads, r_.directions)));
   }
   int all_units(int blocks) const { return static_cast<int>(r_.directions) * blocks; }
 
@@ -151,12 +161,26 @@ class RecurrentOp::RecurrentStep final : public Step {
   bool is_shared(int num_threads) const {
     const int blocks = row_blocks(num_threads);
     const auto rows = static_cast<double>(ceil_div(r_.batch, blocks));
-    return all_units(blocks) < num_threads &&
-           rows * static_cast<double>(r_.hidden * width_) > policy::gemm::kSerialWork;
+    return exceeds_caches(num_threads) ||
+           (all_units(blocks) < num_threads &&
+            rows * static_cast<double>(r_.hidden * width_) > policy::gemm::kSerialWork);
+  }
+
+  // Whether reading the weights takes longer than multiplying by them.
+  bool is_bound_by_memory(const PackedMatrix& weights) const {
+    return r_.batch * weights.rows() * kPanelColumns <=
+           policy::recurrent::kRowsPerByte * weights.panel_bytes();
+  }
+  // Whether that is so, and the weights of all directions exceed the L2s of several threads.
+  bool exceeds_caches(int num_threads) const {
+    return num_threads > 1 && is_bound_by_memory(*panels_[0]) &&
+           r_.directions * weight_bytes_ > num_threads * cpu_info().l2_bytes;
   }
 
   // A product and what follows it, for each of the products.
   int step_phases() const { return 2 * static_cast<int>(gemms_.size()); }
+  // The first states, and the steps of a unit.
+  std::int64_t unit_phases() const { return 1 + r_.steps * step_phases(); }
 
   // For some rows: the first states, or a part of a step.
   void run_phase(const Run& run, std::int64_t phase, std::int64_t direction, Range rows,
@@ -169,7 +193,7 @@ class RecurrentOp::RecurrentStep final : public Step {
     }
     const std::int64_t step = (phase - 1) / step_phases(), part = (phase - 1) % step_phases();
     const auto p = static_cast<std::size_t>(part / 2);
-    if (part % 2 == 0) return multiply(run, p, direction, rows, team);
+    if (part % 2 == 0) return multiply(run, p, direction, rows, step, team);
     const std::int32_t* const lengths =
         r_.lengths ? reinterpret_cast<const std::int32_t*>(run.frame[*r_.lengths].data) : nullptr;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
@@ -202,20 +226,20 @@ class RecurrentOp::RecurrentStep final : public Step {
 
   // The product number p of a step.
   void multiply(const Run& run, std::size_t p, std::int64_t direction, Range rows,
-                const Team& team) const noexcept {
+                std::int64_t step, const Team& team) const noexcept {
     const AnyGemm& gemm = gemms_[p];
     const PackedMatrix& weights =
         *panels_[p * static_cast<std::size_t>(r_.directions) + static_cast<std::size_t>(direction)];
     const std::int64_t row = direction * r_.batch + rows.begin;
     const std::int64_t column = p == 0 ? 0 : 2 * r_.hidden;
     const OutputView c{products_.of<float>(run.scratch, row) + column, width_ * kFloat};
-    std::byte* const workspace = workspaces_.of<std::byte>(run.scratch, team.first_thread);
+    std::byte* const workspace = workspaces_.of<std::byte>(run.scratch, run.thread_id);
     MatrixView<const float> h{output(run, r_.steps, rows.begin, direction), rows.size(), r_.hidden,
                               r_.directions * r_.hidden, 1};
     if (p > 0)
       h = {resets_.of<const float>(run.scratch, row), rows.size(), r_.hidden, r_.hidden, 1};
     if (!quantizes(r_)) {
-      gemm.run(row_source(PackA(h)), weights, pipeline(), c, workspace, team.member, team.members);
+      multiply_columns(gemm, row_source(PackA(h)), weights, c, workspace, step, team);
       return;
     }
     float* const dense = dense_.of<float>(run.scratch, run.thread_id);
@@ -228,7 +252,25 @@ class RecurrentOp::RecurrentStep final : public Step {
                                   q);
     const PackAWithRowOffset<std::uint8_t> a({q, h.rows, r_.hidden, r_.hidden, 1}, quant.scale,
                                              quant.zero_point);
-    gemm.run(row_source(a), weights, pipeline(), c, workspace, team.member, team.members);
+    multiply_columns(gemm, row_source(a), weights, c, workspace, step, team);
+  }
+
+  // The columns of a thread; those of large weights piece by piece, forwards or backwards.
+  void multiply_columns(const AnyGemm& gemm, const RowSource& a, const PackedMatrix& weights,
+                        OutputView c, std::byte* workspace, std::int64_t step,
+                        const Team& team) const noexcept {
+    const std::int64_t l2 = cpu_info().l2_bytes, panel = weights.panel_bytes();
+    const Range panels = thread_rows(weights.num_panels(), team.member, team.members);
+    const bool cuts = is_bound_by_memory(weights) && panels.size() * panel > l2 / 2;
+    const std::int64_t most = cuts ? l2 / policy::recurrent::kPieces / panel : panels.size();
+    const auto pieces = BalancedSplit::split(panels.size(), std::max<std::int64_t>(most, 1));
+    for (std::int64_t i = 0; i < pieces.count; ++i) {
+      const Range piece = pieces[step % 2 == 0 ? i : pieces.count - 1 - i];
+      const std::int64_t end = (panels.begin + piece.end) * kPanelColumns;
+      gemm.run(a, weights, pipeline(), c, workspace,
+               {{0, a.rows},
+                {(panels.begin + piece.begin) * kPanelColumns, std::min(end, weights.cols())}});
+    }
   }
 
   // What follows the product number p. Steps beyond the end of a sequence give zeros.
@@ -262,6 +304,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   const std::int64_t width_;  // of all gates of a direction
   std::vector<const PackedMatrix*> panels_;
   std::vector<AnyGemm> gemms_;
+  std::int64_t weight_bytes_ = 0;  // of a direction
   std::int64_t scratch_bytes_ = 0;
   Place workspaces_, products_, resets_, temporaries_, dense_, quantized_;
 };
