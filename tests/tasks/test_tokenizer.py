@@ -5,12 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fbg
-from fbg.text.encoded_text import EncodedText
+from fbg.text.encoded_text import EncodedText, kept_when_cut
 from fbg.text.tokenization import TextTokenizer
 from helpers import tiny_tasks
 from helpers.tiny_tasks import FAMILIES, write_model
@@ -35,17 +36,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 # --- Cutting ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_texts_and_pairs_are_cut_as_the_library_cuts_them(
-    saved: Callable[[str], Path], family: str
+    saved: Callable[[str], Path], family: str, side: str
 ) -> None:
     path = saved(family)
+    path.with_name("tokenizer_config.json").write_text(json.dumps({"truncation_side": side}))
 
     @given(st.lists(texts | st.tuples(texts, texts), max_size=6), st.integers(4, 40))
     def check(batch: list[Any], length: int) -> None:
         ours = TextTokenizer(path, length).encode(batch, "test: texts")
         library = tiny_tasks.tokenizer(family)
-        library.enable_truncation(length)
+        library.enable_truncation(length, direction=side)
         whole = tiny_tasks.tokenizer(family)
         for text, theirs, uncut in zip(
             ours, library.encode_batch(batch), whole.encode_batch(batch), strict=True
@@ -56,6 +59,43 @@ def test_texts_and_pairs_are_cut_as_the_library_cuts_them(
             assert text.length == len(uncut.ids)
 
     check()
+
+
+def test_the_side_of_the_file_holds_unless_its_settings_give_another(
+    saved: Callable[[str], Path],
+) -> None:
+    path = saved("bert")
+    library = tiny_tasks.tokenizer("bert")
+    library.enable_truncation(4, direction="left")
+    library.save(str(path))
+    wanted = library.encode("a b c a").ids
+    assert TextTokenizer(path, 4)(["a b c a"])[0].tolist() == wanted
+    settings = path.with_name("tokenizer_config.json")
+    settings.write_text('{"truncation_side": "right"}')
+    library.enable_truncation(4)
+    assert (
+        TextTokenizer(path, 4)(["a b c a"])[0].tolist() == library.encode("a b c a").ids != wanted
+    )
+    settings.write_text('{"truncation_side": "both"}')
+    with pytest.raises(fbg.ModelError, match="truncation_side must be one of left, right"):
+        TextTokenizer(path, 4)
+
+
+@pytest.mark.parametrize("cut_first", [False, True])
+@given(first=st.integers(1, 9), second=st.integers(0, 9), length=st.integers(4, 20))
+def test_a_cut_from_the_left_mirrors_one_from_the_right(
+    cut_first: bool, first: int, second: int, length: int
+) -> None:
+    segments = np.array([0] * first + [1] * second + [-1] * 3, np.int32)
+    right = kept_when_cut(segments, length, cut_first)
+    left = kept_when_cut(segments, length, cut_first, from_left=True)
+    assert (right is None) == (left is None)
+    if right is None or left is None:
+        return
+    begins = {0: 0, 1: first, -1: first + second}
+    for segment, size in ((0, first), (1, second), (-1, 3)):
+        of = [set((c[segments[c] == segment] - begins[segment]).tolist()) for c in (right, left)]
+        assert of[1] == {size - 1 - n for n in of[0]}
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta"])

@@ -84,30 +84,34 @@ def windows(length: int, size: int, stride: int) -> list[tuple[int, int]]:
     return result
 
 
-def kept_when_cut(segments: Indices, max_length: int, cut_first: bool = False) -> Chosen | None:
+def kept_when_cut(
+    segments: Indices, max_length: int, cut_first: bool = False, from_left: bool = False
+) -> Chosen | None:
     """Return which tokens stay when a text or a pair of texts is cut to `max_length` tokens.
 
-    The tokens at the end of a text go; in a pair, from the longer text, until both are equally
-    long (the strategy "longest_first" of tokenizers), or with `cut_first` those of the first text
-    ("only_first"). Special tokens stay; None if they alone are too many, or if nothing would be
-    left of the first text.
+    The tokens at the end of a text go, with `from_left` those at its beginning; in a pair, from the
+    longer text, until both are equally long (the strategy "longest_first" of tokenizers), or with
+    `cut_first` those of the first text ("only_first"). Special tokens stay; None if they alone are
+    too many, or if nothing would be left of the first text.
     """
     first, second = (int(np.count_nonzero(segments == n)) for n in (0, 1))
     room = max_length - (segments.size - first - second)
     if room < 0:
         return None
-    if cut_first and second > 0:
-        if room <= second:
-            return None
-        return np.flatnonzero((segments != 0) | (np.cumsum(segments == 0) <= room - second))
-    short, long = sorted((first, second))
-    long = short if short > room else max(short, room - short)
-    if short + long > room:
-        short, long = room // 2, room - room // 2
-    limits = (short, long) if first <= second else (long, short)
     if second == 0:
         limits = (room, 0)
+    elif cut_first:
+        if room <= second:
+            return None
+        limits = (room - second, second)
+    else:
+        short, long = sorted((first, second))
+        long = short if short > room else max(short, room - short)
+        if short + long > room:
+            short, long = room // 2, room - room // 2
+        limits = (short, long) if first <= second else (long, short)
     kept = segments < 0
     for segment, limit in enumerate(limits):
-        kept[np.flatnonzero(segments == segment)[:limit]] = True
+        tokens = np.flatnonzero(segments == segment)
+        kept[tokens[max(tokens.size - limit, 0) :] if from_left else tokens[:limit]] = True
     return np.flatnonzero(kept)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fbg.arrays import Indices
-from fbg.checkpoints.files import is_model_file, read_model_file
+from fbg.checkpoints.files import is_model_file, read_model_file, read_optional
 from fbg.errors import ModelError, needed
 from fbg.text.encoded_text import EncodedText, kept_when_cut
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Text = str | tuple[str, str]  # a text, or a pair of texts
+
+TOKENIZER_CONFIG = "tokenizer_config.json"
 
 # The names of special tokens in the vocabularies of all families.
 MASK_TOKENS = ("[MASK]", "<mask>")
@@ -33,6 +35,9 @@ PADDING_TOKENS = ("[PAD]", "<pad>")
 
 class TextTokenizer:
     """The tokenizer of a model directory, without padding, cutting at `max_length` tokens.
+
+    It cuts texts at the end, or at the beginning if `truncation_side` in tokenizer_config.json, or
+    the file itself, says "left".
 
     A directory may lack it, since token ids need none: then the first text is a ModelError. So is
     everything that the library objects to in the file, when it is read or when it is used.
@@ -57,6 +62,7 @@ class TextTokenizer:
         self._skipped: int | None = None
         self._lowercase = lowercase
         self._path = path
+        self._cuts_left = False
         self._read: Tokenizer | None = None
         if not is_model_file(path):
             return
@@ -64,6 +70,9 @@ class TextTokenizer:
 
         with self._errors("not a readable tokenizer"):
             self._read = Tokenizer.from_buffer(read_model_file(path))
+            side = (self._read.truncation or {}).get("direction", "right").lower()
+            given = read_optional(path.with_name(TOKENIZER_CONFIG))
+            self._cuts_left = given.choice("truncation_side", ("left", "right"), side) == "left"
             self._read.no_padding()
             self._read.no_truncation()
             special = self._read.num_special_tokens_to_add(False) if special_tokens else 0
@@ -246,7 +255,7 @@ class TextTokenizer:
         if not too_long:
             return text
         assert segments is not None
-        kept = kept_when_cut(segments, self.max_length, cut_first)
+        kept = kept_when_cut(segments, self.max_length, cut_first, self._cuts_left)
         if kept is None:
             special = int(np.count_nonzero(segments < 0))
             if cut_first and special <= self.max_length:
