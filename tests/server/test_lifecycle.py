@@ -107,6 +107,9 @@ def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> N
         assert embed(server).status_code == 200
         (listening,) = (each for each in server.entries() if each["message"] == "listening")
         assert server.url.endswith(f":{listening['port']}") and listening["models"] == ["text"]
+        (loaded,) = (each for each in server.entries() if each["message"] == "loaded")
+        assert (loaded["model"], loaded["family"], loaded["dtype"]) == ("text", "bert", "float32")
+        assert (loaded["prompts"], loaded["default_prompt"]) == ({"query": "find: "}, None)
 
 
 def test_sighup_loads_again_while_requests_go_on(tmp_path: Path) -> None:

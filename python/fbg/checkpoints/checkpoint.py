@@ -6,6 +6,7 @@ writes them; safetensors are preferred where both are there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -84,6 +85,9 @@ class Checkpoint:
     anchor: a tensor that every checkpoint has. The text before its name is the prefix of all
         names: models with a head put one before the names of the encoder ("bert.", "roberta.").
     change: applied to the tensors of the files before anything is looked up.
+
+    tensors: those of the files, by name. dtypes: how many the files have of each dtype.
+    left_out: those that `require_all_read` has let pass, with the reason.
     """
 
     def __init__(
@@ -93,35 +97,37 @@ class Checkpoint:
         change: Callable[[dict[str, StoredTensor]], dict[str, StoredTensor]] | None = None,
     ) -> None:
         self.path, shards, form = weight_files(directory)
-        self._tensors: dict[str, StoredTensor] = {}
+        self.tensors: dict[str, StoredTensor] = {}
         for path in shards:
             for name, tensor in form.read(path).items():
-                other = self._tensors.setdefault(name, tensor)
+                other = self.tensors.setdefault(name, tensor)
                 if other is not tensor:
                     raise ModelError(f"{path}: tensor {name} is in {other.path.name} as well")
+        self.dtypes = Counter(tensor.dtype for tensor in self.tensors.values())
         if change is not None:
-            self._tensors = change(self._tensors)
+            self.tensors = change(self.tensors)
+        self.left_out: dict[str, str] = {}
         self._prefix = self._find_prefix(anchor)
         self._read: set[str] = set()
 
     def _find_prefix(self, anchor: str) -> str:
-        if anchor in self._tensors:
+        if anchor in self.tensors:
             return ""
-        found = sorted(name for name in self._tensors if name.endswith(f".{anchor}"))
+        found = sorted(name for name in self.tensors if name.endswith(f".{anchor}"))
         if len(found) > 1:
             raise ModelError(f"{self.path}: more than one encoder: {', '.join(found)}")
         return found[0].removesuffix(anchor) if found else ""
 
     def _stored_name(self, name: str) -> str:
         stored = self._prefix + name
-        if stored not in self._tensors:
+        if stored not in self.tensors:
             for new, old in OLD_NAMES.items():
-                if stored.endswith(new) and stored.removesuffix(new) + old in self._tensors:
+                if stored.endswith(new) and stored.removesuffix(new) + old in self.tensors:
                     return stored.removesuffix(new) + old
         return stored
 
     def __contains__(self, name: str) -> bool:
-        return self._stored_name(name) in self._tensors
+        return self._stored_name(name) in self.tensors
 
     def without_prefix(self) -> Checkpoint:
         """Return the same files with full names of tensors, as for those of a head."""
@@ -133,32 +139,36 @@ class Checkpoint:
         """Return how many rows a tensor has, None if there is none; `tensor` checks it."""
         if name not in self:
             return None
-        shape = self._tensors[self._stored_name(name)].shape
+        shape = self.tensors[self._stored_name(name)].shape
         return shape[0] if shape else None
 
     def is_zero(self, name: str) -> bool:
         """Whether there is a tensor of floats that holds zeros only."""
-        tensor = self._tensors.get(self._stored_name(name))
+        tensor = self.tensors.get(self._stored_name(name))
         return tensor is not None and tensor.dtype in DTYPES and not tensor.view().any()
 
-    def require_all_read(self, may_be_left: Callable[[str], bool] = lambda name: False) -> None:
-        """Raise ModelError for a tensor that was not read. may_be_left: says of its name, without
-        the prefix, whether that is right.
+    def require_all_read(self, reason: Callable[[str], str | None] = lambda name: None) -> None:
+        """Raise ModelError for a tensor that was not read. reason: says of its name, without the
+        prefix, why that is right; None if it is not.
         """
-        for stored, tensor in self._tensors.items():
-            if stored not in self._read and not may_be_left(stored.removeprefix(self._prefix)):
+        for stored, tensor in self.tensors.items():
+            if stored in self._read:
+                continue
+            why = reason(stored.removeprefix(self._prefix))
+            if why is None:
                 raise ModelError(
                     f"{tensor.path}: tensor {stored} has no place in the network that the settings "
                     "beside it describe; without it, results would be wrong"
                 )
+            self.left_out[stored] = why
 
     def require_copy(self, name: str, copy: str) -> None:
         """Raise ModelError if a tensor that shares its values with another one has others.
 
         copy: its name without a prefix, or with that of the encoder.
         """
-        one = self._tensors[self._stored_name(name)]
-        other = self._tensors.get(copy) or self._tensors.get(self._prefix + copy)
+        one = self.tensors[self._stored_name(name)]
+        other = self.tensors.get(copy) or self.tensors.get(self._prefix + copy)
         if other is None or (other.path, other.begin) == (one.path, one.begin):
             return
         if not np.array_equal(one.view(), other.view()):
@@ -211,10 +221,10 @@ class Checkpoint:
     def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
         """Return a tensor that must exist; raises ModelError naming file and tensor."""
         stored = self._stored_name(name)
-        if stored not in self._tensors:
+        if stored not in self.tensors:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
         self._read.add(stored)
-        tensor = self._tensors[stored]
+        tensor = self.tensors[stored]
         where = f"{tensor.path}: tensor {stored}"
         if tensor.dtype not in DTYPES:
             supported = ", ".join(DTYPES)

@@ -23,11 +23,11 @@ from fbg.reports.measuring import Report, aligned
 def info(model: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Show the CPU, instruction sets, caches, threads and versions, or what MODEL consists of.
 
-    MODEL is a directory, a GGUF file or a hub id: its family, its sizes, how it was saved, and its
-    tasks. If it would not load, the reason is shown, and the exit code is 1; no weights are read.
-    Or it is an ONNX file or a network saved from one: its inputs and outputs, its operators and, if
-    all shapes are known, where they run and the memory that they take. Or it is a file of packed
-    weights.
+    MODEL is a directory, a GGUF file or a hub id: whether it loads, its family, sizes and tasks,
+    how its weights are stored, its prompts, and the tensors that nothing reads. If it would not
+    load, the reason is shown, and the exit code is 1; no weights are read. Or it is an ONNX file or
+    a network saved from one: its inputs and outputs, its operators and, if all shapes are known,
+    where they run and the memory that they take. Or it is a file of packed weights.
 
     \b
     Examples:

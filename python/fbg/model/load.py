@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +37,7 @@ from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.stored import StoredDtypes, choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.networks.config import EncoderConfig
-from fbg.networks.registry import read_checkpoint, read_saved
+from fbg.networks.registry import open_checkpoint, read_checkpoint, read_opened, read_saved
 from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer, linears, towers
 from fbg.progress import Progress, active_progress, unheard
@@ -247,17 +247,48 @@ def _tokenizer(settings: ModelSettings) -> TextTokenizer:
     )
 
 
-def require_loadable(directory: Path, settings: ModelSettings) -> StoredDtypes | None:
-    """Raise the ModelError of `load` for a checkpoint without reading its weights, except scales of
-    quantized ones; return how these are stored.
+@dataclass(frozen=True)
+class Inspected:
+    """Result of `inspect`.
 
-    What only their values show stays unnoticed: numbers that are not finite, and checksums.
+    network: without weights. dtype, method: of a saved model, else None. tensors: how many a
+    checkpoint has of each dtype. left_out: those that nothing reads, with the reason. quantized:
+    how its weights are, if they are.
+    """
+
+    network: Transformer
+    dtype: str | None = None
+    method: str | None = None
+    tensors: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    quantized: StoredDtypes | None = None
+
+
+def inspect(directory: Path, settings: ModelSettings) -> Inspected:
+    """Check a directory as `load` does, and raise its ModelError, without reading the weights of
+    the network, except scales of quantized ones.
+
+    What only values show stays unnoticed: numbers that are not finite, wrong checksums and copies.
     """
     config = _with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
-    if not (directory / WEIGHTS).is_file() and settings.static is None:
-        unpacked = read_checkpoint(settings.folder, config, 1, source=HeaderSource)
-        return stored_dtypes(config, unpacked)
-    return None
+    if (directory / WEIGHTS).is_file():
+        with SavedFile(directory / WEIGHTS, verify=False) as file:
+            dtype, method = _dtype_and_method(file)
+            return Inspected(read_saved(file, config, dtype), dtype, method)
+    checkpoint = open_checkpoint(settings.folder, config)
+    network = read_opened(checkpoint, config, 1, HeaderSource)
+    quantized = stored_dtypes(config, network)
+    return Inspected(network, None, None, checkpoint.dtypes, checkpoint.left_out, quantized)
+
+
+def _dtype_and_method(file: SavedFile) -> tuple[str, str]:
+    """Return in which dtype a model was saved, and how it was quantized."""
+    dtype, method = file.metadata("dtype"), file.metadata("method")
+    if dtype not in DTYPES:
+        raise ModelError(
+            f"{file.path}: saved with dtype {dtype!r}, which this version of fbg does not support"
+        )
+    return dtype, method
 
 
 def _sentence_files(directory: Path) -> dict[str, bytes]:
@@ -316,12 +347,7 @@ def _map_saved(
             f"load: adapter must be None: {directory} is a saved model, merged with its adapter"
         )
     with SavedFile(directory / WEIGHTS) as file:
-        stored, method = file.metadata("dtype"), file.metadata("method")
-        if stored not in DTYPES:
-            raise ModelError(
-                f"{file.path}: saved with dtype {stored!r}, which this version of fbg does "
-                "not support"
-            )
+        stored, method = _dtype_and_method(file)
         if options.dtype not in (None, stored):
             raise ValueError(
                 f"load: dtype must be {stored!r}, the dtype of the saved model {directory}, "

@@ -22,12 +22,12 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
 from fbg.networks.gliner import GLINER, read_gliner, read_span_head
 from fbg.networks.heads import HeadNames, read_head
-from fbg.networks.source import CheckpointSource, SavedSource, Source
+from fbg.networks.source import CheckpointSource, HeaderSource, SavedSource, Source
 from fbg.networks.static import StaticConfig, read_saved_static, read_static
 from fbg.networks.tensors import read_transformer
 from fbg.networks.towers.tensors import read_logits
 from fbg.networks.transformer import Transformer, with_dtype
-from fbg.networks.unread import may_be_left, require_known_settings
+from fbg.networks.unread import reason_to_leave, require_known_settings
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
@@ -102,45 +102,70 @@ def read_checkpoint(
     config: EncoderConfig,
     num_threads: int,
     adapter: Adapter | None = None,
-    source: type[CheckpointSource] = CheckpointSource,
 ) -> Transformer:
     """Read the network of a Hugging Face directory; raises ModelError.
 
     The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
 
-    num_threads: threads that read and pack weights. adapter: merged into the weights. source: how
-        weights are read; HeaderSource checks the files without reading them.
+    num_threads: threads that read and pack weights. adapter: merged into the weights.
     """
+    return read_opened(open_checkpoint(directory, config, adapter), config, num_threads)
+
+
+def open_checkpoint(
+    directory: Path, config: EncoderConfig, adapter: Adapter | None = None
+) -> Checkpoint:
+    """Read the headers of the files with weights; raises ModelError."""
     if isinstance(config, StaticConfig):
-        return read_static(config)
-    # Every checkpoint has this tensor, with or without the prefix of models with a head.
-    names = config.layouts[0]
-    anchor = f"{names.patches or names.word}.weight"
+        return Checkpoint(directory, "")
 
     def change(tensors: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
         if config.quantization is not None:
             tensors = config.quantization.decoded(tensors)
         return merge_adapter(directory / "config.json", adapter, tensors)
 
-    checkpoint = Checkpoint(directory, anchor, change)
+    return Checkpoint(directory, _anchor(config), change)
+
+
+def read_opened(
+    checkpoint: Checkpoint,
+    config: EncoderConfig,
+    num_threads: int,
+    source: type[CheckpointSource] = CheckpointSource,
+) -> Transformer:
+    """Read the network of a checkpoint.
+
+    source: how weights are read; HeaderSource checks all but their values, without reading them.
+    """
+    if isinstance(config, StaticConfig):
+        return read_static(config, checkpoint.tensors, source is not HeaderSource)
     # Names of a head are complete: no prefix is put before them.
     of_head = source(checkpoint.without_prefix(), num_threads)
-    transformer = _read(source(checkpoint, num_threads), of_head, config)
+    encoder = source(checkpoint, num_threads)
+    transformer = _read(encoder, of_head, config)
     family, kind = FAMILIES[config.model_type], config.tasks.kind
     heads = {**family.heads, **({"HF_ColBERT": COLBERT} if kind == "HF_ColBERT" else {})}
     read = heads.get(kind) if transformer.head is not None else None
     tied = kind == "ForMaskedLM" and config.tasks.tied
     quantized = config.quantization is not None  # some packages write biases that layers lack
-    checkpoint.require_all_read(
-        lambda name: (
-            may_be_left(name, config, heads.values(), read, tied)
-            or (quantized and name.endswith(".bias") and checkpoint.is_zero(name))
-        )
-    )
+
+    def reason(name: str) -> str | None:
+        if quantized and name.endswith(".bias") and checkpoint.is_zero(name):
+            return "biases of zeros"
+        return reason_to_leave(name, config, heads.values(), read, tied)
+
+    checkpoint.require_all_read(reason)
+    anchor = _anchor(config)
     if read is not None and tied:
-        checkpoint.require_copy(anchor, f"{read.output}.weight")
-    checkpoint.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5
+        encoder.require_copy(anchor, f"{read.output}.weight")
+    encoder.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5
     return transformer
+
+
+def _anchor(config: EncoderConfig) -> str:
+    """Return a tensor that every checkpoint has, after the prefix of models with a head."""
+    names = config.layouts[0]
+    return f"{names.patches or names.word}.weight"
 
 
 def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:

@@ -153,6 +153,10 @@ class CheckpointSource(Source):
     def floats(self, field: str, name: str, *shape: int) -> Floats:
         return self.checkpoint.tensor(name, *shape, num_threads=self.num_threads)
 
+    def require_copy(self, name: str, copy: str) -> None:
+        """Do as `Checkpoint.require_copy`."""
+        self.checkpoint.require_copy(name, copy)
+
     def _weight(
         self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None
     ) -> Weight:
@@ -165,6 +169,9 @@ class HeaderSource(CheckpointSource):
 
     def floats(self, field: str, name: str, *shape: int) -> Floats:
         return self.checkpoint.zeros(name, *shape)
+
+    def require_copy(self, name: str, copy: str) -> None:
+        pass  # only values show whether it is one
 
     def table(self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0) -> Floats:
         return self.floats(field, f"{name}.weight", rows, cols)

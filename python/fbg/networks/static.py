@@ -99,24 +99,30 @@ def read_saved_static(source: Source, config: StaticConfig) -> Transformer:
     return Transformer(config, Embeddings(source.table("embeddings.word", "embedding", *shape)))
 
 
-def read_static(config: StaticConfig) -> Transformer:
-    """Read a table, with the weights of tokens in it; raises ModelError."""
-    tensors = _tensors(config.folder, config.folder, "")
-    table = _floats(_table(config.folder, tensors))
-    if "mapping" in tensors:
-        mapping = tensors["mapping"].view()
-        if mapping.dtype.kind not in "iu" or mapping.ndim != 1:
-            raise _error(tensors["mapping"], "must be a vector of integers")
-        if mapping.size and not 0 <= int(mapping.min()) <= int(mapping.max()) < len(table):
-            raise _error(tensors["mapping"], f"must name the {len(table)} rows of the table")
-        table = table[mapping]
-    if "weights" in tensors:
-        weights = _floats(tensors["weights"])
-        if weights.shape != (len(table),):
-            raise _error(
-                tensors["weights"], f"must have shape {(len(table),)}, got {weights.shape}"
-            )
-        table = table * weights[:, None]
+def read_static(
+    config: StaticConfig, tensors: dict[str, StoredTensor], reads: bool = True
+) -> Transformer:
+    """Read a table, with the weights of tokens in it; raises ModelError.
+
+    tensors: of its files. reads: whether values are read and checked; otherwise, all are 0.
+    """
+    stored = _require_floats(_table(config.folder, tensors))
+    mapping, weights = tensors.get("mapping"), tensors.get("weights")
+    shape = config.vocab_size, config.hidden_size
+    if mapping is not None and (len(mapping.shape) != 1 or mapping.view().dtype.kind not in "iu"):
+        raise _error(mapping, "must be a vector of integers")
+    if weights is not None and _require_floats(weights).shape != shape[:1]:
+        raise _error(weights, f"must have shape {shape[:1]}, got {weights.shape}")
+    if not reads:
+        return Transformer(config, Embeddings(np.broadcast_to(np.float32(0), shape)))
+    table = _floats(stored)
+    if mapping is not None:
+        rows = mapping.view()
+        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(table):
+            raise _error(mapping, f"must name the {len(table)} rows of the table")
+        table = table[rows]
+    if weights is not None:
+        table = table * _floats(weights)[:, None]
     return Transformer(config, Embeddings(np.ascontiguousarray(table)))
 
 
@@ -163,10 +169,14 @@ def _rows(table: StoredTensor, mapping: StoredTensor | None) -> int:
     return mapping.shape[0]
 
 
-def _floats(tensor: StoredTensor) -> npt.NDArray[np.float32]:
-    """Return a tensor of floats, or of the int8 that model2vec quantizes to without a scale."""
+def _require_floats(tensor: StoredTensor) -> StoredTensor:
+    """Require floats, or the int8 that model2vec quantizes to without a scale."""
     if tensor.dtype not in ("float64", "float32", "float16", "bfloat16", "int8"):
         raise _error(tensor, f"must have floats or int8, got {tensor.dtype}")
+    return tensor
+
+
+def _floats(tensor: StoredTensor) -> npt.NDArray[np.float32]:
     values: npt.NDArray[Any] = tensor.view().astype(np.float32)
     if not np.isfinite(values).all():
         raise _error(tensor, "holds NaN or infinite values")

@@ -142,8 +142,8 @@ SETTINGS_TENSORS: dict[str, tuple[str, Callable[[EncoderConfig], bool]]] = {
 _STEMS, _WORDS = tuple(STEMS.split()), frozenset(WORDS.split())
 
 
-def _patterns(table: dict[str, str], own: dict[str, str], family: str) -> tuple[str, ...]:
-    return tuple(" ".join((*table.values(), own.get(family, ""))).split())
+def _fits(name: str, patterns: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns.split())
 
 
 def require_known_settings(settings: Settings, family: str) -> None:
@@ -151,10 +151,10 @@ def require_known_settings(settings: Settings, family: str) -> None:
 
     settings: of a model, after everything in them was read.
     """
-    known = _patterns(KEYS, FAMILY_KEYS, family)
+    known = " ".join((*KEYS.values(), FAMILY_KEYS.get(family, "")))
     for name, value in settings.unread().items():
         key = name.rpartition(".")[2]
-        if any(fnmatchcase(key, pattern) for pattern in known) or _is_off(key, value):
+        if _fits(key, known) or _is_off(key, value):
             continue
         if not _is_semantic(key):
             warnings.warn(
@@ -167,10 +167,10 @@ def require_known_settings(settings: Settings, family: str) -> None:
         )
 
 
-def may_be_left(
+def reason_to_leave(
     name: str, config: EncoderConfig, heads: Iterable[HeadNames], read: HeadNames | None, tied: bool
-) -> bool:
-    """Whether a tensor that was not read is one that no result depends on.
+) -> str | None:
+    """Return why no result depends on a tensor that was not read; None if one may.
 
     config: that of the model. heads: those that the model could have. read: the one that it has.
     tied: its decoder is the table of embeddings.
@@ -178,17 +178,20 @@ def may_be_left(
     if read is not None:
         # A tied decoder and the second name of its bias are copies.
         if tied and name in (f"{read.output}.weight", f"{read.output}.bias", read.output_bias):
-            return True
+            return "copies of other tensors"
         if name.startswith(tuple(f"{part.rpartition('.')[0] or part}." for part in read.parts)):
-            return False
+            return None
     roots = {part.partition(".")[0] for head in heads for part in head.parts}
-    patterns = _patterns(TENSORS, FAMILY_TENSORS, config.model_type)
+    if name.partition(".")[0] in roots:
+        return "heads that the settings do not name"
+    for reason, patterns in TENSORS.items():
+        if _fits(name, patterns):
+            return reason
+    own = FAMILY_TENSORS.get(config.model_type, "")
     spare, is_spare = SETTINGS_TENSORS.get(config.model_type, ("", lambda config: False))
-    if is_spare(config):
-        patterns += (spare,)
-    return name.partition(".")[0] in roots or any(
-        fnmatchcase(name, pattern) for pattern in patterns
-    )
+    if _fits(name, f"{own} {spare}" if is_spare(config) else own):
+        return "parts of the model that its encoder does not use"
+    return None
 
 
 def _is_off(key: str, value: object) -> bool:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fbg.checkpoints.checkpoint import weight_files
 from fbg.checkpoints.saved_directory import WEIGHTS
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.directory import find_directory
-from fbg.model.load import load, require_loadable
+from fbg.model.load import inspect, load
 from fbg.model.settings import read_model_settings
 from fbg.networks.config import EncoderConfig
-from fbg.networks.task_config import KINDS
+from fbg.networks.transformer import Transformer
 from fbg.reports.inputs import random_feeds
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import Report, aligned
+from fbg.tasks.engines import tasks_of
+from fbg.text.sentence import SentenceConfig
+
+VERDICT = {"verdict": "loads"}  # on what has facts: all else raises the errors of `fbg.load`
 
 
 @dataclass(frozen=True)
@@ -27,16 +31,21 @@ class ModelFacts(Report):
     """Result of `model_facts`.
 
     dtype: the one of a saved model, else None: `fbg.load` chooses. method: how a saved model was
-    quantized. tasks: methods of `Model` beside `encode` that need the head. file_bytes: of weights.
-    quantization: how the weights of a checkpoint are quantized, and which layers keep them.
-    pictures: size and patches of those that the model reads, and how many layers read them; None:
-    it reads texts only.
+    quantized. tensors: how many a checkpoint has of each dtype. left_out: its tensors that nothing
+    reads, with the reason. quantization: how its weights are quantized, and which layers keep them.
+    file_bytes: of weights. tasks: methods of `Model` beside `encode`. prompts: texts by their
+    names. default_prompt: the name of the one that texts get. pictures: size and patches of those
+    that the model reads, and how many layers read them; None: it reads texts only.
     """
 
     path: str
-    family: str
     dtype: str | None
     method: str | None
+    tensors: dict[str, int]
+    left_out: dict[str, str]
+    quantization: str | None
+    file_bytes: int
+    family: str
     tasks: tuple[str, ...]
     layers: int
     hidden_size: int
@@ -44,18 +53,19 @@ class ModelFacts(Report):
     vocabulary: int
     max_length: int
     pooling: str
-    prompts: tuple[str, ...]
-    file_bytes: int
-    quantization: str | None
-    pictures: str | None = None
-    reads_texts: bool = True
+    prompts: dict[str, str]
+    default_prompt: str | None
+    pictures: str | None
+    reads_texts: bool
 
     def __str__(self) -> str:
-        saved = self.dtype is not None
+        stored = f"saved in {self.dtype}"
+        if self.dtype is None:
+            counts = ", ".join(f"{count} in {dtype}" for dtype, count in self.tensors.items())
+            stored = f"a checkpoint, tensors: {counts}"
         rows = {
             "model": f"{self.path}, {self.family}",
-            "weights": f"{binary_size(self.file_bytes)}, "
-            + (f"saved in {self.dtype}" if saved else "a checkpoint, converted as it is loaded"),
+            "weights": f"{binary_size(self.file_bytes)}, {stored}",
             "layers": f"{self.layers} of {self.hidden_size} columns, {self.heads} heads",
         }
         if self.reads_texts:
@@ -70,8 +80,11 @@ class ModelFacts(Report):
             rows["method"] = self.method
         rows["tasks"] = ", ".join(("encode", *self.tasks) if self.reads_texts else self.tasks)
         if self.prompts:
-            rows["prompts"] = ", ".join(self.prompts)
-        return aligned(rows)
+            shown = (f"{name} {text!r:.60}" for name, text in self.prompts.items())
+            rows["prompts"] = f"{', '.join(shown)}; by default {self.default_prompt or 'none'}"
+        if self.left_out:
+            rows["left out"] = "; ".join(_by_reason(self.left_out))
+        return aligned(rows | VERDICT)
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,15 @@ class NetFacts(Report):
             rows["steps"] = _list(self.steps, " ")
             rows["packed weights"] = _mib(self.weight_bytes)
             rows["arena"] = f"{_mib(self.arena_bytes)}, of tensors of {_mib(self.tensor_bytes)}"
-        return aligned(rows)
+        return aligned(rows | VERDICT)
+
+
+def _by_reason(left_out: Mapping[str, str]) -> Iterator[str]:
+    """Name three tensors for each reason, and count the others."""
+    for reason in dict.fromkeys(left_out.values()):
+        names = [name for name, why in left_out.items() if why == reason]
+        others = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"{', '.join(names[:3])}{others} ({reason})"
 
 
 def _list(values: Mapping[str, object], between: str) -> str:
@@ -150,37 +171,42 @@ def model_facts(path: str) -> ModelFacts:
     try:
         directory = find_directory(path)
         settings = read_model_settings(directory)
-        stored = require_loadable(directory, settings)
+        found = inspect(directory, settings)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"{path}: models need the package {error.name}: {install_line(error.name)}"
         ) from error
-    config, sentence = settings.config, settings.sentence
-    weights, dtype, method = directory / WEIGHTS, None, None
-    if weights.is_file():
-        with SavedFile(weights) as file:
-            dtype, method = file.metadata("dtype"), file.metadata("method")
-        files = [weights]
-    else:
-        files = weight_files(settings.folder)[1]
+    weights = directory / WEIGHTS
+    files = [weights] if found.dtype is not None else weight_files(settings.folder)[1]
     return ModelFacts(
         path,
-        config.model_type,
-        dtype,
-        method,
-        (*_picture_tasks(config), *KINDS.get(config.tasks.kind, ())),
-        config.num_layers,
-        config.hidden_size,
-        config.num_heads,
-        config.vocab_size,
-        sentence.max_length,
-        sentence.pooling,
-        tuple(sentence.prompts),
+        found.dtype,
+        found.method,
+        dict(found.tensors),
+        dict(found.left_out),
+        None if found.quantized is None else str(found.quantized),
         sum(file.stat().st_size for file in files),
-        None if stored is None else str(stored),
-        _pictures(config),
-        config.picture is None,
+        **network_facts(found.network, settings.sentence),
     )
+
+
+def network_facts(network: Transformer, sentence: SentenceConfig) -> dict[str, Any]:
+    """Return the fields of `ModelFacts` that do not depend on how the weights are stored."""
+    config = network.config
+    return {
+        "family": config.model_type,
+        "tasks": (*_picture_tasks(config), *tasks_of(network, sentence)),
+        "layers": config.num_layers,
+        "hidden_size": config.hidden_size,
+        "heads": config.num_heads,
+        "vocabulary": config.vocab_size,
+        "max_length": sentence.max_length,
+        "pooling": sentence.pooling,
+        "prompts": dict(sentence.prompts),
+        "default_prompt": sentence.default_prompt_name,
+        "pictures": _pictures(config),
+        "reads_texts": config.picture is None,
+    }
 
 
 def _picture_tasks(config: EncoderConfig) -> tuple[str, ...]:

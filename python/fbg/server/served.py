@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +13,14 @@ from fbg.locks import cached_property
 from fbg.model.async_model import AsyncModel
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
-from fbg.networks.task_config import KINDS
+from fbg.reports.facts import network_facts
 from fbg.runtime.former import BatchFormer
 from fbg.server.errors import Fault, RequestError
 from fbg.server.settings import Settings
+from fbg.tasks.engines import tasks_of
 from fbg.tasks.zero_shot import can_entail
+
+log = logging.getLogger("fbg.server")
 
 OnBatch = Callable[[int, int], None]
 
@@ -59,17 +63,13 @@ class Served:
     @cached_property
     def tasks(self) -> frozenset[str]:
         """The tasks of the model, by the names of the methods of Model."""
-        tasks = set(KINDS.get(self.head_kind or "", ()))
+        tasks = set(tasks_of(self.model.network, self.model.sentence))
         if len(self.labels) != 1 and self.head_kind == "ForSequenceClassification":
             tasks -= {"rerank"}
         if not can_entail(self.labels):
             tasks -= {"zero_shot_classify"}
-        if self.finds_labels:
-            tasks |= {"ner"}
-        if self.model.sentence.multi_vector is not None:
-            tasks |= {"encode_multi", "rank", "rerank"}
-        if self.model.sentence.token_heads is not None:
-            tasks |= {"encode_hybrid"}
+        if "rank" in tasks:
+            tasks |= {"rerank"}
         return frozenset(tasks | {"encode"})
 
     @property
@@ -145,11 +145,16 @@ PREFERRED: dict[str, Callable[[Served], bool]] = {
 
 
 def load_models(settings: Settings) -> dict[str, Model]:
-    """Load every model; raises ModelError, TypeError or ValueError."""
-    return {
+    """Load every model, and log what was found; raises ModelError, TypeError or ValueError."""
+    models = {
         source.name: load_encoder(source.path, settings.dtype, settings.threads)
         for source in settings.models
     }
+    for name, model in models.items():
+        facts = network_facts(model.network, model.sentence)
+        fields = {"model": name, "path": model.name, "dtype": model.dtype, **facts}
+        log.info("loaded", extra={"fields": fields})
+    return models
 
 
 def serve_models(models: Mapping[str, Model], former: BatchFormer, on_batch: OnBatch) -> Models:

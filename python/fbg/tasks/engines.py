@@ -176,15 +176,26 @@ def _projected(graph: Graph, x: Value, dense: Sequence[Dense], normalize: bool) 
     return graph.add(ops.Normalize(x)) if normalize else x
 
 
+def head_tasks(transformer: Transformer) -> tuple[str, ...]:
+    """Return the methods of Model that need a head, of those that the network has."""
+    head = KINDS[transformer.head.kind] if transformer.head is not None else ()
+    return (*head, *(KINDS["GLiNER"] if transformer.spans is not None else ()))
+
+
+def tasks_of(transformer: Transformer, sentence: SentenceConfig) -> tuple[str, ...]:
+    """Return the methods of Model for texts that a model has beside `encode`."""
+    multi = KINDS["HF_ColBERT"] if sentence.multi_vector is not None else ()
+    hybrid = ("encode_hybrid",) if sentence.token_heads is not None else ()
+    return tuple(dict.fromkeys((*head_tasks(transformer), *multi, *hybrid)))
+
+
 def require_head(transformer: Transformer, directory: Path, task: str) -> Head:
     """Return the head if it is one for this method of Model; raises ModelError."""
     head, tasks = transformer.head, transformer.config.tasks
     if head is not None and task in KINDS[head.kind]:
         return head
     config = directory / "config.json"
-    kinds = [head.kind] if head is not None else []
-    kinds += ["GLiNER"] if transformer.spans is not None else []
-    has = ", ".join(("encode", *(method for kind in kinds for method in KINDS[kind])))
+    has = ", ".join(("encode", *head_tasks(transformer)))
     if tasks.kind == "ForCausalLM" and task in KINDS[tasks.kind]:
         raise ModelError(
             f"{task}: {config} names {tasks.architectures[0]}, which ranks only with a module "
