@@ -20,7 +20,6 @@ import functools
 import importlib
 import itertools
 import math
-import multiprocessing
 import re
 import time
 import warnings
@@ -36,7 +35,7 @@ import numpy.typing as npt
 import timing
 from cnn_peers import FORWARDS, Case, Feed, Forward
 from network_files import File, find
-from peers import installed, quietly
+from peers import in_own_process, installed, quietly
 
 import fbg
 
@@ -80,6 +79,8 @@ def load(name: str, case: Case, threads: int, anew: bool = False) -> tuple[Forwa
 def prepared(name: str, case: Case, threads: int, tested: list[Feed]) -> Contestant:
     """Return a contestant that has run once."""
     try:
+        if not name.startswith("fbg-"):  # one that dies takes no other with it
+            in_own_process(sample, name, case, threads, tested[0])
         run, net = load(name, case, threads, anew=True)
         run(tested[0])
     except Exception as error:  # of whatever type: the other engines go on
@@ -141,8 +142,7 @@ def measure(
         if each.run is None:
             continue
         each.figures |= agreement(file, [each.run(feed) for feed in tested], wanted)
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            each.figures |= pool.apply(sample, (each.name, case, threads, tested[0]))
+        each.figures |= in_own_process(sample, each.name, case, threads, tested[0])
         racing.append(timing.Contestant(each.name, functools.partial(each.run, tested[0])))
     count = timing.rounds(arguments) if racing else 0
     return field_, timing.race(racing, count, timing.pause(threads))

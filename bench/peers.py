@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import multiprocessing
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 
 def installed(*packages: str) -> bool:
@@ -23,6 +28,18 @@ def quietly(make: Callable[[], None]) -> None:
             make()
     finally:
         logging.disable(logging.NOTSET)
+
+
+def in_own_process(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what a function of a module returns, called in a process of its own.
+
+    Raises what the function raises, and ChildProcessError if the process died.
+    """
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        try:
+            return pool.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            raise ChildProcessError("its process died") from None
 
 
 def quantize_onnx(source: Path, target: Path) -> None:

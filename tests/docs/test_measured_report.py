@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -240,3 +241,12 @@ def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch)
     rows = [{"contestant": "fbg", "samples_s": [0.5] * 3, "median_s": 0.5, "watts": 20.0, "n": 1}]
     (table,) = report.comparison.tables(rows)[:1]
     assert dict(zip(table.head, table.rows[0], strict=True))["mJ"] == "10000"
+
+
+def test_a_peer_that_dies_is_an_error_of_that_peer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    peers = script_of_bench("peers", monkeypatch)
+    assert peers.in_own_process(len, "abc") == 3
+    with pytest.raises(ZeroDivisionError):
+        peers.in_own_process(divmod, 1, 0)
+    with pytest.raises(ChildProcessError, match="its process died"):
+        peers.in_own_process(os.abort)
