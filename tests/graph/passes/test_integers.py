@@ -12,7 +12,7 @@ from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.ops.windows import Geometry, Reduce, Window
 from fbg.graph.packed_weights import Weights
-from fbg.graph.passes.integers import take_integers, take_means
+from fbg.graph.passes.integers import join_integers, take_integers, take_means
 from helpers.tensor_graphs import Tensors
 
 PAIRS = Geometry((1, 2), (1, 1), (1, 1), (0, 0), (0, 0), (2, 3))
@@ -136,3 +136,24 @@ def test_means_of_all_pixels_read_the_integers():
         "reduce_max(%1, axes=[2, 3])  # n5",
         "return %4, %5, %6, %7",
     ]
+
+
+def test_channels_of_different_scales_are_joined_as_integers():
+    tensors, q, x = started()
+    tensors.graph.output(tensors.add(Concat((x, tensors.add(Dequantize(q, 0.25, 7))), 1)))
+    lines = tensors.lines(join_integers(tensors.graph))
+    assert lines[0] == "concat([%0, %0], axis=1)  # n3"
+    numbers = "float32[6, 1, 1]"
+    assert lines[1].startswith(f"multiply(subtract(dequantize(%1, 1, 0), {numbers}), {numbers})")
+
+
+def test_rows_and_numbers_are_not_joined_as_integers():
+    tensors, q, x = started()
+    other = tensors.add(Dequantize(q, 0.25, 7))
+    signed = tensors.add(Dequantize(tensors.input(1, 3, 2, 4, dtype="int8"), 0.5, 3))
+    numbers = tensors.input(1, 3, 2, 4)
+    for values, axis in (((x, other), 2), ((x, numbers), 1), ((x, signed), 1)):
+        tensors.graph.output(tensors.add(Concat(values, axis)))
+    lines = tensors.lines(join_integers(tensors.graph))
+    assert len([line for line in lines if line.startswith("concat")]) == 3
+    assert not any("subtract" in line for line in lines)

@@ -9,7 +9,7 @@ from fbg.graph.passes.epilogue import fuse_epilogues
 from fbg.graph.passes.expressions import fuse_expressions
 from fbg.graph.passes.functions import find_functions
 from fbg.graph.passes.group_norm import find_group_norms
-from fbg.graph.passes.integers import take_integers, take_means
+from fbg.graph.passes.integers import join_integers, take_integers, take_means
 from fbg.graph.passes.maps import fuse_maps
 from fbg.graph.passes.rounded import round_products
 
@@ -19,6 +19,7 @@ def fuse(graph: Graph, packer: Packer) -> Graph:
 
     packer: packs the weights of the graph, and tells whether products round to bfloat16.
     """
-    graph = fuse_attention(find_functions(take_means(find_group_norms(take_integers(graph)))))
+    graph = find_group_norms(join_integers(take_integers(graph)))
+    graph = fuse_attention(find_functions(take_means(graph)))
     graph = fuse_expressions(fuse_maps(fuse_epilogues(graph, packer)))
     return round_products(graph) if packer.rounds else graph

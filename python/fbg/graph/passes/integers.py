@@ -10,12 +10,15 @@ import math
 from dataclasses import replace
 from functools import singledispatch
 
+import numpy as np
+
 from fbg.graph.graph import Graph
+from fbg.graph.ops.common import Map
 from fbg.graph.ops.elements import Gather
 from fbg.graph.ops.moves import Concat, Move, Reshape, Transpose
 from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import Product
-from fbg.graph.ops.tensors import Dequantize, Quantize, shape_of
+from fbg.graph.ops.tensors import Constant, Dequantize, Quantize, shape_of
 from fbg.graph.ops.windows import Geometry, Integers, Reduce, Window
 from fbg.graph.rewrite import Rewriting, rewrite
 
@@ -31,6 +34,37 @@ def take_integers(graph: Graph) -> Graph:
 def take_means(graph: Graph) -> Graph:
     """Let means of all pixels read integers: after norms have been found, which have such means."""
     return rewrite(graph, _mean, Dequantize)
+
+
+def join_integers(graph: Graph) -> Graph:
+    """Let channels be joined as integers, a quarter of the bytes, though their scales differ.
+
+    After `take_integers`, which lets joins that are rounded again round their parts.
+    """
+    return rewrite(graph, _join, Dequantize)
+
+
+def _join(made: Rewriting, op: Op) -> Value | None:
+    if not isinstance(op, Concat) or op.axis != 1 or len(op.infer()) < 3:
+        return None
+    sources = [value.op for value in op.values if isinstance(value.op, Dequantize)]
+    if len(sources) < len(op.values) or len({source.q.dtype for source in sources}) != 1:
+        return None
+    channels = [shape_of(value)[1] for value in op.values]
+
+    def of_channels(numbers: list[float]) -> Value:
+        array = np.repeat(np.array(numbers, np.float32), channels)
+        return made.add(Constant(array.reshape(-1, *(1,) * (len(op.infer()) - 2))))
+
+    joined = made.add(replace(op, values=tuple(source.q for source in sources)))
+    zero_points = of_channels([source.zero_point for source in sources])
+    scales = of_channels([source.scale for source in sources])
+    steps = (
+        ("dequantize", 0, 0, 1.0, 0.0),
+        ("subtract", 3, 1, 0.0, 0.0),
+        ("multiply", 4, 2, 0.0, 0.0),
+    )
+    return made.add(Map((joined, zero_points, scales), steps))
 
 
 def _mean(made: Rewriting, op: Op) -> Value | None:
