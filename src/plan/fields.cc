@@ -76,6 +76,17 @@ SharedMatrix Fields::table(const char* name) {
   return {{array.data, data}, array.shape[0], array.shape[1]};
 }
 
+SharedRows Fields::rows(const char* name) {
+  const FieldValue& field = required(name);
+  const Array& array = held<Array>(name, field, "an array");
+  RowLayout layout;
+  if (array.dtype == "uint8") layout.format = RowFormat::int8;
+  elements(name, field, is_integer(layout.format) ? "uint8" : "float32", 2);
+  // A row without columns has only what is beside the values.
+  layout.columns = static_cast<std::int32_t>(array.shape[1] - layout.row_bytes());
+  return {array.data, layout, array.shape[0]};
+}
+
 SharedMatrix Fields::vector(const char* name) {
   const FieldValue& field = next(name);
   if (std::holds_alternative<std::monostate>(field.is)) return {};

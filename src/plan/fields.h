@@ -74,6 +74,8 @@ class Fields {
 
   // A matrix of floats that is read where it is; empty where the field is left out.
   SharedMatrix table(const char* name);
+  // A table that is read where it is: floats, or fused rows of 8 bits in an array of uint8.
+  SharedRows rows(const char* name);
   // A vector of floats, copied to where kernels like it: 64-byte aligned, zeros up to whole panels
   // of columns.
   SharedMatrix vector(const char* name);

@@ -51,7 +51,8 @@ Buffer input(Graph& graph, Fields& f) {
 }
 
 Buffer embedding(Graph& graph, Fields& f) {
-  SharedMatrix word = f.table("word"), position = f.table("position");
+  SharedRows word = f.rows("word");
+  SharedMatrix position = f.table("position");
   return graph.embedding(std::move(word), std::move(position), f.table("type"));
 }
 

@@ -65,8 +65,16 @@ def test_a_damaged_tensor_is_named_whichever_it_is(saved: Path) -> None:
             r"tensor layers\.0\.qkv\.weight: must have shape \(48, 144\), got \(100, 48\)",
         ),
         (
+            lambda h: h.update({"embeddings.position": h["embeddings.token_type"]}),
+            r"tensor embeddings\.position: must have shape \(40, 48\), got \(2, 48\)",
+        ),
+        (
             lambda h: h.update({"embeddings.position": h["embeddings.word"]}),
-            r"tensor embeddings\.position: must have shape \(40, 48\), got \(99, 48\)",
+            r"tensor embeddings\.position: must have dtype F32, got U8",
+        ),
+        (
+            lambda h: h["embeddings.word"].update(shape=[56, 99]),
+            r"tensor embeddings\.word: must have shape \(99, 56\), got \(56, 99\)",
         ),
         (
             lambda h: h.update({"pooler.weight": h["pooler.bias"]}),

@@ -105,7 +105,7 @@ def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:
         owned.embeddings,
         owned.vectors,
     )
-    assert fresh.embeddings == 4 * 48 * (99 + 40 + 2)
+    assert fresh.embeddings == 99 * (48 + 8) + 4 * 48 * (40 + 2)
     entries = read_header(saved / WEIGHTS)
     del entries["__metadata__"]
     assert fresh.total == max(entry["data_offsets"][1] for entry in entries.values())

@@ -62,7 +62,7 @@ def test_weights_of_a_comparison_are_all_weights(tmp_path: Path) -> None:
     large = tiny_bert.Geometry(48, 1, 3, 96, vocab_size=20_000)
     report = compare(tiny_bert.write_checkpoint(tmp_path, large), TEXTS, ["int8"], rounds=1)
     row = report.dtypes[-1]
-    assert row.memory.weights > row.memory.packed_weights + 20_000 * 48 * 4
+    assert row.memory.weights > row.memory.packed_weights + 20_000 * (48 + 8)
     assert str(report).splitlines()[4].endswith(f"{row.memory.weights / 2**20:.1f} MiB")
 
 

@@ -207,8 +207,8 @@ def test_a_model_saved_before_there_were_heads_loads(load: Load, tmp_path: Path)
     change_config(path, architectures=["BertForMaskedLM"])
     file = path / "fbg.safetensors"
     content = file.read_bytes()
-    assert content.count(b'"version": "3"') == 1
-    file.write_bytes(content.replace(b'"version": "3"', b'"version": "1"'))
+    assert content.count(b'"version": "4"') == 1
+    file.write_bytes(content.replace(b'"version": "4"', b'"version": "1"'))
     model = fbg.load(path)
     model.encode("a")
     with pytest.raises(fbg.ModelError, match="has no tensors of that head"):

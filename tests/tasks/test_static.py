@@ -35,12 +35,18 @@ def test_embeddings_are_those_of_the_package(tmp_path: Path, name: str, isa: str
     np.testing.assert_allclose(model.encode(EVERY)[kept], golden[kept], rtol=0, atol=tolerance)
 
 
-def test_a_dtype_changes_nothing(tmp_path: Path) -> None:
-    model = fbg.load(tiny_outputs.write_static(tmp_path / "model", "model2vec"))
-    fbg.load(tmp_path / "model", dtype="int8").save(tmp_path / "saved")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "int4"])
+def test_a_dtype_changes_the_table_alone(tmp_path: Path, dtype: str) -> None:
+    exact = fbg.load(tiny_outputs.write_static(tmp_path / "model", "model2vec"))
+    model = fbg.load(tmp_path / "model", dtype=dtype)
+    model.save(tmp_path / "saved")
     again = fbg.load(tmp_path / "saved")
-    assert again.is_saved and again.max_length == model.max_length
+    assert again.is_saved and again.max_length == exact.max_length
     np.testing.assert_array_equal(again.encode(EVERY), model.encode(EVERY))
+    table = exact.network.embeddings.word
+    limit = np.ptp(table, axis=1).max() / 255 if dtype.startswith("int") else 0
+    states, wanted = (m.forward([[3, 4, 5]]).last_hidden_state for m in (model, exact))
+    np.testing.assert_allclose(states, wanted, rtol=0, atol=limit)
 
 
 def test_an_empty_text_is_a_zero_vector(tmp_path: Path) -> None:

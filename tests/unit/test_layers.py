@@ -20,7 +20,7 @@ BELOW = {
     "gemm": {"core", "simd", "kernels"},
     "conv": {"core", "simd", "kernels", "gemm"},
     "tables": {"core", "simd", "kernels"},
-    "plan": {"core", "simd", "kernels", "gemm", "conv"},
+    "plan": {"core", "simd", "kernels", "gemm", "conv", "tables"},
     "bindings": {"core", "simd", "kernels", "gemm", "conv", "tables", "plan"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

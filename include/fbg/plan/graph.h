@@ -7,15 +7,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fbg/conv/geometry.h"
 #include "fbg/core/types.h"
 #include "fbg/gemm/pack_b.h"
+#include "fbg/kernels/embedding_rows.h"
 #include "fbg/kernels/output.h"
 
 namespace fbg {
@@ -28,6 +31,20 @@ struct SharedMatrix {
   std::shared_ptr<const float> data;
   std::int64_t rows = 0, cols = 0;
   const float* row(std::int64_t i) const { return data.get() + i * cols; }
+};
+
+// An embedding table in any format of rows. Rows of float32 are those of a matrix.
+struct SharedRows {
+  SharedRows(std::shared_ptr<const std::byte> bytes, const RowLayout& of, std::int64_t count)
+      : data(std::move(bytes)), layout(of), rows(count) {}
+  SharedRows(const SharedMatrix& m)  // NOLINT: a matrix is such a table
+      : data(m.data, reinterpret_cast<const std::byte*>(m.data.get())),
+        layout{.columns = static_cast<std::int32_t>(m.cols)},
+        rows(m.rows) {}
+
+  std::shared_ptr<const std::byte> data;
+  RowLayout layout;
+  std::int64_t rows;
 };
 
 // What a row of a buffer stands for. A buffer of kind `tensor` is a single row: the dense elements
@@ -124,7 +141,7 @@ class Graph {
 
   // x = word[ids] + position[position_ids] + type[types], one row per token. An empty `position` or
   // `type` adds nothing; types must then be 0.
-  Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
+  Buffer embedding(SharedRows word, SharedMatrix position, SharedMatrix type);
   // An empty `beta` adds nothing.
   Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
   // x / sqrt(mean of x^2 + eps) * gamma (RMSNorm: Zhang and Sennrich, 2019, arXiv:1910.07467).

@@ -2,15 +2,15 @@
 
     u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | arrays
 
-    {"__metadata__": {"format": "fbg.Model", "version": "3", "fbg": "0.3.0", "dtype": "int8", …},
+    {"__metadata__": {"format": "fbg.Model", "version": "4", "fbg": "0.3.0", "dtype": "int8", …},
      "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
      "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
 
 A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with a header and a
 checksum of its own; it begins at a multiple of 64 bytes. Arrays follow all blocks, those with the
 largest elements first, so that all are aligned; their checksums are in the metadata. Arrays of
-encoders are float32. The format "fbg.Net" is for networks from ONNX files, whose arrays have
-any of the types below (fbg/importers/saved_net.py).
+encoders are float32, or vocabularies of 8 bits (tables/vocabulary.py). The format "fbg.Net" is for
+networks from ONNX files, whose arrays have any of the types below (fbg/importers/saved_net.py).
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
 from fbg.matmul.weights import PackedWeight
+from fbg.tables.vocabulary import BESIDE, Table
 
 FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
-# Version 1 had no heads, and 2 had another name for a norm of BERT's layers (networks/source.py).
-VERSIONS = {FORMAT: 3, NET_FORMAT: 2}
+# Version 1 had no heads, 2 had another name for a norm of BERT's layers (networks/source.py), and
+# 3 had vocabularies in float32 only.
+VERSIONS = {FORMAT: 4, NET_FORMAT: 2}
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # BERT-base has 30 kB
 PIECE = 1 << 20  # bytes that are checked at a time
@@ -164,10 +166,18 @@ class SavedFile:
 
     def floats(self, name: str, *shape: int) -> Floats:
         """Return a view of a float32 tensor in the file."""
-        tensor = self._tensor(name, "F32")
+        return self._shaped(self._tensor(name, "F32"), name, *shape)
+
+    def _shaped(self, tensor: Entry, name: str, *shape: int) -> Array:
         if tensor.shape != shape:
             raise self._error(name, f"must have shape {shape}, got {tensor.shape}")
         return self._view(name, tensor)
+
+    def vocabulary(self, name: str, rows: int, columns: int) -> Table:
+        """Return a view of a table of a vocabulary in the file."""
+        if name not in self or self._tensors[name].dtype != "U8":
+            return self.floats(name, rows, columns)
+        return self._shaped(self._tensor(name), name, rows, columns + BESIDE)
 
     def array(self, name: str) -> Array:
         """Return a view of an array in the file, of any shape and type."""
@@ -237,7 +247,7 @@ def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Entry], dict[
         raise ValueError(f"truncated or damaged: it has {total} bytes, its header describes {end}")
     kinds = ("U8", "F32") if format == FORMAT else tuple(NAMES.values())
     for name, tensor in tensors.items():
-        block = format == FORMAT and tensor.dtype == "U8"
+        block = format == FORMAT and tensor.dtype == "U8" and len(tensor.shape) < 2
         deep = format == FORMAT and len(tensor.shape) > 2
         if (
             deep

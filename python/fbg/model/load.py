@@ -39,15 +39,11 @@ from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_checkpoint, read_opened, read_saved
 from fbg.networks.source import HeaderSource
-from fbg.networks.transformer import Transformer, linears, towers
+from fbg.networks.transformer import Transformer, linears, towers, vocabulary
 from fbg.progress import Progress, active_progress, unheard
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
-from fbg.text.sentence import (
-    SentenceConfig,
-    is_first_qwen3_reranker,
-    sentence_files,
-)
+from fbg.text.sentence import SentenceConfig, is_first_qwen3_reranker, sentence_files
 from fbg.text.tokenization import TextTokenizer
 
 DTYPES = tuple(WEIGHT_LIMITS)
@@ -96,10 +92,10 @@ def load(
         same. On those, each layer of "int4" also makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
-        arXiv:2210.17323), which is more accurate and takes seconds. "synthetic": tokens that
-        resemble text, always the same ones, take their place.
+        arXiv:2210.17323): more accurate, in seconds. "synthetic": tokens that resemble text do.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
+        "embeddings.word" keeps a vocabulary float32 that would have 8 bits in models in integers.
         `fbg compare --sensitivity` proposes some. For an ONNX file: nodes that compute in float32.
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
@@ -367,7 +363,8 @@ def _read_and_quantize(
     """Return the network of a checkpoint, packed, and how it was quantized."""
     threads = options.num_threads or _fbg.num_threads()
     unpacked = read_checkpoint(directory, config, threads, adapter)
-    higher = choose_dtypes(list(linears(unpacked)), options.patterns, "linear layer")
+    names = [*linears(unpacked), *vocabulary(unpacked)]
+    higher = choose_dtypes(names, options.patterns, "linear layer")
     stored = stored_dtypes(config, unpacked)
     dtype, kept = choose_stored(directory, options.dtype, stored)
     if kept is not None:
@@ -375,9 +372,10 @@ def _read_and_quantize(
             raise ValueError(
                 f"load: calibrate must be None: the weights of {directory} are quantized already"
             )
-        method = f"weights: as in the checkpoint, {stored}; {ACTIVATIONS}"
-        method += _changes(adapter, higher)
-        return quantize(unpacked, dtype, kept | higher, threads, None, progress), method
+        changes = _changes(adapter, higher)
+        method = f"weights: as in the checkpoint, {stored}; {ACTIVATIONS}{changes}"
+        kept = dict.fromkeys(vocabulary(unpacked), "float32") | kept | higher
+        return quantize(unpacked, dtype, kept, threads, None, progress), method
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     if dtype not in QUANTIZED or not options.smooth:
         method += _changes(adapter, higher)

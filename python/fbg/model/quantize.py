@@ -25,9 +25,16 @@ from fbg.graph.passes.moments import Moments
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
 from fbg.model.observe import PartRunner, batches_of, part_graph, products_of
-from fbg.networks.transformer import Transformer, linears, replace_linears, with_dtype
+from fbg.networks.transformer import (
+    Transformer,
+    linears,
+    replace_linears,
+    vocabulary,
+    with_dtype,
+)
 from fbg.progress import Progress, unheard
 from fbg.runtime.batches import PackedBatch
+from fbg.tables.vocabulary import converted
 
 # Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768
 # hidden states and 3072 wide ones per token.
@@ -51,7 +58,7 @@ def quantize(
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`; raises ModelError.
 
-    higher: dtypes of the linear layers that differ from `dtype`.
+    higher: dtypes of the linear layers and the vocabulary that differ from `dtype`.
     moments: the result of `observe`; with it, int8 weights are smoothed.
     progress: as for `pack_linears`.
     """
@@ -59,6 +66,20 @@ def quantize(
     dtypes = {name: higher.get(name, dtype) for name in unpacked}
     groups = [] if moments is None else transformer.smoothing_groups()
     packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress)
+    return _finished(transformer, packed, dtype, higher, num_threads)
+
+
+def _finished(
+    transformer: Transformer,
+    packed: Mapping[str, Linear],
+    dtype: str,
+    higher: Mapping[str, str],
+    num_threads: int,
+) -> Transformer:
+    """Return the network with its packed layers, and its vocabulary in that of the dtype."""
+    for name, table in vocabulary(transformer).items():
+        word = converted(table, higher.get(name, dtype), num_threads)
+        transformer = replace(transformer, embeddings=replace(transformer.embeddings, word=word))
     return with_dtype(replace_linears(transformer, packed), dtype)
 
 
@@ -130,7 +151,7 @@ def quantize_in_turn(
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
 
-    higher: dtypes of the linear layers that differ from `dtype`.
+    higher: dtypes of the linear layers and the vocabulary that differ from `dtype`.
     sequences: lists of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
     rows: as for `observe`.
     progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
@@ -144,7 +165,7 @@ def quantize_in_turn(
     work = _InTurn(transformer, dtypes, runs, runner, num_threads, progress)
     for index in range(transformer.parts):
         work.advance(index)
-    return with_dtype(replace_linears(transformer, work.packed), dtype)
+    return _finished(transformer, work.packed, dtype, higher, num_threads)
 
 
 @dataclass

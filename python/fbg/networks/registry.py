@@ -28,6 +28,7 @@ from fbg.networks.tensors import read_transformer
 from fbg.networks.towers.tensors import read_logits
 from fbg.networks.transformer import Transformer, with_dtype
 from fbg.networks.unread import reason_to_leave, require_known_settings
+from fbg.tables.vocabulary import columns_of
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
@@ -193,7 +194,7 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
     names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)
     if names is None:
         return transformer
-    width = transformer.embeddings.word.shape[1]
+    width = columns_of(transformer.embeddings.word)
     has_pooler = transformer.pooler is not None
     head = read_head(of_head, config, names, width, has_pooler)
     return dataclasses.replace(transformer, head=head)

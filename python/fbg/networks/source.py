@@ -21,6 +21,7 @@ from fbg.checkpoints.weights import UnpackedWeight
 from fbg.graph.linear import Linear
 from fbg.graph.ops.common import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
+from fbg.tables.vocabulary import Table
 
 Parts = Sequence[Named]  # parts of a layer side by side
 Weight = PackedWeight | UnpackedWeight
@@ -87,6 +88,12 @@ class Source(ABC):
         if scale != 1.0 and self.is_checkpoint:
             table *= np.float32(scale)
         return table
+
+    def vocabulary(
+        self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0
+    ) -> Table:
+        """Return a table that a saved model may hold as rows of 8 bits."""
+        return self.table(field, name, rows, cols, scale=scale)
 
     def vectors(
         self,
@@ -204,6 +211,11 @@ class SavedSource(Source):
     def floats(self, field: str, name: str, *shape: int) -> Floats:
         former = field.replace(".mlp_norm.", ".output_norm.")  # in models of BERT before 0.3
         return self.file.floats(former if former in self.file else field, *shape)
+
+    def vocabulary(
+        self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0
+    ) -> Table:
+        return self.file.vocabulary(field, rows, cols)
 
     def _weight(
         self, field: str, names: Parts, inputs: int, outputs: Sequence[int], dtype: str | None

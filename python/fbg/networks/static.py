@@ -24,6 +24,7 @@ from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 from fbg.networks.unread import require_known_settings
+from fbg.tables.vocabulary import BESIDE
 
 TABLES = ("embedding.weight", "embeddings")  # for sentence-transformers, and for model2vec
 MODEL2VEC = "model2vec"
@@ -66,21 +67,23 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
     tensors = _tensors(directory, folder, saved)
     if "embeddings.word" in tensors:
         table = tensors["embeddings.word"]
-        if len(table.shape) != 2 or 0 in table.shape:
+        columns = table.shape[-1] - (BESIDE if table.dtype == "uint8" else 0) if table.shape else 0
+        if len(table.shape) != 2 or table.shape[0] == 0 or columns < 1:
             raise _error(table, f"must be a table, got shape {table.shape}")
     else:
         table = _table(folder, tensors)
+        columns = table.shape[1]
     rows = _rows(table, tensors.get("mapping"))
     return StaticConfig(
         model_type=MODEL2VEC if is_model2vec else MODULE,
         vocab_size=rows,
-        hidden_size=table.shape[1],
-        embedding_size=table.shape[1],
+        hidden_size=columns,
+        embedding_size=columns,
         num_layers=0,
         num_heads=1,
         kv_heads=1,
-        head_dim=table.shape[1],
-        intermediate_size=table.shape[1],
+        head_dim=columns,
+        intermediate_size=columns,
         max_positions=longest,
         num_token_types=1,
         activation="none",
@@ -96,7 +99,9 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
 def read_saved_static(source: Source, config: StaticConfig) -> Transformer:
     """Read the table of a saved model as a network without layers; raises ModelError."""
     shape = config.vocab_size, config.hidden_size
-    return Transformer(config, Embeddings(source.table("embeddings.word", "embedding", *shape)))
+    return Transformer(
+        config, Embeddings(source.vocabulary("embeddings.word", "embedding", *shape))
+    )
 
 
 def read_static(

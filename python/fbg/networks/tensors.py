@@ -120,7 +120,9 @@ def _read_embeddings(source: Source, config: EncoderConfig, names: Names) -> Emb
     if names.projection is not None:
         projection = source.linear("embeddings.projection", [names.projection], width, hidden)
     return Embeddings(
-        word=source.table("embeddings.word", names.word, config.vocab_size, width, scale=scale),
+        word=source.vocabulary(
+            "embeddings.word", names.word, config.vocab_size, width, scale=scale
+        ),
         norm=_read_norm(source, config, "embeddings.norm", names.embedding_norm, width),
         position=table("position", names.position, config.max_positions),
         token_type=table("token_type", names.token_type, config.num_token_types),

@@ -34,16 +34,18 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
 from fbg.networks.towers.attention_pool import AttentionPool, Probe
+from fbg.tables.vocabulary import Table
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)
+WORD = "embeddings.word"
 
 
 @dataclass(frozen=True)
 class Embeddings:
     """The embeddings before the layers."""
 
-    word: Floats  # (V, E); of a tower for pictures (tokens, H), what is added to patches
+    word: Table  # (V, E); of a tower for pictures (tokens, H), what is added to patches
     norm: NormKind | None = None
     position: Floats | None = None
     token_type: Floats | None = None
@@ -324,6 +326,15 @@ def precision(transformer: Transformer) -> str:
     (first, most), *others = counts.most_common()
     rest = "".join(f", {dtype} in {count}" for dtype, count in others)
     return f"{first} in {most} of {len(layers)} linear layers{rest}"
+
+
+def vocabulary(transformer: Transformer) -> dict[str, Table]:
+    """Return the table with a row for each token, by its name, if nothing but rows of it is read: a
+    tower for pictures has none, and a masked language model may multiply with it.
+    """
+    embeddings, head = transformer.embeddings, transformer.head
+    multiplied = head is not None and head.output is None and head.decoder is None
+    return {} if multiplied or embeddings.patches is not None else {WORD: embeddings.word}
 
 
 def linears_of(part: Embeddings | Layer | Probe) -> dict[str, Linear]:

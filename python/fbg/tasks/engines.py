@@ -20,6 +20,7 @@ from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
+from fbg.tables.vocabulary import columns_of
 from fbg.tasks.late_interaction.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
@@ -112,7 +113,7 @@ class Engines:
         """
         transformer, head = self._transformer, self._transformer.head
         assert head is not None
-        width = transformer.embeddings.word.shape[1]
+        width = columns_of(transformer.embeddings.word)
         columns = width if head.output is None else head.output.weight.shape[1]
         per_token = head.kind not in PER_SEQUENCE
         return self._engine(

@@ -8,6 +8,7 @@ which become numbers when a plan is made.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from fbg.arrays import Floats
 from fbg.graph.linear import Linear as Layer
 from fbg.graph.ops.common import RmsNorm
 from fbg.graph.ops.op import Op, Shape, Value, described
+from fbg.tables.vocabulary import Table, columns_of
 
 Integers = npt.NDArray[np.int32]
 
@@ -44,17 +46,22 @@ class Input(Op):
 class Embed(Op):
     """The rows of tokens, plus the rows of their positions and their types."""
 
-    word: Floats  # (V, E)
+    word: Table  # (V, E)
     position: Floats | None = None
     token_type: Floats | None = None
     kind = "embed"
 
     def infer(self) -> Shape:
+        columns = columns_of(self.word)
         for name in ("word", "position", "token_type"):
             table = getattr(self, name)
-            if table is not None and (table.ndim != 2 or table.shape[1] != self.word.shape[1]):
-                raise self.error(name, f"be a table of {self.word.shape[-1]} columns", table.shape)
-        return TOKENS, self.word.shape[1]
+            if table is not None and (table.ndim != 2 or columns_of(table) != columns):
+                raise self.error(name, f"be a table of {columns} columns", table.shape)
+        return TOKENS, columns
+
+    def describe(self, numbers: Mapping[Value, str]) -> list[str]:
+        word = f"word {[len(self.word), columns_of(self.word)]}"
+        return [word, *super().describe(numbers)[1:]]
 
 
 @dataclass(frozen=True)
