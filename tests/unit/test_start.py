@@ -25,7 +25,7 @@ KERNELS = {"_fbg", "arrays", "conv", "cpp", "environment", "errors", "files", "i
 KERNELS |= {"matmul", "preparation", "quantization", "reading", "threads", "tuning", "again"}
 PROGRAM = KERNELS | {"__main__", "cli"}
 MODELS = PROGRAM | {"checkpoints", "compression", "model", "networks", "progress", "reports"}
-MODELS |= {"graph", "runtime", "tasks", "text"}
+MODELS |= {"graph", "runtime", "tables", "tasks", "text"}
 NETWORKS = MODELS | {"importers"}
 OF_NETWORKS = {"bench", "compare", "info", "profile", "quantize", "report"}
 
