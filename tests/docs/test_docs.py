@@ -230,7 +230,8 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
 @cache
 def sources() -> list[str]:
     """Every file of C++ that the build or ctest compiles, in the form that `quotation` gives."""
-    files = (p for d in ("include", "src", "examples") for p in (ROOT / d).rglob("*.[ch]*"))
+    folders = [ROOT / name for name in ("include", "src", "examples")]
+    files = (p for f in folders for kind in ("*.cc", "*.h") for p in f.rglob(kind))
     return [quotation(path.read_text(encoding="utf-8")) for path in files]
 
 
