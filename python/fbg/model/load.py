@@ -92,10 +92,10 @@ def load(
         same. On those, each layer of "int4" also makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
-        arXiv:2210.17323): more accurate, in seconds. "synthetic": tokens that resemble text do.
+        arXiv:2210.17323), which takes seconds. "synthetic" uses tokens that resemble text.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
-        "embeddings.word" keeps a vocabulary float32 that would have 8 bits in models in integers.
+        "embeddings.word" keeps in float32 the vocabulary, which integer models hold in 8 bits.
         `fbg compare --sensitivity` proposes some. For an ONNX file: nodes that compute in float32.
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the

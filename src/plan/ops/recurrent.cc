@@ -156,8 +156,8 @@ class RecurrentOp::RecurrentStep final : public Step {
   }
   int all_units(int blocks) const { return static_cast<int>(r_.directions) * blocks; }
 
-  // Whether there are more threads than units, and the product of a step is large enough for
-  // several.
+  // Whether threads share the columns of a product: because the weights exceed their caches, or
+  // because there are more threads than units, and the product is large enough for several.
   bool is_shared(int num_threads) const {
     const int blocks = row_blocks(num_threads);
     const auto rows = static_cast<double>(ceil_div(r_.batch, blocks));
