@@ -25,15 +25,11 @@ target_link_libraries(fbg PUBLIC Threads::Threads)
 target_link_options(fbg PUBLIC ${FBG_SANITIZE_OPTIONS})
 
 install(TARGETS fbg EXPORT fbgTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
-if(FBG_JOIN_OBJECTS)  # by the toolchain: the commands that make one object of several, and hide other names
+if(FBG_JOIN_OBJECTS)  # by the toolchain: the command that makes one object of those in the archive
   install(CODE "
-    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
-    set(in_folder WORKING_DIRECTORY \${folder} COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND ${FBG_JOIN_OBJECTS} -o fbg.o -Wl,--whole-archive libfbg.a \${in_folder})
-    execute_process(COMMAND ${FBG_HIDE_NAMES} fbg.o \${in_folder})
-    file(REMOVE \${folder}/libfbg.a)
-    execute_process(COMMAND ${CMAKE_AR} qcD libfbg.a fbg.o \${in_folder})
-    file(REMOVE \${folder}/fbg.o)" COMPONENT cpp)
+    execute_process(COMMAND ${FBG_JOIN_OBJECTS} COMMAND_ERROR_IS_FATAL ANY
+                    WORKING_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")"
+          COMPONENT cpp)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/fbg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT cpp)

@@ -17,12 +17,11 @@ endif()
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR $ENV{FBG_MACHINE})
 set(target $ENV{FBG_MACHINE}-linux-gnu)
-set(FBG_GXX ${target}-g++)
-set(FBG_OBJCOPY ${target}-objcopy)
+set(FBG_GNU ${target}-)  # before the name of one of GNU's tools
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
-  set(FBG_GXX g++)
-  set(FBG_OBJCOPY objcopy)
+  set(FBG_GNU "")
 endif()
+set(FBG_GXX ${FBG_GNU}g++)
 
 # A compiler is one command for CMake.
 foreach(language cc c++)
@@ -43,18 +42,7 @@ foreach(library xbyak hwy)
 endforeach()
 list(PREPEND CMAKE_INCLUDE_PATH ${CMAKE_BINARY_DIR}/include)
 
-# The archive that is installed holds one object (cmake/Install.cmake), in which what several sources have from the
-# same header is there once: most of all Xbyak, whose copies would make the wheel 15 % larger. It has one section of
-# each kind rather than one for each function, whose headers and names would be 8 % of the archive. The module is
-# linked from sections of single functions instead, of which it leaves out those that it does not call. Names of others
-# (the standard library's templates, Xbyak, Highway) are hidden: they would fill the index of the archive, and a program
-# that has another version of such a library would get functions of both.
-set(FBG_JOIN_OBJECTS ${FBG_GXX} -nostdlib -r -Wl,--discard-all -Wl,--force-group-allocation
-    -Wl,--script=${here}/archive.ld)
-set(FBG_HIDE_NAMES ${FBG_OBJCOPY} --wildcard)
-foreach(name _ZN3fbg* _ZNK3fbg* _ZT?N3fbg* _ZGVZ* _ZZ* fbg_*)
-  list(APPEND FBG_HIDE_NAMES --keep-global-symbol=${name})
-endforeach()
+set(FBG_JOIN_OBJECTS ${CMAKE_COMMAND} -DGNU=${FBG_GNU} -P ${here}/join_objects.cmake)
 
 execute_process(COMMAND ${FBG_GXX} -print-file-name=libstdc++.a OUTPUT_VARIABLE libstdcxx
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

@@ -1,0 +1,40 @@
+# Makes one object of those in libfbg.a, in the working directory: what several sources have from the same header is
+# there once, most of all Xbyak, whose copies would make the wheel 15 % larger. It has one section of each kind rather
+# than one for each function, whose headers and names would be 8 % of the archive. The module is linked from sections of
+# single functions instead, of which it leaves out those that it does not call.
+#
+#   cmake -DGNU=<before the name of one of GNU's tools> -P join_objects.cmake
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${GNU}g++ -nostdlib -r -Wl,--discard-all -Wl,--force-group-allocation -Wl,--script=${CMAKE_CURRENT_LIST_DIR}/archive.ld
+    -o fbg.o -Wl,--whole-archive libfbg.a)
+
+# Names of others (the standard library's templates, Xbyak, Highway) are hidden: they would fill the index of the
+# archive, and a program that has another version of such a library would get functions of both.
+set(hide ${GNU}objcopy --wildcard)
+foreach(name _ZN3fbg* _ZNK3fbg* _ZT?N3fbg* _ZGVZ* _ZZ* fbg_*)
+  list(APPEND hide --keep-global-symbol=${name})
+endforeach()
+run(${hide} fbg.o)
+
+# Hidden names serve relocations alone, and take 4 % of the archive: short ones do as well. What is fbg's own keeps its
+# name, which profilers show.
+execute_process(COMMAND ${GNU}nm --no-sort fbg.o OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL " [tdbr] [^\n]+" symbols "${symbols}")
+list(TRANSFORM symbols REPLACE "^ . " "")
+list(FILTER symbols EXCLUDE REGEX "^_ZN?K?3fbg")
+list(REMOVE_DUPLICATES symbols)
+set(number 0)
+set(short "")
+foreach(symbol IN LISTS symbols)
+  string(APPEND short "${symbol} ${number}\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE short_names "${short}")
+run(${GNU}objcopy --redefine-syms=short_names fbg.o)
+
+file(REMOVE libfbg.a short_names)
+run(${GNU}ar qcD libfbg.a fbg.o)
+file(REMOVE fbg.o)
