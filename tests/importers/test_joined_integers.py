@@ -29,15 +29,13 @@ def test_numbers_are_those_of_each_scale(parts, spatial, read_twice, isa):
         constants[f"z{n}"] = np.uint8(zero_point)
         nodes.append(node("DequantizeLinear", [f"q{n}", f"s{n}", f"z{n}"], f"x{n}"))
         wanted.append((q.astype(np.float32) - np.float32(zero_point)) * np.float32(scale))
-    total = sum(part[0] for part in parts)
-    constants["f"] = rng.standard_normal((total, *[1] * len(spatial))).astype(np.float32)
     nodes.append(node("Concat", [f"x{n}" for n in range(len(parts))], "j", axis=1))
-    nodes.append(node("Mul", ["j", "f"], "y"))
+    nodes.append(node("Relu", ["j"], "y"))
     outputs = ["y", "j"] if read_twice else ["y"]
     with fbg.isa.limit(isa):
         got = make_net(nodes, feeds, outputs, constants, backends=("fbg",)).run(feeds)
     joined = np.concatenate(wanted, 1)
-    np.testing.assert_array_equal(got["y"], joined * constants["f"])
+    np.testing.assert_array_equal(got["y"], np.maximum(joined, 0))
     if read_twice:
         np.testing.assert_array_equal(got["j"], joined)
 
@@ -55,3 +53,33 @@ def test_bytes_are_joined_in_one_step_and_read_by_another(alike):
     net = make_net(nodes, feeds, ["y"], constants, backends=("fbg",))
     net.run(feeds)
     assert len(net.plan().steps) == 2
+
+
+@given(
+    parts=st.lists(PARTS, min_size=1, max_size=3),
+    operations=st.lists(st.sampled_from(["Mul", "Add", "Sub"]), min_size=1, max_size=5),
+    read_twice=st.booleans(),
+)
+def test_constants_behind_integers_are_one_factor_and_one_addend(parts, operations, read_twice):
+    """Of float64 numbers that are rounded once, so that results are as close as those in turn."""
+    rng = np.random.default_rng(1)
+    constants, nodes, feeds, wanted, most = {}, [], {}, [], []
+    for n, (channels, scale, zero_point) in enumerate(parts):
+        q = rng.integers(0, 256, (1, channels, 4, 5), dtype=np.uint8)
+        feeds[f"q{n}"], constants[f"s{n}"] = q, np.float32(scale)
+        constants[f"z{n}"] = np.uint8(zero_point)
+        nodes.append(node("DequantizeLinear", [f"q{n}", f"s{n}", f"z{n}"], f"x{n}"))
+        wanted.append((q.astype(np.float64) - zero_point) * np.float64(np.float32(scale)))
+        most.append(np.full((channels, 1, 1), 255 * np.float64(np.float32(scale))))
+    nodes.append(node("Concat", [f"x{n}" for n in range(len(parts))], "y0", axis=1))
+    exact, bound = np.concatenate(wanted, 1), np.concatenate(most)
+    for n, operation in enumerate(operations):
+        c = rng.uniform(0.5, 2, bound.shape).astype(np.float32)
+        constants[f"c{n}"] = c
+        nodes.append(node(operation, [f"y{n}", f"c{n}"], f"y{n + 1}"))
+        exact = {"Mul": exact * c, "Add": exact + c, "Sub": exact - c}[operation]
+        bound = bound * c if operation == "Mul" else bound + c
+    last = f"y{len(operations)}"
+    outputs = [last, "y1"] if read_twice and len(operations) > 1 else [last]
+    got = make_net(nodes, feeds, outputs, constants, backends=("fbg",)).run(feeds)[last]
+    assert (np.abs(got - exact) <= bound * 8 * np.finfo(np.float32).eps).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fbg.graph.graph import Graph
 from fbg.graph.packed_weights import Packer
+from fbg.graph.passes.affine import fold_affine
 from fbg.graph.passes.attention import fuse_attention
 from fbg.graph.passes.epilogue import fuse_epilogues
 from fbg.graph.passes.expressions import fuse_expressions
@@ -21,5 +22,6 @@ def fuse(graph: Graph, packer: Packer) -> Graph:
     """
     graph = find_group_norms(join_integers(take_integers(graph)))
     graph = fuse_attention(find_functions(take_means(graph)))
-    graph = fuse_expressions(fuse_maps(fuse_epilogues(graph, packer)))
+    graph = fold_affine(fuse_maps(fuse_epilogues(graph, packer)))
+    graph = fuse_expressions(graph)
     return round_products(graph) if packer.rounds else graph
