@@ -395,12 +395,12 @@ def conv_convert(
 
 # bind_tables.cc: parts are those of EmbeddingBag._part. look_up returns what is wrong: (table,
 # "indices" or "offsets", position). quantize_rows returns the number of the first row that has no
-# integers.
+# such values; format: the RowFormat of C++.
 def look_up(
     parts: list[tuple[Any, ...]], intact: bool, num_threads: int
 ) -> tuple[int, str, int] | None: ...
 def quantize_rows(
-    x: npt.NDArray[np.float32], bits: int, half: bool, num_threads: int
+    x: npt.NDArray[np.float32], format: int, half: bool, num_threads: int
 ) -> npt.NDArray[np.uint8] | int: ...
 
 # bind_search.cc: queries are contiguous (Q, n), rows of the corpus (N, n) too; the metric is

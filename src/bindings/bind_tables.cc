@@ -38,8 +38,9 @@ std::int64_t number(const py::tuple& part, Field field) {
 }
 
 RowLayout layout_of(std::int64_t format, bool half, std::int64_t columns) {
-  require(format >= 0 && format <= static_cast<int>(RowFormat::int2), "look_up: no such dtype");
-  require(columns >= 1 && columns <= 1 << 24, "look_up: a table has 1 to 16777216 columns");
+  require(format >= 0 && format <= static_cast<int>(RowFormat::float8_e4m3fn),
+          "tables: no such dtype");
+  require(columns >= 1 && columns <= 1 << 24, "tables: a row has 1 to 16777216 columns");
   return {static_cast<RowFormat>(format), half ? RowScale::float16 : RowScale::float32,
           static_cast<std::int32_t>(columns)};
 }
@@ -182,14 +183,11 @@ py::object look_up(const py::list& parts, bool intact, int num_threads) {
 }
 
 // The rows as uint8, or the number of the first one that has none.
-py::object quantize(const py::array& x, int bits, bool half, int num_threads) {
+py::object quantize(const py::array& x, int format, bool half, int num_threads) {
   const auto view = matrix<float>(x, "quantize_rows: x");
   require(view.col_stride == 1, "quantize_rows: rows of x must be contiguous");
-  require(bits == 8 || bits == 4 || bits == 2, "quantize_rows: no such integers");
-  const RowFormat format = bits == 8   ? RowFormat::int8
-                           : bits == 4 ? RowFormat::int4
-                                       : RowFormat::int2;
-  const RowLayout layout = layout_of(static_cast<int>(format), half, view.cols);
+  const RowLayout layout = layout_of(format, half, view.cols);
+  require(row_parameters(layout.format) > 0, "quantize_rows: no such dtype");
   const std::int64_t stride = layout.row_bytes();
   py::array_t<std::uint8_t> rows({view.rows, stride});
   auto* const to = reinterpret_cast<std::byte*>(rows.mutable_data());
@@ -217,7 +215,7 @@ py::object quantize(const py::array& x, int bits, bool half, int num_threads) {
 
 void bind_tables(py::module_& m) {
   m.def("look_up", &look_up, py::arg("parts"), py::arg("intact"), py::arg("num_threads"));
-  m.def("quantize_rows", &quantize, py::arg("x"), py::arg("bits"), py::arg("half"),
+  m.def("quantize_rows", &quantize, py::arg("x"), py::arg("format"), py::arg("half"),
         py::arg("num_threads"));
 }
 

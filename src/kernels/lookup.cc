@@ -12,14 +12,14 @@ Isa lookup_isa(Features features) noexcept {
 }
 
 std::string lookup_name(const LookupKey& key) {
-  constexpr const char* kFormats[] = {"f32", "f16", "bf16", "u8", "u4", "u2"};
+  constexpr const char* kFormats[] = {"f32", "f16", "bf16", "u8", "u4", "u2", "e4m3"};
   constexpr const char* kModes[] = {"sum", "mean", "max"};
   const std::string columns = std::to_string(key.columns);
   const std::string ahead = "ahead" + std::to_string(key.prefetch);
   const char* scale = key.scale == RowScale::float16 ? "half" : "float";
   const char* parts[] = {isa_name(key.isa),
                          kFormats[static_cast<int>(key.format)],
-                         is_integer(key.format) ? scale : "",
+                         row_parameters(key.format) ? scale : "",
                          kModes[static_cast<int>(key.mode)],
                          columns.c_str(),
                          key.weighted ? "weighted" : "",

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "core/float16.h"
+#include "core/float8.h"
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/weights.cc"
@@ -106,6 +106,29 @@ void quantize_from(const float* x, float bias, float inverse, float top, std::si
   });
 }
 
+// Adding 2^20 times the power of two of a number rounds it to 3 bits of mantissa, or to multiples
+// of 2^-9 where it is less than 2^-6. How many of these steps it has counts on from the code of
+// that power of two, less 8: from 0 for 2^-6.
+void quantize_to_e4m3(const float* x, float scale, std::size_t n, std::uint8_t* q) {
+  constexpr std::uint32_t kLeast = 121u << 23;  // 2^-6
+  const FloatTag d;
+  const BitsTag db;
+  const hn::Rebind<std::uint8_t, FloatTag> dq;
+  const auto step = hn::Set(d, scale), limit = hn::Set(d, kLargestE4m3);
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    const auto v = access.load(d, x + i);
+    const auto y = hn::Min(hn::Abs(hn::Div(v, step)), limit);
+    const auto exponent = hn::And(hn::BitCast(db, y), hn::Set(db, 0x7f800000u));
+    const auto power = hn::Max(exponent, hn::Set(db, kLeast));
+    const auto magic = hn::Add(power, hn::Set(db, 20u << 23));
+    const auto sum = hn::BitCast(db, hn::Add(y, hn::BitCast(d, magic)));
+    const auto from = hn::ShiftRight<20>(hn::Sub(power, hn::Set(db, kLeast)));
+    const auto sign = hn::ShiftLeft<7>(hn::ShiftRight<31>(hn::BitCast(db, v)));
+    const auto code = hn::Or(hn::Add(from, hn::Sub(sum, magic)), sign);
+    access.store(hn::TruncateTo(dq, code), dq, q + i);
+  });
+}
+
 float round_to_half(float x, std::uint16_t* half) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   *half = _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
@@ -176,6 +199,7 @@ const WeightKernels kWeightKernels = {
     .divide = divide,
     .find_extent = find_extent,
     .quantize_from = quantize_from,
+    .quantize_to_e4m3 = quantize_to_e4m3,
     .round_to_half = round_to_half,
     .pack_fields = pack_fields,
     .sum_squares = sum_squares,

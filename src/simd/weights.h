@@ -25,6 +25,9 @@ struct WeightKernels {
   // q[i] = rint((x[i] - bias) * inverse), half to even, within [0, top].
   void (*quantize_from)(const float* x, float bias, float inverse, float top, std::size_t n,
                         std::uint8_t* q);
+  // q[i] = x[i] / scale as e4m3fn (core/float8.h), half to even, saturating; a zero keeps its sign.
+  // There is no NaN.
+  void (*quantize_to_e4m3)(const float* x, float scale, std::size_t n, std::uint8_t* q);
   // x as the nearest float16, half to even, whose bits go to `half`.
   float (*round_to_half)(float x, std::uint16_t* half);
   // Values of 4 or 2 bits in bytes of their own, as 2 or 4 of them to a byte; n bytes are written.

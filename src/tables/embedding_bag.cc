@@ -54,7 +54,7 @@ EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
           "EmbeddingBag: prefetch must be within [0, 32768]");
   const kernels::LookupKey key{layout.columns,
                                layout.format,
-                               is_integer(layout.format) ? layout.scale : RowScale::float32,
+                               row_parameters(layout.format) ? layout.scale : RowScale::float32,
                                options.mode,
                                options.index,
                                options.weighted,

@@ -1,8 +1,9 @@
-// Floats as rows of integers, by FBGEMM's definition.
+// Floats as rows of integers, by FBGEMM's definition, or of 8-bit floats.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "core/float8.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "fbg/tables/embedding_rows.h"
@@ -52,10 +53,15 @@ Parameters parameters(const simd::WeightKernels& kernels, const RowLayout& layou
   return row;
 }
 
-void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, const float* x,
-                  const Parameters& row, std::byte* to) {
-  const int bits = row_bits(layout.format);
+// False where there is no row: see quantize_rows().
+bool quantize_to_integers(const simd::WeightKernels& kernels, const RowLayout& layout,
+                          const float* x, std::byte* to) {
   const auto n = static_cast<std::size_t>(layout.columns);
+  float lo, hi;
+  const bool finite = kernels.find_extent(x, n, &lo, &hi);
+  const Parameters row = parameters(kernels, layout, lo + 0.0f, hi + 0.0f);  // -0 counts as 0
+  if (!finite || !row.valid()) return false;
+  const int bits = row_bits(layout.format);
   const auto top = static_cast<float>((1 << bits) - 1);
   auto* const data = reinterpret_cast<std::uint8_t*>(to);
   if (bits == 8) {
@@ -72,6 +78,20 @@ void quantize_row(const simd::WeightKernels& kernels, const RowLayout& layout, c
   }
   std::memcpy(to + layout.value_bytes(), row.ends,
               static_cast<std::size_t>(2 * layout.scale_bytes()));
+  return true;
+}
+
+bool quantize_to_float8(const simd::WeightKernels& kernels, const RowLayout& layout, const float* x,
+                        std::byte* to) {
+  const auto n = static_cast<std::size_t>(layout.columns);
+  const float largest = kernels.largest_magnitude(x, 1.0f, nullptr, n);
+  std::byte end[4];
+  float scale = store(kernels, layout.scale, largest / kLargestE4m3, end);
+  if (scale == 0.0f) scale = store(kernels, layout.scale, 1.0f, end);
+  if (!std::isfinite(scale)) return false;
+  kernels.quantize_to_e4m3(x, scale, n, reinterpret_cast<std::uint8_t*>(to));
+  std::memcpy(to + layout.value_bytes(), end, static_cast<std::size_t>(layout.scale_bytes()));
+  return true;
 }
 
 }  // namespace
@@ -80,15 +100,9 @@ std::int64_t quantize_rows(const RowLayout& layout, MatrixView<const float> x, s
                            std::int64_t stride) noexcept {
   const FloatEnvironment environment;
   const simd::WeightKernels& kernels = simd::kernels(active_features()).weights;
-  for (std::int64_t i = 0; i < x.rows; ++i) {
-    const float* const row = x.data + i * x.row_stride;
-    float lo, hi;
-    const bool finite =
-        kernels.find_extent(row, static_cast<std::size_t>(layout.columns), &lo, &hi);
-    const Parameters chosen = parameters(kernels, layout, lo + 0.0f, hi + 0.0f);  // -0 counts as 0
-    if (!finite || !chosen.valid()) return i;
-    quantize_row(kernels, layout, row, chosen, rows + i * stride);
-  }
+  const auto quantize = is_integer(layout.format) ? quantize_to_integers : quantize_to_float8;
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    if (!quantize(kernels, layout, x.data + i * x.row_stride, rows + i * stride)) return i;
   return -1;
 }
 

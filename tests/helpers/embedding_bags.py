@@ -10,6 +10,8 @@ import numpy.typing as npt
 F32 = np.float32
 Array = npt.NDArray[Any]
 BITS = {"int8": 8, "int4": 4, "int2": 2}
+FLOAT8 = "float8_e4m3fn"
+Values = tuple[Array, Array, Array | None]
 
 
 def fma(a: Array, b: Any, c: Array) -> Array:
@@ -28,8 +30,37 @@ def fma(a: Array, b: Any, c: Array) -> Array:
     return np.where((error != 0) & even, odd, total).astype(F32)
 
 
-def values_of(fused: Array, columns: int, dtype: str) -> tuple[Array, Array, Array]:
-    """The integers of fused rows, their scales and their biases, as float32."""
+def float8_values(codes: Array) -> Array:
+    """Codes of e4m3fn as float32, by the definition of the format."""
+    exponent, mantissa = (codes >> 3 & 15).astype(int), (codes & 7).astype(np.float64)
+    normal, tiny = (1 + mantissa / 8) * 2.0 ** (exponent - 7), mantissa / 8 * 2.0**-6
+    magnitude = np.where(exponent > 0, normal, tiny)
+    magnitude[codes & 127 == 127] = np.nan
+    return np.copysign(magnitude, np.where(codes & 128, -1, 1)).astype(F32)
+
+
+def quantized_to_float8(x: Array, scale_dtype: Any) -> Array:
+    """Fused rows of e4m3fn: the nearest of all codes, the even one of two."""
+    codes = np.arange(127, dtype=np.uint8)
+    values = float8_values(codes)
+    scale = (np.abs(x).max(axis=1) / F32(448)).astype(scale_dtype)
+    scale = np.where(scale == 0, scale_dtype(1), scale)
+    with np.errstate(under="ignore"):
+        steps = np.abs(x / scale[:, None].astype(F32)).astype(np.float64)
+    above = np.minimum(np.searchsorted(values, steps), 126)
+    below = np.maximum(above - 1, 0)
+    up, down = values[above] - steps, steps - values[below]
+    take_above = (up < down) | ((up == down) & (above % 2 == 0))
+    q = codes[np.where(take_above, above, below)] | np.where(np.signbit(x), 128, 0).astype(np.uint8)
+    return np.concatenate([q, scale[:, None].astype(scale_dtype).view(np.uint8)], axis=1)
+
+
+def values_of(fused: Array, columns: int, dtype: str) -> Values:
+    """The values of fused rows, their scales and their biases, as float32; of float8 no biases."""
+    if dtype == FLOAT8:
+        ends = np.ascontiguousarray(fused[:, columns:])
+        scale = ends.view(F32 if ends.shape[1] == 4 else np.float16)[:, 0].astype(F32)
+        return float8_values(fused[:, :columns]), scale, None
     bits = BITS[dtype]
     packed = -(-columns * bits // 8)
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
@@ -65,7 +96,7 @@ def quantized(x: Array, dtype: str, scale_dtype: Any) -> Array:
 
 
 def look_up(
-    table: Array | tuple[Array, Array, Array],
+    table: Array | Values,
     bags: list[list[int]],
     mode: str = "sum",
     weights: list[list[float]] | None = None,
@@ -88,14 +119,15 @@ def look_up(
                     result = result + x if weight is None else fma(x, weight, result)
                 continue
             assert isinstance(table, tuple)
-            q, scale, bias = table[0][r], table[1][r], table[2][r]
+            q, scale = table[0][r], table[1][r]
+            bias = None if table[2] is None else table[2][r]
             if weight is not None:
-                scale, bias = scale * weight, bias * weight
+                scale, bias = scale * weight, None if bias is None else bias * weight
             if mode == "max":
-                x = fma(q, scale, np.full(columns, bias))
+                x = q * scale if bias is None else fma(q, scale, np.full(columns, bias))
                 result = np.where(x > result, x, result)
             else:
-                result = fma(q, scale, result + bias)
+                result = fma(q, scale, result if bias is None else result + bias)
         if mode == "mean" and kept:
             result = result / F32(len(kept))
         results.append(result if kept else np.zeros(columns, F32))

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 import fbg
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
 from fbg.tables.rows import DTYPES, INTEGERS
-from helpers.embedding_bags import BITS, F32, Array, look_up, quantized, values_of
+from helpers.embedding_bags import (
+    BITS,
+    F32,
+    FLOAT8,
+    Array,
+    look_up,
+    quantized,
+    quantized_to_float8,
+    values_of,
+)
 
 GOLDEN = Path(__file__).parents[1] / "data" / "embedding_rows.npz"
 MODES = ("sum", "mean", "max")
@@ -27,7 +36,9 @@ def made_table(seed: int, rows: int, columns: int) -> Array:
 
 
 def as_held(table: Array, dtype: str) -> Any:
-    """What a table of that dtype holds: floats, or integers with their scales and biases."""
+    """What a table of that dtype holds: floats, or values with their scales and biases."""
+    if dtype == FLOAT8:
+        return values_of(quantized_to_float8(table, F32), table.shape[1], dtype)
     if dtype in INTEGERS:
         fused = quantized(table, dtype, F32 if dtype == "int8" else np.float16)
         return values_of(fused, table.shape[1], dtype)

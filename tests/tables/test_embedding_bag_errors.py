@@ -34,7 +34,9 @@ TABLES: dict[str, Callable[[], object]] = {
     ),
     r"table must be 2-D \(rows, columns\), got shape \(4,\)": lambda: fbg.EmbeddingBag(TABLE[0]),
     "table must have 1 to 16777216 columns, got 0": lambda: fbg.EmbeddingBag(TABLE[:, :0]),
-    "dtype must be .*'int4' or 'int2', got 'int5'": lambda: fbg.EmbeddingBag(TABLE, "int5"),
+    "dtype must be .*'int2' or 'float8_e4m3fn', got 'int5'": lambda: fbg.EmbeddingBag(
+        TABLE, "int5"
+    ),
     "dtype must be None or 'int8' for this table, got 'int4'": lambda: fbg.EmbeddingBag(
         quantize_rowwise(TABLE), "int4"
     ),
@@ -65,8 +67,8 @@ TABLES: dict[str, Callable[[], object]] = {
         fbg.EmbeddingBag.from_fused(FUSED[:, :11], 4)
     ),
     r"columns must be within \[1, 16777216\], got 0": lambda: fbg.EmbeddingBag.from_fused(FUSED, 0),
-    "dtype must be 'int8', 'int4' or 'int2', got 'float32'": lambda: fbg.EmbeddingBag.from_fused(
-        FUSED, 4, "float32"
+    "dtype must be 'int8', 'int4', 'int2' or 'float8_e4m3fn', got 'float32'": lambda: (
+        fbg.EmbeddingBag.from_fused(FUSED, 4, "float32")
     ),
     r"scale and bias of each row must be finite, got nan at \(0, 0\)": lambda: (
         fbg.EmbeddingBag.from_fused(

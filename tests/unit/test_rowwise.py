@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as arrays
 
 import fbg
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
-from fbg.quantization.rowwise import _FORMATS
-from fbg.tables.rows import BITS, DTYPES
+from fbg.quantization.rowwise import FORMATS
+from fbg.tables.rows import BITS, DTYPES, INTEGERS
 from helpers.embedding_bags import fma, quantized
 from helpers.quantization import F32, FINITE, Array
 
@@ -154,4 +154,4 @@ def test_matrices_that_are_changed_or_copied_have_fused_rows_of_their_own() -> N
 
 
 def test_numbers_of_row_formats_are_those_of_tables() -> None:
-    assert {BITS[d]: DTYPES.index(d) for d in BITS} == _FORMATS
+    assert {BITS[d]: DTYPES.index(d) for d in INTEGERS} == FORMATS

@@ -5,10 +5,12 @@
 //       sum += row                                          one chain, in the order of the bag
 //     out[b] = sum
 //
-// What is done to an element x of the row, which in rows of integers is scale * q + bias:
+// What is done to an element x of the row, which in rows of integers is scale * q + bias, and in
+// those of float8_e4m3fn scale * q:
 //
 //   floats             sum = sum + x             weighted: sum = fma(w, x, sum)
 //   integers           sum = fma(q, scale, sum + bias), scale and bias being multiplied by w first
+//   float8_e4m3fn      sum = fma(q, scale, sum), scale being multiplied by w first
 //   mean               sum / number of rows
 //   max                x > max ? x : max, from -inf on; integers: x = fma(q, scale, bias)
 //

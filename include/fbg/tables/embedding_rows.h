@@ -15,8 +15,8 @@ struct EmbeddingRows {
   std::int64_t rows = 0, stride = 0;
 };
 
-// Quantizes rows to integers by FBGEMM's definition, in float32; T is the type of scale and bias,
-// and x the rows of a matrix whose columns are contiguous:
+// Quantizes rows, in float32; T is the type of scale and bias, and x the rows of a matrix whose
+// columns are contiguous. To integers by FBGEMM's definition:
 //
 //   8 bits, T = float32   bias = min     scale = (max - min) / 255   r = 255 / (max - min + 1e-8)
 //   others                bias = T(min)  scale = T((max - bias) / (2^bits - 1))  r = 1 / scale
@@ -25,7 +25,9 @@ struct EmbeddingRows {
 //   q = saturate(rint((x - bias) * r)), half to even
 //
 // A minimum of -0 counts as 0, because it depends on the order of comparisons which of the two is
-// found.
+// found. To float8_e4m3fn:
+//
+//   scale = T(max |x| / 448), or 1 where that is 0     q = saturate(x / scale), half to even
 //
 // Returns the first row that has a NaN or an infinity, or whose scale or bias is too large for T,
 // and writes neither that row nor those behind it; -1 if there is none.

@@ -33,7 +33,7 @@ from fbg.arrays import (
 )
 from fbg.quantization.affine import require_finite, require_floats
 
-_FORMATS = {8: 3, 4: 4, 2: 5}  # of bits: RowFormat of include/fbg/kernels/embedding_rows.h
+FORMATS = {8: 3, 4: 4, 2: 5}  # of bits: RowFormat of include/fbg/kernels/embedding_rows.h
 MOST_COLUMNS = 1 << 24  # of native rows
 
 
@@ -91,7 +91,7 @@ class RowwiseMatrix:
             out = result[:, at : at + MOST_COLUMNS]
             rows = self._part(at, out.shape[1])
             bags_of_one = (0, -1, 0, every, None, None, out, False)  # EmbeddingBag._part
-            part = (rows, _FORMATS[self.bits], half, out.shape[1], *bags_of_one)
+            part = (rows, FORMATS[self.bits], half, out.shape[1], *bags_of_one)
             _fbg.look_up([part], False, _fbg.num_threads())
         scale, bias = (np.abs(v.astype(np.float64)) for v in (self.scale, self.bias))
         most = np.finfo(np.float32).max
@@ -172,20 +172,26 @@ def _round_towards(x: npt.NDArray[Any], dtype: str, direction: float) -> npt.NDA
         return np.where(wrong, np.nextafter(near, near.dtype.type(direction)), near)
 
 
-def fused_by_fbgemm(x: Floats, bits: int, scale_dtype: str, name: str) -> npt.NDArray[np.uint8]:
-    """Return finite float32 `x`, which has columns, as fused rows by FBGEMM's definition."""
+def fused_rows_of(x: Floats, kind: int, scale_dtype: str, name: str) -> npt.NDArray[np.uint8]:
+    """Return finite float32 `x`, which has columns, as fused rows: integers by FBGEMM's definition.
+
+    kind: RowFormat of C++.
+    """
     values = x if arrays.has_dense_rows(x) else np.ascontiguousarray(x)
     half = scale_dtype == "float16"
-    made = _fbg.quantize_rows(values, bits, half, _fbg.num_threads())
+    made = _fbg.quantize_rows(values, kind, half, _fbg.num_threads())
     if not isinstance(made, int):
         return made
     arrays.require_finite(values[made], f"{name}, row {made},")
     lo, hi = values[made].min(), values[made].max()
-    raise ValueError(_no_parameters(name, scale_dtype, made, lo, hi))
+    what = "scale and bias" if kind in FORMATS.values() else "scale"
+    raise ValueError(_no_parameters(name, scale_dtype, made, lo, hi, what))
 
 
-def _no_parameters(name: str, dtype: str, row: int, lo: Any, hi: Any) -> str:
-    return f"{name} must fit a {dtype} scale and bias, got row {row} within [{lo:g}, {hi:g}]"
+def _no_parameters(
+    name: str, dtype: str, row: int, lo: Any, hi: Any, what: str = "scale and bias"
+) -> str:
+    return f"{name} must fit a {dtype} {what}, got row {row} within [{lo:g}, {hi:g}]"
 
 
 def quantize_rowwise(
@@ -230,7 +236,7 @@ def quantize_rowwise(
     values = require_floats(x, "quantize_rowwise: x")
     require_matrix(values, "quantize_rowwise: x", "(M, N)")
     if method == "fbgemm" and values.shape[1]:
-        fused = fused_by_fbgemm(values, number, dtype, "quantize_rowwise: x")
+        fused = fused_rows_of(values, FORMATS[number], dtype, "quantize_rowwise: x")
         return _matrix_of(fused, values.shape[1], number, np.dtype(dtype))
     return _quantize_covering(require_finite(values, "quantize_rowwise: x"), number, dtype)
 

@@ -5,26 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import (
-    Floats,
-    require_choice,
-    require_dtype_name,
-    require_flag,
-    require_integer,
-)
+from fbg.arrays import Floats, require_choice, require_flag, require_integer
 from fbg.errors import named_arguments
 from fbg.quantization.rowwise import MOST_COLUMNS
 from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
-from fbg.tables.rows import (
-    DTYPES,
-    INTEGERS,
-    Rows,
-    fused_rows,
-    make_rows,
-    torch_scale,
-)
+from fbg.tables.rows import DTYPES, FUSED, Rows, fused_rows, make_rows, scale_of
 
 MODES = ("sum", "mean", "max")
 Mode = Literal["sum", "mean", "max"]
@@ -37,16 +25,19 @@ class EmbeddingBag:
     Args:
         table: float32, float16 or bfloat16 (rows, columns), or a ``RowwiseMatrix``. Floats in their
             own dtype are read where they are: keep the array as it is. Others are converted.
-        dtype: of the rows: "float32", "float16", "bfloat16", "int8", "int4" or "int2"; None: that
-            of the table. Integers have the bits of PyTorch's quantized bags: a float32 scale and
-            bias for each row of int8, float16 for int4 and int2.
+        dtype: of the rows: "float32", "float16", "bfloat16", "float8_e4m3fn", "int8", "int4" or
+            "int2"; None: that of the table. Integers have the bits of PyTorch's quantized bags.
+            Floats of 8 bits have a scale for each row: max |x| / 448, or 1 where that is 0; they
+            are x / scale, rounded half to even.
         mode: "sum", "mean" or "max" of the rows of a bag.
         padding_idx: a row that is left out, also of the number by which a mean divides.
         include_last_offset: whether offsets end with the end of the last bag.
         prefetch: how many rows ahead are fetched into the cache; 0: none. Changes no result.
+        scale_dtype: of the scales (and biases) of rows that are quantized: "float32" or "float16";
+            None: as PyTorch has it, float16 for int4 and int2, float32 for 8 bits.
 
     Raises TypeError for other dtypes, ValueError for shapes and values: a table without columns,
-    integers from floats that are not finite or too large for the scale.
+    and rows to quantize that are not finite or too large for the scale.
 
     >>> table = np.array([[0, 1, 2], [10, 11, 12], [20, 21, 22]], np.float32)
     >>> bag = EmbeddingBag(table, mode="sum")
@@ -65,10 +56,11 @@ class EmbeddingBag:
         padding_idx: int | None = None,
         include_last_offset: bool = False,
         prefetch: int = 16,
+        scale_dtype: Any = None,
     ) -> None:
         if dtype is not None:
             require_choice(dtype, "EmbeddingBag: dtype", *DTYPES)
-        rows = make_rows(table, dtype, "EmbeddingBag")
+        rows = make_rows(table, dtype, scale_dtype, "EmbeddingBag")
         self._set(rows, mode, padding_idx, include_last_offset, prefetch)
 
     def _set(
@@ -98,13 +90,13 @@ class EmbeddingBag:
         include_last_offset: bool = False,
         prefetch: int = 16,
     ) -> EmbeddingBag:
-        """Return the table that fused rows hold, as FBGEMM, PyTorch or ``fused()`` wrote them.
+        """Return the table that fused rows hold, as FBGEMM, PyTorch or ``fused`` wrote them.
 
         Args:
             fused: uint8 (rows, bytes of a row), read where it is: it may be mapped from a file
                 that is larger than memory, such as ``np.load("rows.npy", mmap_mode="r")``.
             columns: how many values a row has.
-            dtype: "int8", "int4" or "int2".
+            dtype: "int8", "int4" or "int2"; or "float8_e4m3fn", whose rows have no bias.
             scale_dtype: of scales and biases, "float32" or "float16"; None: as PyTorch has it.
             mode, padding_idx, include_last_offset, prefetch: as of the class.
 
@@ -116,11 +108,9 @@ class EmbeddingBag:
         array([[-1.,  0.,  1.]], dtype=float32)
         """
         name = "EmbeddingBag.from_fused"
-        require_choice(dtype, f"{name}: dtype", *INTEGERS)
+        require_choice(dtype, f"{name}: dtype", *FUSED)
         number = require_integer(columns, f"{name}: columns", 1, MOST_COLUMNS)
-        scales = torch_scale(dtype)
-        if scale_dtype is not None:
-            scales = require_dtype_name(scale_dtype, f"{name}: scale_dtype", "float32", "float16")
+        scales = scale_of(dtype, scale_dtype, name)
         bag = EmbeddingBag.__new__(EmbeddingBag)
         rows = fused_rows(fused, number, dtype, scales, name)
         bag._set(rows, mode, padding_idx, include_last_offset, prefetch)
@@ -171,6 +161,15 @@ class EmbeddingBag:
     def nbytes(self) -> int:
         """Bytes of all rows."""
         return self._rows.data.nbytes
+
+    def fused(self) -> npt.NDArray[np.uint8]:
+        """Return uint8 (rows, bytes of a row), not to be written to: the rows as memory has them.
+
+        `from_fused` reads those that have scales.
+        """
+        view = self._rows.data.view()
+        view.flags.writeable = False
+        return view
 
     def __call__(
         self,

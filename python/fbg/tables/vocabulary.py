@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.matmul.weights import QUANTIZED
+from fbg.quantization.rowwise import FORMATS
 
 Table = npt.NDArray[Any]
 BESIDE = 8  # bytes of a scale and a bias
@@ -30,5 +31,5 @@ def converted(table: Floats, dtype: str, num_threads: int) -> Table:
     """Return the table of a model of a dtype: rows of 8 bits for integers. One with numbers that
     are not finite, or too large for a scale, stays float32.
     """
-    made = _fbg.quantize_rows(table, 8, False, num_threads) if dtype in QUANTIZED else 0
+    made = _fbg.quantize_rows(table, FORMATS[8], False, num_threads) if dtype in QUANTIZED else 0
     return table if isinstance(made, int) else made

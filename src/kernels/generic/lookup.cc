@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/float16.h"
+#include "core/float8.h"
 
 namespace fbg::kernels {
 namespace {
@@ -31,13 +31,14 @@ void widen(const std::byte* values, int n, float* x) {
   for (int j = 0; j < n; ++j) x[j] = to_float(load<T>(values + j * sizeof(T)));
 }
 
-// Values of a chunk as float: integers as they are stored. A chunk begins with a whole byte.
+// Values of a chunk as float: without their scale. A chunk begins with a whole byte.
 void read_values(const LookupKey& key, const std::byte* row, int first, int n, float* x) {
   const int bits = row_bits(key.format);
   const std::byte* values = row + std::int64_t{first} * bits / 8;
   if (key.format == RowFormat::float32) return widen<float>(values, n, x);
   if (key.format == RowFormat::float16) return widen<float16>(values, n, x);
   if (key.format == RowFormat::bfloat16) return widen<bfloat16>(values, n, x);
+  if (key.format == RowFormat::float8_e4m3fn) return widen<float8_e4m3fn>(values, n, x);
   const int mask = (1 << bits) - 1;
   for (int j = 0; j < n; ++j)
     x[j] = static_cast<float>(std::to_integer<int>(values[j * bits / 8]) >> (j * bits % 8) & mask);
@@ -60,6 +61,12 @@ void add_row(const LookupKey& key, const std::byte* row, float weight, int first
       for (int j = 0; j < n; ++j) x[j] = std::fma(x[j], scale, bias);
     else
       for (int j = 0; j < n; ++j) sums[j] = std::fma(x[j], scale, sums[j] + bias);
+  } else if (key.format == RowFormat::float8_e4m3fn) {
+    const float scale = read_scale(key, row, 0) * weight;
+    if (key.mode == BagMode::max)
+      for (int j = 0; j < n; ++j) x[j] *= scale;
+    else
+      for (int j = 0; j < n; ++j) sums[j] = std::fma(x[j], scale, sums[j]);
   } else if (key.weighted) {
     for (int j = 0; j < n; ++j) sums[j] = std::fma(x[j], weight, sums[j]);
   } else if (key.mode != BagMode::max) {

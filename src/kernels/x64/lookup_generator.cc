@@ -33,8 +33,10 @@ class LookupGenerator : public SimdAssembler {
       : SimdAssembler(isa_features(key.isa) & feature::avx512 ? 16 : 8),
         key_(key),
         bits_(row_bits(key.format)),
-        quantized_(is_integer(key.format)),
-        nibbles_(quantized_ && bits_ < 8),
+        scaled_(row_parameters(key.format) > 0),
+        biased_(is_integer(key.format)),
+        float8_(key.format == RowFormat::float8_e4m3fn),
+        nibbles_(bits_ < 8),
         is_max_(key.mode == BagMode::max),
         tail_(key.columns % lanes()) {
     const int vectors = (key.columns + lanes() - 1) / lanes();
@@ -97,11 +99,14 @@ class LookupGenerator : public SimdAssembler {
   // Vectors besides the sums, which are the first ones.
   Vec value() const { return vec(num_vectors() - 1); }
   Vec scale() const { return vec(num_vectors() - 2); }  // or the weight, in rows of floats
-  Vec bias() const { return vec(num_vectors() - 3); }   // or the mask, in rows of floats
+  Vec bias() const { return vec(num_vectors() - 3); }   // or the mask, in rows of floats; scratch
   Vec shifts() const { return vec(num_vectors() - 4); }
+  Vec one() const { return vec(num_vectors() - 4); }    // added to a code of float8
   Vec field() const { return vec(num_vectors() - 5); }  // a mask of the bits of a value
   Vec order() const { return vec(num_vectors() - 6); }
-  int most_sums() const { return num_vectors() - (nibbles_ ? (is_zmm() ? 6 : 5) : 3); }
+  int most_sums() const {
+    return num_vectors() - (nibbles_ ? (is_zmm() ? 6 : 5) : float8_ ? 4 : 3);
+  }
 
   int block_values() const { return block_ * lanes(); }
   int index_bytes() const { return key_.index == IndexType::int64 ? 8 : 4; }
@@ -130,12 +135,13 @@ class LookupGenerator : public SimdAssembler {
     mov(rax, arg(offsetof(LookupArgs, bags)));
     mov(bags(), rax);
     if (key_.weighted) mov(weights_, arg(offsetof(LookupArgs, weights)));
-    if (quantized_) lea(ends_, ptr[rows_ + static_cast<int>(key_.layout().value_bytes())]);
+    if (scaled_) lea(ends_, ptr[rows_ + static_cast<int>(key_.layout().value_bytes())]);
     if (nibbles_) {
       vmovups(shifts(), ptr[rip + shift_table_]);
       load_constant(field(), (1u << bits_) - 1);
       if (is_zmm() && bits_ == 4) vmovups(order(), ptr[rip + order_table_]);
     }
+    if (float8_) load_constant(one(), 0x00800080u);
     if (tail_ && is_zmm()) {
       mov(eax, (1 << tail_) - 1);
       kmovw(k1, eax);
@@ -196,20 +202,17 @@ class LookupGenerator : public SimdAssembler {
     // A row that does not begin with a line may end in another one.
     if (bytes - 1 - (offset - kLineBytes) >= kLineBytes / 2)
       prefetcht0(ptr[rows_ + ahead_ + bytes - 1]);
-    if (!is_last && quantized_) prefetcht0(ptr[ends_ + ahead_]);
+    if (!is_last && scaled_) prefetcht0(ptr[ends_ + ahead_]);
   }
 
   void load_parameters() {
-    if (quantized_) {
-      load_scale(scale(), 0);
-      load_scale(bias(), key_.layout().scale_bytes());
-    }
+    if (scaled_) load_scale(scale(), 0);
+    if (biased_) load_scale(bias(), key_.layout().scale_bytes());
     if (!key_.weighted) return;
-    const Vec weight = quantized_ ? value() : scale();
+    const Vec weight = scaled_ ? value() : scale();
     vbroadcastss(weight, ptr[weights_ + at_ * 4]);
-    if (!quantized_) return;
-    vmulps(scale(), scale(), weight);
-    vmulps(bias(), bias(), weight);
+    if (scaled_) vmulps(scale(), scale(), weight);
+    if (biased_) vmulps(bias(), bias(), weight);
   }
 
   void load_scale(const Vec& to, int offset) {
@@ -230,14 +233,12 @@ class LookupGenerator : public SimdAssembler {
     if (key_.format == RowFormat::float32 && !tail && !is_max_)
       return key_.weighted ? vfmadd231ps(sum, scale(), from) : vaddps(sum, sum, from);
     load_values(x, from, tail);
-    if (quantized_) {
-      vcvtdq2ps(x, x);
-      if (!is_max_) {
-        vaddps(sum, sum, bias());
-        return vfmadd231ps(sum, x, scale());
-      }
-      vfmadd213ps(x, scale(), bias());
+    if (biased_) vcvtdq2ps(x, x);
+    if (scaled_ && !is_max_) {
+      if (biased_) vaddps(sum, sum, bias());
+      return vfmadd231ps(sum, x, scale());
     }
+    if (scaled_) biased_ ? vfmadd213ps(x, scale(), bias()) : vmulps(x, x, scale());
     if (is_max_)
       vmaxps(sum, x, sum);  // the second source if either is a NaN
     else if (key_.weighted)
@@ -272,7 +273,31 @@ class LookupGenerator : public SimdAssembler {
       case RowFormat::int4:
       case RowFormat::int2:
         return load_nibbles(x, from, tail);
+      case RowFormat::float8_e4m3fn:
+        return load_float8(x, from, tail);
     }
+  }
+
+  // By way of float16, as core/float8.h has it.
+  void load_float8(const Vec& x, const Address& from, int tail) {
+    const Xmm wide = half_of(x), next = half_of(bias());
+    if (!tail || is_zmm()) {
+      vpmovsxbw(tail ? Xmm(wide | k1 | T_z) : wide, from);
+    } else {
+      load_bytes(x, from, tail);
+      vpmovsxbw(wide, wide);
+    }
+    vpsllw(wide, wide, 7);
+    vpaddw(next, wide, half_of(one()));
+    if (is_zmm()) {
+      constexpr int kExclusiveOrOfAnd = 0x78;
+      vpternlogd(wide, next, constant(0x40004000u), kExclusiveOrOfAnd);
+    } else {
+      vpand(next, next, constant(0x40004000u));
+      vpxor(wide, wide, next);
+    }
+    widen_halves(x);
+    vmulps(x, x, constant(256.0f));
   }
 
   // Every lane has the bytes of its value and shifts them.
@@ -359,7 +384,7 @@ class LookupGenerator : public SimdAssembler {
 
   const LookupKey key_;
   const int bits_;
-  const bool quantized_, nibbles_, is_max_;
+  const bool scaled_, biased_, float8_, nibbles_, is_max_;
   const int tail_;                  // values in the last vector; 0: all
   int block_, full_blocks_, last_;  // vectors of a block, blocks before the last, its vectors
   Label shift_table_, order_table_, lane_table_;
