@@ -1,4 +1,5 @@
-"""Write tests/data/embedding_rows.npz: rows and sums of PyTorch's quantized embedding bags.
+"""Write tests/data/embedding_rows.npz: rows and sums of PyTorch's quantized embedding bags, and
+tests/data/pruned_embedding_rows.npz: sums of the same rows, of which a mapping prunes some.
 
 python scripts/make_embedding_rows.py                       (needs torch; 2.13.0 made the file)
 """
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-DATA = Path(__file__).parents[1] / "tests" / "data" / "embedding_rows.npz"
+DATA = Path(__file__).parents[1] / "tests" / "data"
 NAMES = {"int8": "byte", "int4": "4bit", "int2": "2bit"}
 
 
@@ -30,7 +31,16 @@ def main() -> None:
         for key, factors in (("sums", None), ("weighted", weights)):
             result = look_up(rows, indices, offsets, False, 0, False, factors, None, False)
             arrays[f"{dtype}_{key}"] = result
-    np.savez_compressed(DATA, **{name: array.numpy() for name, array in arrays.items()})
+    mapping = torch.randperm(40, generator=random).int()
+    mapping[mapping % 3 == 0] = -1
+    pruned = {"mapping": mapping}
+    for dtype, name in NAMES.items():
+        look_up = getattr(torch.ops.quantized, f"embedding_bag_{name}_rowwise_offsets")
+        for key, factors in (("sums", None), ("weighted", weights)):
+            given = (False, 0, True, factors, mapping, False)
+            pruned[f"{dtype}_{key}"] = look_up(arrays[f"{dtype}_rows"], indices, offsets, *given)
+    for file, kept in (("embedding_rows", arrays), ("pruned_embedding_rows", pruned)):
+        np.savez_compressed(DATA / file, **{key: value.numpy() for key, value in kept.items()})
 
 
 if __name__ == "__main__":

@@ -34,6 +34,13 @@ class NotRegularError(OSError):
         return f"{self.filename}: {self.strerror}"
 
 
+def path_text(path: object, where: str) -> str:
+    """Return the text of a path; raises TypeError for anything else."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{where}: path must be a str or PathLike, got {type(path).__name__}")
+    return os.fsdecode(path)
+
+
 def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     """Open a regular file for reading; symbolic links are followed.
 

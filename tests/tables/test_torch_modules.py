@@ -35,7 +35,12 @@ class Tensor:
 
 
 def module(**fields: Any) -> SimpleNamespace:
-    settings = {"embedding_dim": 6, "mode": "mean", "include_last_offset": False}
+    settings = {
+        "embedding_dim": 6,
+        "num_embeddings": 9,
+        "mode": "mean",
+        "include_last_offset": False,
+    }
     plain = {"weight": Tensor(TABLE), "max_norm": None, "padding_idx": None}
     return SimpleNamespace(**{**settings, **plain, **fields})
 
@@ -73,8 +78,18 @@ def test_quantized_modules_keep_their_integers(dtype: str, bits: int) -> None:
     assert bag(INDICES).tobytes() == look_up(held, INDICES.tolist()).tobytes()
 
 
+def test_an_embedding_looks_up_its_padding_too() -> None:
+    embedding = module(padding_idx=8)
+    del embedding.mode, embedding.include_last_offset
+    bag = fbg.EmbeddingBag.from_torch(embedding)
+    assert (bag.mode, bag.padding_idx) == ("sum", None)
+    assert bag(INDICES.reshape(-1, 1)).tobytes() == TABLE[INDICES.reshape(-1)].tobytes()
+
+
 def test_what_is_refused() -> None:
-    with pytest.raises(TypeError, match="from_torch: module must be an EmbeddingBag, got ndarray"):
+    with pytest.raises(
+        TypeError, match="from_torch: module must be an EmbeddingBag or an Embedding, got"
+    ):
         fbg.EmbeddingBag.from_torch(TABLE)
     with pytest.raises(ValueError, match=r"from_torch: module must have no max_norm, got 1\.0"):
         fbg.EmbeddingBag.from_torch(module(max_norm=1.0))

@@ -71,12 +71,14 @@ class StoredTensor:
 
     def view(self) -> npt.NDArray[Any]:
         """Return the tensor as a read-only view of the file; perhaps unaligned."""
-        # Imported here, so that kernels need only NumPy; it teaches NumPy bfloat16.
-        import ml_dtypes  # noqa: F401
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            # Imported here, so that kernels need only NumPy; it teaches NumPy bfloat16.
+            import ml_dtypes  # noqa: F401
 
-        return np.ndarray(
-            self.shape, np.dtype(self.dtype), self.file.bytes, self.begin, self.strides
-        )
+            dtype = np.dtype(self.dtype)
+        return np.ndarray(self.shape, dtype, self.file.bytes, self.begin, self.strides)
 
     def rows(self, first: int, count: int) -> StoredTensor:
         """Return `count` rows of a tensor of two dimensions."""

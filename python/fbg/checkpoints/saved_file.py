@@ -10,7 +10,8 @@ A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with
 checksum of its own; it begins at a multiple of 64 bytes. Arrays follow all blocks, those with the
 largest elements first, so that all are aligned; their checksums are in the metadata. Arrays of
 encoders are float32, or vocabularies of 8 bits (tables/vocabulary.py). The format "fbg.Net" is for
-networks from ONNX files, whose arrays have any of the types below (fbg/importers/saved_net.py).
+networks from ONNX files, whose arrays have any of the types below (fbg/importers/saved_net.py), and
+"fbg.EmbeddingBag" for a table in a file of its own (fbg/tables/saved_table.py).
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from fbg.matmul.packed_file import read_header
 from fbg.matmul.weights import PackedWeight
 from fbg.tables.vocabulary import BESIDE, Table
 
-FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
+FORMAT, NET_FORMAT, TABLE_FORMAT = "fbg.Model", "fbg.Net", "fbg.EmbeddingBag"
 # Version 1 had no heads, 2 had another name for a norm of BERT's layers (networks/source.py), and
 # 3 had vocabularies in float32 only.
-VERSIONS = {FORMAT: 4, NET_FORMAT: 2}
+VERSIONS = {FORMAT: 4, NET_FORMAT: 2, TABLE_FORMAT: 1}
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # BERT-base has 30 kB
 PIECE = 1 << 20  # bytes that are checked at a time
@@ -52,6 +53,20 @@ def write(
     format: str = FORMAT,
 ) -> None:
     """Write packed weights and arrays under their names, with `metadata` about them."""
+    with path.open("xb") as file:
+        write_to(file, path, tensors, metadata, format)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_to(
+    file: BinaryIO,
+    path: Path,
+    tensors: Mapping[str, PackedWeight | Array],
+    metadata: Mapping[str, str],
+    format: str,
+) -> None:
+    """Write them to an open file; path: its name in errors."""
     blocks = {n: t.block for n, t in tensors.items() if not isinstance(t, np.ndarray)}
     arrays = {
         name: np.ascontiguousarray(tensor).reshape(tensor.shape)
@@ -77,13 +92,10 @@ def write(
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     if len(text) > MAX_HEADER:
         raise ValueError(f"{path}: {len(stored)} tensors have names that are too long to be saved")
-    with path.open("xb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for array in stored.values():
-            if array.size > 0:
-                file.write(array.reshape(-1).view(np.uint8).data)
-        file.flush()
-        os.fsync(file.fileno())
+    file.write(len(text).to_bytes(8, "little") + text)
+    for array in stored.values():
+        if array.size > 0:
+            file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def _checksum(array: npt.NDArray[Any]) -> int:
@@ -231,7 +243,8 @@ def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Entry], dict[
     header, first, total = read_header(file, MAX_HEADER)
     metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
     if not isinstance(metadata, dict) or metadata.get("format") != format:
-        raise ValueError("not a model that fbg saved")
+        what = "table" if format == TABLE_FORMAT else "model"
+        raise ValueError(f"not a {what} that fbg saved")
     if not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError("damaged: its metadata is not all text")
     version = metadata.get("version", "")

@@ -25,6 +25,7 @@ from fbg.arrays import (
     require_scales,
 )
 from fbg.errors import named_arguments
+from fbg.files import path_text
 from fbg.matmul import packed_file
 from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
@@ -327,7 +328,7 @@ class PackedB:
         ...     PackedB.load(f"{directory}/w.safetensors")
         PackedB(K=3, N=3, int8, accum=int32, scale per column)
         """
-        packed_file.write(_path_text(path, "PackedB.save"), self._native, overwrite)
+        packed_file.write(path_text(path, "PackedB.save"), self._native, overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:
@@ -343,7 +344,7 @@ class PackedB:
 
         `save` has an example.
         """
-        return cls._of(packed_file.read(_path_text(path, "PackedB.load"), verify))
+        return cls._of(packed_file.read(path_text(path, "PackedB.load"), verify))
 
     @classmethod
     def _of(cls, native: PackedWeight) -> PackedB:
@@ -398,12 +399,6 @@ def require_float16(w: Array, name: str, accum: str | None = None) -> None:
     if infinite.any():
         got = first_of(w, infinite)
         raise ValueError(f"{name} must be within ±65504 for dtype='float16', got {got}")
-
-
-def _path_text(path: object, where: str) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"{where}: path must be a str or PathLike, got {type(path).__name__}")
-    return os.fsdecode(path)
 
 
 def _given_quant(

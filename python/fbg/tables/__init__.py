@@ -1,4 +1,5 @@
 """Embedding tables: rows as memory holds them, and look-ups in one or several tables.
 
-Reading order: ``rows``, ``arguments``, ``embedding_bag``, ``embedding_tables``, ``torch_modules``.
+Reading order: ``rows``, ``arguments``, ``pruning``, ``embedding_bag``, ``embedding_tables``,
+``saved_table``, ``torch_modules``.
 """

@@ -13,12 +13,16 @@ INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 class BagArguments(NamedTuple):
-    """The arguments of one table, contiguous, offsets being of the dtype of the indices."""
+    """The arguments of one table, contiguous, offsets being of the dtype of the indices.
+
+    counts: by which the sum of each bag is divided, where the look-up does not count itself.
+    """
 
     indices: Array
     offsets: Array | None
     weights: Floats | None
     bags: int
+    counts: Array | None = None
 
 
 def check_bags(
@@ -38,10 +42,10 @@ def check_bags(
     """
     where = f"{name}: indices{at}"
     array = as_array(indices, where)
-    _require_index_dtype(array, where)
+    require_index_dtype(array, where)
     if array.ndim not in (1, 2):
         raise ValueError(f"{where} must be 1-D or 2-D (bags, length), got shape {array.shape}")
-    flat = _contiguous(array)
+    flat = contiguous(array)
     begins, bags = None, len(flat)
     for what, given in (("offsets", offsets), ("lengths", lengths)):
         if given is not None and flat.ndim == 2:
@@ -65,22 +69,22 @@ def check_bags(
     return BagArguments(flat, begins, factors, bags)
 
 
-def _contiguous(array: Array) -> Array:
+def contiguous(array: Array) -> Array:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
-def _require_index_dtype(array: Array, name: str) -> None:
+def require_index_dtype(array: Array, name: str) -> None:
     if array.dtype not in INDEX_DTYPES:
         raise TypeError(f"{name} must be int32 or int64, got {array.dtype}")
 
 
 def _offsets(indices: Array, offsets: object, name: str) -> Array:
     array = as_array(offsets, name)
-    _require_index_dtype(array, name)
+    require_index_dtype(array, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
     if array.dtype == indices.dtype:
-        return _contiguous(array)
+        return contiguous(array)
     converted = np.ascontiguousarray(array, indices.dtype)
     wrong = np.flatnonzero(converted != array)
     if wrong.size:
@@ -91,7 +95,7 @@ def _offsets(indices: Array, offsets: object, name: str) -> Array:
 def _summed(indices: Array, lengths: object, name: str) -> Array:
     """Return where each bag begins, and the end of the last one."""
     array, most = as_array(lengths, name), len(indices)
-    _require_index_dtype(array, name)
+    require_index_dtype(array, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got shape {array.shape}")
     wrong = (array < 0) | (array > most)
@@ -124,7 +128,7 @@ def _weights(name: str, weights: object, indices: Array, mode: str) -> Floats | 
         raise ValueError(
             f"{name} must have the shape of indices, {indices.shape}, got {array.shape}"
         )
-    return _contiguous(array)
+    return contiguous(array)
 
 
 def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> Floats:
@@ -144,6 +148,12 @@ def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> F
         if given is not None and np.may_share_memory(out, given):
             raise ValueError(f"{name}: out must not overlap the table or another argument")
     return out
+
+
+def divide(result: Floats, part: BagArguments) -> None:
+    """Divide sums by the counts of their bags, if there are any."""
+    if part.counts is not None:
+        result /= np.maximum(part.counts, 1).astype(np.float32)[:, None]
 
 
 def threads(num_threads: int | None, name: str) -> int:

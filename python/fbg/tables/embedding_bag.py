@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import Floats, require_choice, require_flag, require_integer
-from fbg.errors import named_arguments
+from fbg.arrays import Array, Floats, require_choice, require_flag, require_integer
+from fbg.errors import ModelError, named_arguments
+from fbg.files import path_text
 from fbg.quantization.rowwise import MOST_COLUMNS
-from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
+from fbg.tables.arguments import BagArguments, check_bags, check_out, divide, refuse, threads
+from fbg.tables.pruning import check_mapping, remapped
 from fbg.tables.rows import DTYPES, FUSED, Rows, fused_rows, make_rows, scale_of
 
 MODES = ("sum", "mean", "max")
@@ -35,9 +39,12 @@ class EmbeddingBag:
         prefetch: how many rows ahead are fetched into the cache; 0: none. Changes no result.
         scale_dtype: of the scales (and biases) of rows that are quantized: "float32" or "float16";
             None: as PyTorch has it, float16 for int4 and int2, float32 for 8 bits.
+        remap: of a pruned table, int32 or int64 with the row of each index, -1 for one that was
+            pruned, as FBGEMM's compressed_indices_mapping; it is read where it is. A pruned row
+            adds nothing, and a mean counts it. `padding_idx` is an index, not a row.
 
     Raises TypeError for other dtypes, ValueError for shapes and values: a table without columns,
-    and rows to quantize that are not finite or too large for the scale.
+    rows to quantize that are not finite or too large for the scale, a mapping to other rows.
 
     >>> table = np.array([[0, 1, 2], [10, 11, 12], [20, 21, 22]], np.float32)
     >>> bag = EmbeddingBag(table, mode="sum")
@@ -57,17 +64,27 @@ class EmbeddingBag:
         include_last_offset: bool = False,
         prefetch: int = 16,
         scale_dtype: Any = None,
+        remap: object = None,
     ) -> None:
         if dtype is not None:
             require_choice(dtype, "EmbeddingBag: dtype", *DTYPES)
         rows = make_rows(table, dtype, scale_dtype, "EmbeddingBag")
-        self._set(rows, mode, padding_idx, include_last_offset, prefetch)
+        self._set(rows, mode, padding_idx, include_last_offset, prefetch, remap)
 
     def _set(
-        self, rows: Rows, mode: Mode, padding_idx: int | None, ends: bool, prefetch: int
+        self,
+        rows: Rows,
+        mode: Mode,
+        padding_idx: int | None,
+        ends: bool,
+        prefetch: int,
+        remap: object,
     ) -> None:
         require_choice(mode, "EmbeddingBag: mode", *MODES)
-        count = len(rows.data)
+        self._remap: Array | None = None
+        if remap is not None:
+            self._remap = check_mapping(remap, len(rows.data), "EmbeddingBag: remap")
+        count = len(rows.data if self._remap is None else self._remap)
         padding = -1
         if padding_idx is not None:
             padding = require_integer(padding_idx, "EmbeddingBag: padding_idx", -count, count - 1)
@@ -89,6 +106,8 @@ class EmbeddingBag:
         padding_idx: int | None = None,
         include_last_offset: bool = False,
         prefetch: int = 16,
+        remap: object = None,
+        verify: bool = True,
     ) -> EmbeddingBag:
         """Return the table that fused rows hold, as FBGEMM, PyTorch or ``fused`` wrote them.
 
@@ -98,7 +117,9 @@ class EmbeddingBag:
             columns: how many values a row has.
             dtype: "int8", "int4" or "int2"; or "float8_e4m3fn", whose rows have no bias.
             scale_dtype: of scales and biases, "float32" or "float16"; None: as PyTorch has it.
-            mode, padding_idx, include_last_offset, prefetch: as of the class.
+            mode, padding_idx, include_last_offset, prefetch, remap: as of the class.
+            verify: whether to look at all scales and biases, which reads the whole table. Without
+                it, sums with one that is not finite are NaN or infinite, and nothing else happens.
 
         Raises TypeError for other dtypes, ValueError for a shape that does not go with them or a
         scale or bias that is not finite.
@@ -112,16 +133,95 @@ class EmbeddingBag:
         number = require_integer(columns, f"{name}: columns", 1, MOST_COLUMNS)
         scales = scale_of(dtype, scale_dtype, name)
         bag = EmbeddingBag.__new__(EmbeddingBag)
-        rows = fused_rows(fused, number, dtype, scales, name)
-        bag._set(rows, mode, padding_idx, include_last_offset, prefetch)
+        verified = require_flag(verify, f"{name}: verify")
+        rows = fused_rows(fused, number, dtype, scales, verified, name)
+        bag._set(rows, mode, padding_idx, include_last_offset, prefetch, remap)
         return bag
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the table and its settings to a file that `load` maps.
+
+        overwrite: replace a file of that name, which may be in use.
+
+        The file is written completely or not at all. It is a safetensors file
+        (python/fbg/tables/saved_table.py). Raises TypeError if `path` is not a path,
+        FileExistsError if there is a file that may not be replaced, and OSError if it cannot be
+        written.
+
+        >>> import tempfile
+        >>> bag = EmbeddingBag(np.eye(3, dtype=np.float32), "int8", mode="mean")
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     bag.save(f"{directory}/t.safetensors")
+        ...     EmbeddingBag.load(f"{directory}/t.safetensors")
+        EmbeddingBag(3, 3, dtype='int8', mode='mean')
+        """
+        from fbg.tables.saved_table import write_table
+
+        rows, file = self._rows, Path(path_text(path, "EmbeddingBag.save"))
+        options = {
+            "columns": rows.columns,
+            "dtype": rows.dtype,
+            "scale_dtype": "float16" if rows.half else "float32",
+            "mode": self._mode,
+            "padding_idx": self.padding_idx,
+            "include_last_offset": self._ends,
+            "prefetch": self._prefetch,
+        }
+        kept = require_flag(overwrite, "EmbeddingBag.save: overwrite")
+        write_table(file, rows.data, self._remap, options, kept)
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        tensor: str | None = None,
+        *,
+        verify: bool = True,
+        **options: Any,
+    ) -> EmbeddingBag:
+        """Map a table, whose rows are read from the file as they are looked up.
+
+        Args:
+            path: a file that `save` wrote, or any safetensors file. While it is mapped, it may be
+                replaced or removed, but not truncated.
+            tensor: the name of a tensor in a file that `save` did not write: float32, float16,
+                bfloat16, or uint8 with fused rows.
+            verify: whether to compare the checksum, and to look at all scales and biases, which
+                reads the whole file: False for a table that is larger than memory. No memory
+                outside of the file is ever read.
+            options: for a tensor, as of the class, or as of `from_fused`, which needs `columns`.
+
+        Raises ``fbg.ModelError`` (a ValueError) that names a file that is missing, damaged or of
+        another kind; TypeError and ValueError for options, as the class does.
+
+        >>> EmbeddingBag.load("dlrm.safetensors", "emb_l.0.weight")  # doctest: +SKIP
+        EmbeddingBag(39884406, 128, dtype='float32', mode='sum')
+        """
+        from fbg.tables.saved_table import read_table, read_tensor
+
+        name, file = "EmbeddingBag.load", Path(path_text(path, "EmbeddingBag.load"))
+        verified = require_flag(verify, f"{name}: verify")
+        if tensor is not None:
+            table = read_tensor(file, tensor)
+            if table.dtype == np.uint8:
+                return EmbeddingBag.from_fused(table, verify=verified, **options)
+            return EmbeddingBag(table, **options)
+        if options:
+            raise TypeError(f"{name}: options go with a tensor, got {min(options)}")
+        table, saved = read_table(file, verified)
+        try:
+            if table.dtype == np.uint8:
+                return EmbeddingBag.from_fused(table, verify=verified, **saved)
+            return EmbeddingBag(table, **saved)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{file}: damaged: {error}") from None
 
     @staticmethod
     def from_torch(module: Any, dtype: str | None = None) -> EmbeddingBag:
-        """Return the table of a ``torch.nn.EmbeddingBag``, or of a quantized one.
+        """Return the table of a ``torch.nn.EmbeddingBag`` or ``Embedding``, or of a quantized one.
 
         Args:
-            module: an ``nn.EmbeddingBag`` or a ``torch.ao.nn.quantized.EmbeddingBag``.
+            module: an ``nn.EmbeddingBag`` or ``nn.Embedding``, or one of
+                ``torch.ao.nn.quantized``. Rows of an ``Embedding`` are bags of one index.
             dtype: as of the class; None: as the module has it.
 
         Raises TypeError for any other module, ValueError for one with ``max_norm``, or that is
@@ -134,8 +234,9 @@ class EmbeddingBag:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
-        return len(self._rows.data), self._rows.columns
+        """(rows, columns); the rows of a pruned table are those that indices may name."""
+        named = self._rows.data if self._remap is None else self._remap
+        return len(named), self._rows.columns
 
     @property
     def dtype(self) -> str:
@@ -159,7 +260,7 @@ class EmbeddingBag:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all rows."""
+        """Bytes of all rows that are held."""
         return self._rows.data.nbytes
 
     def fused(self) -> npt.NDArray[np.uint8]:
@@ -207,9 +308,7 @@ class EmbeddingBag:
                [0. , 0. , 1. ]], dtype=float32)
         """
         name = "EmbeddingBag"
-        part = check_bags(
-            name, indices, offsets, per_sample_weights, lengths, mode=self._mode, ends=self._ends
-        )
+        part = self._checked(name, indices, offsets, per_sample_weights, lengths)
         shape = (part.bags, self._rows.columns)
         given = out is not None
         if out is None:
@@ -220,14 +319,25 @@ class EmbeddingBag:
         bad = _fbg.look_up([self._part(part, result)], given, threads(num_threads, name))
         if bad is not None:
             refuse(bad, part, self.shape[0], f"{name}: {bad[1]}")
+        divide(result, part)
         return result
+
+    def _checked(self, name: str, *given: object, at: str = "") -> BagArguments:
+        """Return the arguments of a call for the rows that are held."""
+        part = check_bags(name, *given, mode=self._mode, ends=self._ends, at=at)
+        if self._remap is None:
+            return part
+        counts = self._mode == "mean"
+        return remapped(part, self._remap, self._padding, self._ends, counts, name, at)
 
     def _part(self, given: BagArguments, out: Floats) -> tuple[Any, ...]:
         """Return what the native look-up is told of this table."""
         rows, b = self._rows, given
+        mode = "sum" if b.counts is not None else self._mode
+        padding = self._padding if self._remap is None else -1
         return (
             *(rows.data, DTYPES.index(rows.dtype), rows.half, rows.columns),
-            *(MODES.index(self._mode), self._padding, self._prefetch),
+            *(MODES.index(mode), padding, self._prefetch),
             *(b.indices, b.offsets, b.weights, out, self._ends),
         )
 
@@ -236,8 +346,8 @@ class EmbeddingBag:
         return f"EmbeddingBag({rows}, {columns}, dtype={self.dtype!r}, mode={self._mode!r})"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._rows, self._mode, self._padding, self._ends, self._prefetch
+        return self._rows, self._mode, self._padding, self._ends, self._prefetch, self._remap
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        rows, mode, padding, ends, prefetch = state
-        self._set(rows, mode, None if padding < 0 else padding, ends, prefetch)
+        rows, mode, padding, ends, prefetch, remap = state
+        self._set(rows, mode, None if padding < 0 else padding, ends, prefetch, remap)

@@ -10,7 +10,7 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.errors import named_arguments
-from fbg.tables.arguments import BagArguments, check_bags, check_out, refuse, threads
+from fbg.tables.arguments import BagArguments, check_out, divide, refuse, threads
 from fbg.tables.embedding_bag import EmbeddingBag
 
 
@@ -84,7 +84,7 @@ class EmbeddingTables:
             )
         ]
         parts = [
-            check_bags(name, *one, mode=bag.mode, ends=bag.include_last_offset, at=f"[{t}]")
+            bag._checked(name, *one, at=f"[{t}]")
             for t, (bag, *one) in enumerate(zip(self._bags, *given, strict=True))
         ]
         numbers = {part.bags for part in parts}
@@ -100,6 +100,8 @@ class EmbeddingTables:
         if bad is not None:
             table = bad[0]
             refuse(bad, parts[table], self._bags[table].shape[0], f"{name}: {bad[1]}[{table}]")
+        for own, part in zip(outs, parts, strict=True):
+            divide(own, part)
         return result
 
     def _result(self, out: Floats | None, parts: list[BagArguments]) -> Floats:

@@ -21,6 +21,7 @@ FLOAT8 = "float8_e4m3fn"
 FUSED = (*INTEGERS, FLOAT8)
 DTYPES = (*FLOATS, *FUSED)  # in the order of RowFormat of C++
 BITS = {"int8": 8, "int4": 4, "int2": 2, FLOAT8: 8}
+PIECE = 1 << 20  # rows that are checked at a time, since a table may be larger than memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +92,13 @@ def _convert(array: Array, dtype: str, name: str) -> Array:
     return converted
 
 
-def fused_rows(fused: object, columns: int, dtype: str, scale_dtype: str, name: str) -> Rows:
-    """Return fused rows in place; such an array may be mapped from a file."""
+def fused_rows(
+    fused: object, columns: int, dtype: str, scale_dtype: str, verify: bool, name: str
+) -> Rows:
+    """Return fused rows in place; such an array may be mapped from a file.
+
+    verify: whether all scales and biases must be finite.
+    """
     array = as_array(fused, f"{name}: fused", refers=True)
     require_dtype(array, f"{name}: fused", "uint8")
     values, size = -(-columns * BITS[dtype] // 8), np.dtype(scale_dtype).itemsize
@@ -105,8 +111,15 @@ def fused_rows(fused: object, columns: int, dtype: str, scale_dtype: str, name: 
         )
     data: npt.NDArray[Any] = array if arrays.has_dense_rows(array) else array.copy()
     little = np.dtype(scale_dtype).newbyteorder("<")
-    ends = np.ascontiguousarray(data[:, values:]).view(little)
-    arrays.require_finite(ends, f"{name}: scale and bias of each row")
+    for first in range(0, len(data) if verify else 0, PIECE):
+        ends = np.ascontiguousarray(data[first : first + PIECE, values:]).view(little)
+        wrong = np.argwhere(~np.isfinite(ends))
+        if wrong.size:
+            row, part = map(int, wrong[0])
+            raise ValueError(
+                f"{name}: scale and bias of each row must be finite, "
+                f"got {ends[row, part]} at ({first + row}, {part})"
+            )
     return Rows(data, dtype, size == 2, columns)
 
 

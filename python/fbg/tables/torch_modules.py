@@ -1,4 +1,4 @@
-"""Embedding bags of PyTorch: what the modules hold, without importing torch."""
+"""Embeddings and embedding bags of PyTorch: what the modules hold, without importing torch."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ BITS = {"torch.quint8": 8, "torch.quint4x2": 4}
 
 def read_module(module: Any, name: str) -> tuple[Array | RowwiseMatrix, dict[str, Any]]:
     """Return the table of a module and the options of an `EmbeddingBag`."""
-    if not all(hasattr(module, field) for field in ("embedding_dim", "include_last_offset")):
-        raise TypeError(f"{name}: module must be an EmbeddingBag, got {type(module).__name__}")
-    options = {"mode": module.mode, "include_last_offset": bool(module.include_last_offset)}
+    if not all(hasattr(module, field) for field in ("embedding_dim", "num_embeddings")):
+        got = type(module).__name__
+        raise TypeError(f"{name}: module must be an EmbeddingBag or an Embedding, got {got}")
+    options: dict[str, Any] = {}
+    sums = hasattr(module, "include_last_offset")  # an Embedding has neither that nor a mode
+    if sums:
+        options = {"mode": module.mode, "include_last_offset": bool(module.include_last_offset)}
     if hasattr(module, "_packed_params"):
         if getattr(module, "pruned_weights", False):
             raise ValueError(f"{name}: module must not be pruned")
         return _quantized(module.weight(), module.embedding_dim), options
     if module.max_norm is not None:
         raise ValueError(f"{name}: module must have no max_norm, got {module.max_norm}")
-    if module.padding_idx is not None:
+    if sums and module.padding_idx is not None:  # which an Embedding looks up as any other row
         options["padding_idx"] = int(module.padding_idx)
     return _floats(module.weight), options
 
