@@ -102,6 +102,11 @@ def bfloat16() -> np.dtype[Any]:
     return dtype
 
 
+def named_dtype(name: str) -> np.dtype[Any]:
+    """Return the dtype of that name, also bfloat16."""
+    return bfloat16() if name == "bfloat16" else np.dtype(name)
+
+
 def int4() -> np.dtype[Any]:
     """Return ``ml_dtypes.int4``, whose arrays take a byte for each value."""
     import ml_dtypes

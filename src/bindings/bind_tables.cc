@@ -50,7 +50,7 @@ struct LookUp {
   EmbeddingBag bag;
   EmbeddingRows rows;
   Bags bags;
-  float* out;
+  void* out;
   std::int64_t out_stride;
   std::int64_t bytes;  // that it reads and writes
 };
@@ -75,9 +75,14 @@ LookUp prepare(const py::tuple& part) {
   const auto bytes = matrix<std::uint8_t>(rows, "look_up: rows");
   require(bytes.col_stride == 1 && bytes.cols == layout.row_bytes(),
           "look_up: rows must have the bytes of their layout");
-  require(has_dtype<float>(out) && out.ndim() == 2 && out.shape(1) == layout.columns &&
-              stride_of(out, 1, 4) == 4 && is_aligned(out) && out.writeable(),
-          "look_up: out must be float32 (bags, columns) with contiguous rows");
+  const ValueType output = has_dtype<float>(out)     ? ValueType::float32
+                           : has_dtype<float16>(out) ? ValueType::float16
+                                                     : ValueType::bfloat16;
+  const std::int64_t size = value_size(output);
+  require((output != ValueType::bfloat16 || has_dtype<bfloat16>(out)) && out.ndim() == 2 &&
+              out.shape(1) == layout.columns && stride_of(out, 1, size) == size &&
+              is_aligned(out) && out.writeable(),
+          "look_up: out must be floats (bags, columns) with contiguous rows");
   const std::int64_t mode = number(part, kMode);
   require(mode >= 0 && mode <= static_cast<int>(BagMode::max), "look_up: no such mode");
   const bool wide = has_dtype<std::int64_t>(indices);
@@ -97,13 +102,14 @@ LookUp prepare(const py::tuple& part) {
                                       .index = wide ? IndexType::int64 : IndexType::int32,
                                       .weighted = b.weights != nullptr,
                                       .padding_index = number(part, kPadding),
-                                      .prefetch = static_cast<int>(number(part, kPrefetch))};
-  const std::int64_t row_of_out = std::int64_t{layout.columns} * 4;
+                                      .prefetch = static_cast<int>(number(part, kPrefetch)),
+                                      .output = output};
+  const std::int64_t row_of_out = layout.columns * size;
   return {EmbeddingBag(layout, options),
           {reinterpret_cast<const std::byte*>(bytes.data), bytes.rows, bytes.row_stride},
           b,
-          static_cast<float*>(out.mutable_data()),
-          stride_of(out, 0, row_of_out) / 4,
+          out.mutable_data(),
+          stride_of(out, 0, row_of_out) / size,
           b.num_indices * layout.row_bytes() + b.num_bags * row_of_out};
 }
 

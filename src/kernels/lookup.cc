@@ -24,7 +24,8 @@ std::string lookup_name(const LookupKey& key) {
                          columns.c_str(),
                          key.weighted ? "weighted" : "",
                          key.index == IndexType::int64 ? "int64" : "int32",
-                         ahead.c_str()};
+                         ahead.c_str(),
+                         key.output == ValueType::float32 ? "" : value_type_name(key.output)};
   std::string name = "lookup";
   for (const char* part : parts)
     if (*part) (name += '_') += part;

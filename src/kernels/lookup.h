@@ -3,12 +3,14 @@
 // cut into blocks whose sums stay in registers while the rows of a bag pass by.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "fbg/core/isa.h"
 #include "fbg/kernels/embedding_rows.h"
+#include "fbg/kernels/stage.h"
 
 namespace fbg::kernels {
 
@@ -21,6 +23,8 @@ struct LookupKey {
   bool weighted;
   Isa isa;
   std::uint16_t prefetch;  // indices ahead; 0: none
+  ValueType output;        // float32, float16 or bfloat16
+  std::uint8_t reserved[3] = {};
   friend bool operator==(const LookupKey&, const LookupKey&) = default;
 
   RowLayout layout() const { return {format, scale, columns}; }
@@ -29,12 +33,12 @@ struct LookupKey {
 struct LookupArgs {
   const std::byte* rows;
   std::int64_t stride, num_rows;
-  std::int64_t padding;  // an index that is left out
-  const void* indices;   // position 0
-  std::int64_t last;     // the position of the last index, which prefetches do not pass
-  const void* offsets;   // of the first bag; one more than there are bags
-  const float* weights;  // position 0
-  float* out;
+  std::int64_t padding;     // an index that is left out
+  const void* indices;      // position 0
+  std::int64_t last;        // the position of the last index, which prefetches do not pass
+  const void* offsets;      // of the first bag; one more than there are bags
+  const float* weights;     // position 0
+  std::byte* out;           // of the type of the key
   std::int64_t out_stride;  // bytes
   std::int64_t bags;        // at least 1
 };

@@ -52,6 +52,9 @@ EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
           "EmbeddingBag: a maximum has no weights");
   require(options.prefetch >= 0 && options.prefetch <= kMostPrefetch,
           "EmbeddingBag: prefetch must be within [0, 32768]");
+  require(options.output == ValueType::float32 || options.output == ValueType::float16 ||
+              options.output == ValueType::bfloat16,
+          "EmbeddingBag: output must be float32, float16 or bfloat16");
   const kernels::LookupKey key{layout.columns,
                                layout.format,
                                row_parameters(layout.format) ? layout.scale : RowScale::float32,
@@ -59,7 +62,8 @@ EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
                                options.index,
                                options.weighted,
                                kernels::lookup_isa(options.features),
-                               static_cast<std::uint16_t>(options.prefetch)};
+                               static_cast<std::uint16_t>(options.prefetch),
+                               options.output};
   const bool portable = key.isa == Isa::generic;
   kernel_ = std::make_shared<const Kernel>(
       Kernel{key, options.padding_index, portable ? nullptr : kernels::find_lookup(key)});
@@ -83,9 +87,10 @@ Range EmbeddingBag::share(const Bags& bags, int thread_id, int num_threads) cons
   });
 }
 
-std::int64_t EmbeddingBag::run(const EmbeddingRows& table, const Bags& bags, float* out,
+std::int64_t EmbeddingBag::run(const EmbeddingRows& table, const Bags& bags, void* out,
                                std::int64_t out_stride, Range range) const noexcept {
   const FloatEnvironment environment;
+  const std::int64_t out_bytes = out_stride * value_size(kernel_->key.output);
   return with_index(kernel_->key.index, [&]<class T>(T) -> std::int64_t {
     const auto* offsets = static_cast<const T*>(bags.offsets);
     const auto* indices = static_cast<const T*>(bags.indices);
@@ -117,8 +122,8 @@ std::int64_t EmbeddingBag::run(const EmbeddingRows& table, const Bags& bags, flo
                                      bags.num_indices - base - 1,
                                      begins,
                                      bags.weights ? bags.weights + base : nullptr,
-                                     out + b * out_stride,
-                                     out_stride * static_cast<std::int64_t>(sizeof(float)),
+                                     static_cast<std::byte*>(out) + b * out_bytes,
+                                     out_bytes,
                                      end - b};
       if (const std::int64_t bad = kernel_->call(args); bad >= 0) return base + bad;
       b = end;

@@ -24,6 +24,8 @@ constexpr RowFormat kFormats[] = {RowFormat::float32,      RowFormat::float16, R
                                   RowFormat::int8,         RowFormat::int4,    RowFormat::int2,
                                   RowFormat::float8_e4m3fn};
 
+constexpr ValueType kOutputs[] = {ValueType::float32, ValueType::float16, ValueType::bfloat16};
+
 std::vector<std::int32_t> widths() {
   std::vector<std::int32_t> all;
   for (std::int32_t n = 1; n <= 50; ++n) all.push_back(n);
@@ -64,13 +66,14 @@ std::vector<std::byte> random_rows(const RowLayout& layout, std::mt19937& random
 class Lookup : public testing::TestWithParam<Isa> {
  protected:
   template <class T>
-  void check(const RowLayout& layout, BagMode mode, bool weighted, Guard side) {
+  void check(const RowLayout& layout, BagMode mode, bool weighted, Guard side, ValueType output) {
     const std::vector<T> offsets{0, 0, 4, 5}, indices{4, 0, 2, 4, 1, 0, 3, 2};
     const auto bags = static_cast<std::int64_t>(offsets.size());
     const Guarded<std::byte> rows(random_rows(layout, random_), side);
     const Guarded<T> guarded_offsets(offsets, side), guarded_indices(indices, side);
     const Guarded<float> weights(std::vector<float>{1, -0.3f, 2, 0.7f, 1.1f, 0, 3, 0.1f}, side);
-    Guarded<float> out(static_cast<std::size_t>(bags * layout.columns), side);
+    Guarded<std::byte> out(static_cast<std::size_t>(bags * layout.columns * value_size(output)),
+                           side);
     const Bags arguments{.indices = guarded_indices.data(),
                          .num_indices = static_cast<std::int64_t>(indices.size()),
                          .offsets = guarded_offsets.data(),
@@ -81,19 +84,20 @@ class Lookup : public testing::TestWithParam<Isa> {
                                   .weighted = weighted,
                                   .padding_index = 2,
                                   .prefetch = 3,
+                                  .output = output,
                                   .features = isa_features(GetParam())};
     const EmbeddingRows table{rows.data(), kRows, layout.row_bytes()};
-    const auto run = [&](float* to) {
+    const auto run = [&](std::byte* to) {
       const EmbeddingBag bag(layout, options);
       return bag.run(table, arguments, to, layout.columns, {0, bags});
     };
     EXPECT_EQ(run(out.data()), -1);
     options.features = 0;
-    std::vector<float> expected(out.size());
+    std::vector<std::byte> expected(out.size());
     EXPECT_EQ(run(expected.data()), -1);
-    EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)), 0)
+    EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size()), 0)
         << kernels::lookup_name({layout.columns, layout.format, layout.scale, mode, options.index,
-                                 weighted, GetParam(), 3});
+                                 weighted, GetParam(), 3, output});
   }
   std::mt19937 random_{1};
 };
@@ -105,8 +109,10 @@ TEST_P(Lookup, HasTheBitsOfThePortableKernelWithinItsArrays) {
       for (const std::int32_t columns : widths())
         for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max}) {
           const Guard side = columns % 2 ? Guard::after : Guard::before;
-          check<std::int64_t>({format, scale, columns}, mode, false, side);
-          check<std::int32_t>({format, scale, columns}, mode, mode != BagMode::max, Guard::after);
+          check<std::int64_t>({format, scale, columns}, mode, false, side, ValueType::float32);
+          for (const ValueType output : kOutputs)
+            check<std::int32_t>({format, scale, columns}, mode, mode != BagMode::max, Guard::after,
+                                output);
         }
     }
 }
@@ -174,11 +180,13 @@ TEST(LookupKernels, AreGeneratedForEveryKey) {
         for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max})
           for (const std::int32_t columns : widths())
             for (const bool weighted : {false, true}) {
-              const kernels::LookupKey key{columns,          format,   scale, mode,
-                                           IndexType::int32, weighted, isa,   4};
               const bool has_none = weighted && mode == BagMode::max;
-              EXPECT_EQ(kernels::generate_lookup(key).empty(), has_none)
-                  << kernels::lookup_name(key);
+              for (const ValueType output : kOutputs) {
+                const kernels::LookupKey key{columns,  format, scale, mode,  IndexType::int32,
+                                             weighted, isa,    4,     output};
+                EXPECT_EQ(kernels::generate_lookup(key).empty(), has_none)
+                    << kernels::lookup_name(key);
+              }
             }
   }
 }
@@ -208,6 +216,7 @@ TEST(EmbeddingBag, RefusesWhatHasNoKernel) {
   EXPECT_THROW(make(4, {.mode = BagMode::max, .weighted = true}), std::invalid_argument);
   EXPECT_THROW(make(4, {.prefetch = -1}), std::invalid_argument);
   EXPECT_THROW(make(4, {.prefetch = 1 << 16}), std::invalid_argument);
+  EXPECT_THROW(make(4, {.output = ValueType::int8}), std::invalid_argument);
 }
 
 }  // namespace

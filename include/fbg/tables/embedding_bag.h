@@ -14,9 +14,10 @@
 //   mean               sum / number of rows
 //   max                x > max ? x : max, from -inf on; integers: x = fma(q, scale, bias)
 //
-// Every step is rounded to float32, so the result has the same bits on every instruction set, for
-// any number of threads and whatever else is in the call. They are those of FBGEMM's kernels. A bag
-// without rows is 0.
+// Sums are float32, and are rounded once more where the result is float16 or bfloat16, half to
+// even. Every step is rounded to float32, so the result has the same bits on every instruction set,
+// for any number of threads and whatever else is in the call. They are those of FBGEMM's kernels. A
+// bag without rows is 0.
 //
 // Once an EmbeddingBag exists, it creates no threads, allocates nothing and throws nothing: a
 // caller with several threads gives each of them its share() of the bags.
@@ -27,6 +28,7 @@
 
 #include "fbg/core/isa.h"
 #include "fbg/core/types.h"
+#include "fbg/kernels/stage.h"
 #include "fbg/tables/embedding_rows.h"
 
 namespace fbg {
@@ -50,24 +52,26 @@ class EmbeddingBag {
   struct Options {
     BagMode mode = BagMode::sum;
     IndexType index = IndexType::int64;
-    bool weighted = false;             // a sum or a mean
-    std::int64_t padding_index = -1;   // a row that is left out; -1: none
-    int prefetch = kPrefetchDistance;  // 0: none
+    bool weighted = false;                  // a sum or a mean
+    std::int64_t padding_index = -1;        // a row that is left out; -1: none
+    int prefetch = kPrefetchDistance;       // 0: none
+    ValueType output = ValueType::float32;  // or float16, or bfloat16
     Features features = active_features();
   };
 
-  // Generates the kernel. Throws std::invalid_argument for a layout without columns, and for
-  // weighted maxima; std::runtime_error where executable memory is denied.
+  // Generates the kernel. Throws std::invalid_argument for a layout without columns, for
+  // weighted maxima and for other outputs; std::runtime_error where executable memory is denied.
   EmbeddingBag(const RowLayout& layout, const Options& options);
 
   // The bags of a thread: as much to read as any other has.
   Range share(const Bags& bags, int thread_id, int num_threads) const noexcept;
 
-  // Computes some of the bags; that of bag b goes to out + b * out_stride, which counts elements.
-  // An index outside of the table ends the run, before anything of its bag is written: returns its
-  // position, and -1 if there is none. Offsets must be checked: see find_bad_offset().
-  std::int64_t run(const EmbeddingRows& table, const Bags& bags, float* out,
-                   std::int64_t out_stride, Range range) const noexcept;
+  // Computes some of the bags; that of bag b goes to out + b * out_stride, which counts elements of
+  // the type `output`, of which out is an array. An index outside of the table ends the run, before
+  // anything of its bag is written: returns its position, and -1 if there is none. Offsets must be
+  // checked: see find_bad_offset().
+  std::int64_t run(const EmbeddingRows& table, const Bags& bags, void* out, std::int64_t out_stride,
+                   Range range) const noexcept;
 
   // The position of the first index of some bags that is outside of a table of so many rows, or -1.
   std::int64_t find_bad_index(const Bags& bags, std::int64_t rows, Range range) const noexcept;

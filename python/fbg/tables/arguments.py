@@ -131,11 +131,11 @@ def _weights(name: str, weights: object, indices: Array, mode: str) -> Floats | 
     return contiguous(array)
 
 
-def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> Floats:
+def check_out(out: object, dtype: str, shape: tuple[int, int], name: str, *inputs: Any) -> Array:
     """Return `out`, which may have a row stride and shares no memory with the inputs."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"{name}: out must be a NumPy array, got {type(out).__name__}")
-    require_dtype(out, f"{name}: out", "float32")
+    require_dtype(out, f"{name}: out", dtype)
     if out.shape != shape:
         raise ValueError(f"{name}: out must have shape {shape}, got {out.shape}")
     if not (out.flags.writeable and out.flags.aligned):
@@ -150,10 +150,20 @@ def check_out(out: object, shape: tuple[int, int], name: str, *inputs: Any) -> F
     return out
 
 
-def divide(result: Floats, part: BagArguments) -> None:
-    """Divide sums by the counts of their bags, if there are any."""
+def sums_for(out: Array, part: BagArguments) -> Array:
+    """Return where a look-up writes: `out`, unless it is to be rounded after sums are divided."""
+    if part.counts is None or out.dtype == np.float32:
+        return out
+    return np.empty(out.shape, np.float32)
+
+
+def divide(sums: Array, part: BagArguments, out: Array) -> None:
+    """Divide sums by the counts of their bags, if there are any, and round them to `out`."""
     if part.counts is not None:
-        result /= np.maximum(part.counts, 1).astype(np.float32)[:, None]
+        sums /= np.maximum(part.counts, 1).astype(np.float32)[:, None]
+        if sums is not out:
+            with np.errstate(over="ignore"):
+                out[...] = sums
 
 
 def threads(num_threads: int | None, name: str) -> int:

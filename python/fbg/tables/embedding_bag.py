@@ -10,13 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import Array, Floats, require_choice, require_flag, require_integer
+from fbg.arrays import (
+    Array,
+    is_bfloat16,
+    named_dtype,
+    require_choice,
+    require_dtype_name,
+    require_flag,
+    require_integer,
+)
 from fbg.errors import ModelError, named_arguments
 from fbg.files import path_text
 from fbg.quantization.rowwise import MOST_COLUMNS
-from fbg.tables.arguments import BagArguments, check_bags, check_out, divide, refuse, threads
+from fbg.tables.arguments import (
+    BagArguments,
+    check_bags,
+    check_out,
+    divide,
+    refuse,
+    sums_for,
+    threads,
+)
 from fbg.tables.pruning import check_mapping, remapped
-from fbg.tables.rows import DTYPES, FUSED, Rows, fused_rows, make_rows, scale_of
+from fbg.tables.rows import DTYPES, FLOATS, FUSED, Rows, fused_rows, make_rows, scale_of
 
 MODES = ("sum", "mean", "max")
 Mode = Literal["sum", "mean", "max"]
@@ -42,6 +58,8 @@ class EmbeddingBag:
         remap: of a pruned table, int32 or int64 with the row of each index, -1 for one that was
             pruned, as FBGEMM's compressed_indices_mapping; it is read where it is. A pruned row
             adds nothing, and a mean counts it. `padding_idx` is an index, not a row.
+        out_dtype: of results: "float32", "float16" or "bfloat16". They are computed in float32, and
+            rounded once at the end, half to even.
 
     Raises TypeError for other dtypes, ValueError for shapes and values: a table without columns,
     rows to quantize that are not finite or too large for the scale, a mapping to other rows.
@@ -65,11 +83,12 @@ class EmbeddingBag:
         prefetch: int = 16,
         scale_dtype: Any = None,
         remap: object = None,
+        out_dtype: Any = "float32",
     ) -> None:
         if dtype is not None:
             require_choice(dtype, "EmbeddingBag: dtype", *DTYPES)
         rows = make_rows(table, dtype, scale_dtype, "EmbeddingBag")
-        self._set(rows, mode, padding_idx, include_last_offset, prefetch, remap)
+        self._set(rows, mode, padding_idx, include_last_offset, prefetch, remap, out_dtype)
 
     def _set(
         self,
@@ -79,6 +98,7 @@ class EmbeddingBag:
         ends: bool,
         prefetch: int,
         remap: object,
+        out_dtype: Any,
     ) -> None:
         require_choice(mode, "EmbeddingBag: mode", *MODES)
         self._remap: Array | None = None
@@ -94,6 +114,7 @@ class EmbeddingBag:
         self._padding = padding
         self._ends = require_flag(ends, "EmbeddingBag: include_last_offset")
         self._prefetch = require_integer(prefetch, "EmbeddingBag: prefetch", 0, 1 << 15)
+        self._out_dtype = require_dtype_name(out_dtype, "EmbeddingBag: out_dtype", *FLOATS)
 
     @staticmethod
     def from_fused(
@@ -108,6 +129,7 @@ class EmbeddingBag:
         prefetch: int = 16,
         remap: object = None,
         verify: bool = True,
+        out_dtype: Any = "float32",
     ) -> EmbeddingBag:
         """Return the table that fused rows hold, as FBGEMM, PyTorch or ``fused`` wrote them.
 
@@ -117,7 +139,8 @@ class EmbeddingBag:
             columns: how many values a row has.
             dtype: "int8", "int4" or "int2"; or "float8_e4m3fn", whose rows have no bias.
             scale_dtype: of scales and biases, "float32" or "float16"; None: as PyTorch has it.
-            mode, padding_idx, include_last_offset, prefetch, remap: as of the class.
+            mode, padding_idx, include_last_offset, prefetch, remap, out_dtype: as of the
+                class.
             verify: whether to look at all scales and biases, which reads the whole table. Without
                 it, sums with one that is not finite are NaN or infinite, and nothing else happens.
 
@@ -135,7 +158,7 @@ class EmbeddingBag:
         bag = EmbeddingBag.__new__(EmbeddingBag)
         verified = require_flag(verify, f"{name}: verify")
         rows = fused_rows(fused, number, dtype, scales, verified, name)
-        bag._set(rows, mode, padding_idx, include_last_offset, prefetch, remap)
+        bag._set(rows, mode, padding_idx, include_last_offset, prefetch, remap, out_dtype)
         return bag
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -166,6 +189,7 @@ class EmbeddingBag:
             "padding_idx": self.padding_idx,
             "include_last_offset": self._ends,
             "prefetch": self._prefetch,
+            "out_dtype": self._out_dtype,
         }
         kept = require_flag(overwrite, "EmbeddingBag.save: overwrite")
         write_table(file, rows.data, self._remap, options, kept)
@@ -216,13 +240,15 @@ class EmbeddingBag:
             raise ModelError(f"{file}: damaged: {error}") from None
 
     @staticmethod
-    def from_torch(module: Any, dtype: str | None = None) -> EmbeddingBag:
+    def from_torch(
+        module: Any, dtype: str | None = None, *, out_dtype: Any = "float32"
+    ) -> EmbeddingBag:
         """Return the table of a ``torch.nn.EmbeddingBag`` or ``Embedding``, or of a quantized one.
 
         Args:
             module: an ``nn.EmbeddingBag`` or ``nn.Embedding``, or one of
                 ``torch.ao.nn.quantized``. Rows of an ``Embedding`` are bags of one index.
-            dtype: as of the class; None: as the module has it.
+            dtype, out_dtype: as of the class; dtype None: as the module has it.
 
         Raises TypeError for any other module, ValueError for one with ``max_norm``, or that is
         pruned.
@@ -230,7 +256,7 @@ class EmbeddingBag:
         from fbg.tables.torch_modules import read_module
 
         table, options = read_module(module, "EmbeddingBag.from_torch")
-        return EmbeddingBag(table, dtype, **options)
+        return EmbeddingBag(table, dtype, out_dtype=out_dtype, **options)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -242,6 +268,11 @@ class EmbeddingBag:
     def dtype(self) -> str:
         """Of the rows, such as "int8"."""
         return self._rows.dtype
+
+    @property
+    def out_dtype(self) -> str:
+        """Of results, such as "float32"."""
+        return self._out_dtype
 
     @property
     def mode(self) -> Mode:
@@ -277,12 +308,12 @@ class EmbeddingBag:
         indices: object,
         offsets: object = None,
         per_sample_weights: object = None,
-        out: Floats | None = None,
+        out: Array | None = None,
         num_threads: int | None = None,
         *,
         lengths: object = None,
-    ) -> Floats:
-        """Return float32 (bags, columns): the sum, mean or maximum of the rows of each bag.
+    ) -> Array:
+        """Return `out_dtype` (bags, columns): the sum, mean or maximum of the rows of each bag.
 
         Args:
             indices: int32 or int64 (n,), or (bags, length), which needs no offsets.
@@ -290,7 +321,7 @@ class EmbeddingBag:
                 ``include_last_offset``. An empty bag is 0.
             per_sample_weights: float32, of the shape of the indices: a factor for each row of a sum
                 or a mean.
-            out: float32 (bags, columns) for the result; rows must be contiguous.
+            out: `out_dtype` (bags, columns) for the result; rows must be contiguous.
             num_threads: as in ``gemm``.
             lengths: int32 or int64 (bags,), in place of offsets: how many indices each bag has.
 
@@ -312,14 +343,15 @@ class EmbeddingBag:
         shape = (part.bags, self._rows.columns)
         given = out is not None
         if out is None:
-            result = np.empty(shape, np.float32)
+            result = np.empty(shape, named_dtype(self._out_dtype))
         else:
             inputs = (self._rows.data, part.indices, part.offsets, part.weights)
-            result = check_out(out, shape, name, *inputs)
-        bad = _fbg.look_up([self._part(part, result)], given, threads(num_threads, name))
+            result = check_out(out, self._out_dtype, shape, name, *inputs)
+        sums = sums_for(result, part)
+        bad = _fbg.look_up([self._part(part, sums)], given, threads(num_threads, name))
         if bad is not None:
             refuse(bad, part, self.shape[0], f"{name}: {bad[1]}")
-        divide(result, part)
+        divide(sums, part, result)
         return result
 
     def _checked(self, name: str, *given: object, at: str = "") -> BagArguments:
@@ -330,11 +362,12 @@ class EmbeddingBag:
         counts = self._mode == "mean"
         return remapped(part, self._remap, self._padding, self._ends, counts, name, at)
 
-    def _part(self, given: BagArguments, out: Floats) -> tuple[Any, ...]:
+    def _part(self, given: BagArguments, out: Array) -> tuple[Any, ...]:
         """Return what the native look-up is told of this table."""
         rows, b = self._rows, given
         mode = "sum" if b.counts is not None else self._mode
         padding = self._padding if self._remap is None else -1
+        out = out.view(np.uint16) if is_bfloat16(out) else out
         return (
             *(rows.data, DTYPES.index(rows.dtype), rows.half, rows.columns),
             *(MODES.index(mode), padding, self._prefetch),
@@ -343,11 +376,13 @@ class EmbeddingBag:
 
     def __repr__(self) -> str:
         rows, columns = self.shape
-        return f"EmbeddingBag({rows}, {columns}, dtype={self.dtype!r}, mode={self._mode!r})"
+        out = "" if self._out_dtype == "float32" else f", out_dtype={self._out_dtype!r}"
+        return f"EmbeddingBag({rows}, {columns}, dtype={self.dtype!r}, mode={self._mode!r}{out})"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._rows, self._mode, self._padding, self._ends, self._prefetch, self._remap
+        options = (self._mode, self._padding, self._ends, self._prefetch)
+        return self._rows, *options, self._remap, self._out_dtype
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        rows, mode, padding, ends, prefetch, remap = state
-        self._set(rows, mode, None if padding < 0 else padding, ends, prefetch, remap)
+        rows, mode, padding, *others = state
+        self._set(rows, mode, None if padding < 0 else padding, *others)

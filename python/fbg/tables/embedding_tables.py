@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fbg import _fbg
-from fbg.arrays import Floats
+from fbg.arrays import Array, named_dtype
 from fbg.errors import named_arguments
-from fbg.tables.arguments import BagArguments, check_out, divide, refuse, threads
+from fbg.tables.arguments import BagArguments, check_out, divide, refuse, sums_for, threads
 from fbg.tables.embedding_bag import EmbeddingBag
 
 
@@ -19,10 +19,10 @@ class EmbeddingTables:
     """Look up several tables in one call, as the sparse features of a recommender need.
 
     Args:
-        bags: one `EmbeddingBag` for each table; they may differ in all but the number of bags that
-            a call has.
+        bags: one `EmbeddingBag` for each table; they may differ in all but the dtype of results,
+            and the number of bags that a call has.
 
-    Raises TypeError for anything else, ValueError for no tables.
+    Raises TypeError for anything else, ValueError for no tables, or results of several dtypes.
 
     >>> floats = np.array([[1, 2], [3, 4]], np.float32)
     >>> tables = EmbeddingTables([EmbeddingBag(floats), EmbeddingBag(10 * floats, mode="max")])
@@ -37,6 +37,9 @@ class EmbeddingTables:
             raise TypeError(f"EmbeddingTables: bags must be EmbeddingBag, got {min(kinds)}")
         if not bags:
             raise ValueError("EmbeddingTables: bags must have at least one table, got none")
+        dtypes = sorted({bag.out_dtype for bag in bags})
+        if len(dtypes) > 1:
+            raise ValueError(f"EmbeddingTables: bags must have one out_dtype, got {dtypes}")
         self._bags = list(bags)
 
     @property
@@ -49,23 +52,28 @@ class EmbeddingTables:
         """Columns of the result: those of all tables together."""
         return sum(bag.shape[1] for bag in self._bags)
 
+    @property
+    def out_dtype(self) -> str:
+        """Of results, such as "float32"."""
+        return self._bags[0].out_dtype
+
     def __call__(
         self,
         indices: Sequence[object],
         offsets: Sequence[object] | None = None,
         per_sample_weights: Sequence[object] | None = None,
-        out: Floats | None = None,
+        out: Array | None = None,
         num_threads: int | None = None,
         *,
         lengths: Sequence[object] | None = None,
-    ) -> Floats:
-        """Return float32 (bags, columns of all tables): the results of the tables side by side.
+    ) -> Array:
+        """Return `out_dtype` (bags, columns of all tables): the results side by side.
 
         Args:
             indices: for each table, as of `EmbeddingBag`.
             offsets, per_sample_weights, lengths: None, or for each table, as of `EmbeddingBag`; an
                 entry may be None.
-            out: float32 (bags, columns of all tables) for the result; rows must be contiguous.
+            out: `out_dtype` (bags, columns of all tables) for the result; rows must be contiguous.
             num_threads: as in ``gemm``. Every thread reads the same number of bytes, whichever
                 tables they are in.
 
@@ -93,24 +101,25 @@ class EmbeddingTables:
         result = self._result(out, parts)
         ends = np.cumsum([bag.shape[1] for bag in self._bags])[:-1]
         outs = np.split(result, ends, axis=1)
+        sums = [sums_for(own, part) for own, part in zip(outs, parts, strict=True)]
         looked_up = [
-            bag._part(part, own) for bag, part, own in zip(self._bags, parts, outs, strict=True)
+            bag._part(part, own) for bag, part, own in zip(self._bags, parts, sums, strict=True)
         ]
         bad = _fbg.look_up(looked_up, out is not None, threads(num_threads, name))
         if bad is not None:
             table = bad[0]
             refuse(bad, parts[table], self._bags[table].shape[0], f"{name}: {bad[1]}[{table}]")
-        for own, part in zip(outs, parts, strict=True):
-            divide(own, part)
+        for added, part, own in zip(sums, parts, outs, strict=True):
+            divide(added, part, own)
         return result
 
-    def _result(self, out: Floats | None, parts: list[BagArguments]) -> Floats:
+    def _result(self, out: Array | None, parts: list[BagArguments]) -> Array:
         shape = (parts[0].bags, self.columns)
         if out is None:
-            return np.empty(shape, np.float32)
+            return np.empty(shape, named_dtype(self.out_dtype))
         rows = [bag._rows.data for bag in self._bags]
         given = [array for part in parts for array in (part.indices, part.offsets, part.weights)]
-        return check_out(out, shape, "EmbeddingTables", *rows, *given)
+        return check_out(out, self.out_dtype, shape, "EmbeddingTables", *rows, *given)
 
     def __repr__(self) -> str:
         return f"EmbeddingTables({self._bags!r})"

@@ -14,8 +14,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fbg import _fbg, arrays
 from fbg.arrays import Array
 from fbg.checkpoints.safetensors_file import read_safetensors
@@ -49,7 +47,7 @@ def read_table(path: Path, verify: bool) -> tuple[Array, dict[str, Any]]:
     dtype = options.get("dtype")
     if dtype in FLOATS:
         options.pop("scale_dtype", None)
-        kind = arrays.bfloat16() if dtype == "bfloat16" else np.dtype(dtype)
+        kind = arrays.named_dtype(dtype)
         columns = options.pop("columns", None)
         if table.ndim != 2 or (columns, 0) != divmod(table.shape[1], kind.itemsize):
             raise ModelError(f"{path}: damaged: {columns} columns of {dtype} in rows {table.shape}")

@@ -76,13 +76,27 @@ void add_row(const LookupKey& key, const std::byte* row, float weight, int first
     for (int j = 0; j < n; ++j) sums[j] = x[j] > sums[j] ? x[j] : sums[j];
 }
 
+template <class T>
+void store(const float* sums, int n, std::byte* to) {
+  for (int j = 0; j < n; ++j) {
+    const T y = from_float<T>(sums[j]);
+    std::memcpy(to + static_cast<std::size_t>(j) * sizeof y, &y, sizeof y);
+  }
+}
+
+void store_sums(const LookupKey& key, const float* sums, int n, std::byte* to) {
+  if (key.output == ValueType::float16) return store<float16>(sums, n, to);
+  if (key.output == ValueType::bfloat16) return store<bfloat16>(sums, n, to);
+  store<float>(sums, n, to);
+}
+
 }  // namespace
 
 std::int64_t look_up(const LookupKey& key, const LookupArgs& args) noexcept {
   for (std::int64_t b = 0; b < args.bags; ++b) {
     const std::int64_t begin = index_at(key.index, args.offsets, b);
     const std::int64_t end = index_at(key.index, args.offsets, b + 1);
-    std::byte* const out = reinterpret_cast<std::byte*>(args.out) + b * args.out_stride;
+    std::byte* const out = args.out + b * args.out_stride;
     for (int first = 0; first < key.columns; first += kChunk) {
       const int n = std::min(kChunk, key.columns - first);
       float sums[kChunk];
@@ -100,7 +114,7 @@ std::int64_t look_up(const LookupKey& key, const LookupArgs& args) noexcept {
       if (key.mode == BagMode::mean && count > 0)
         for (int j = 0; j < n; ++j) sums[j] /= static_cast<float>(count);
       if (count == 0) std::fill_n(sums, n, 0.0f);
-      std::memcpy(out + first * sizeof(float), sums, static_cast<std::size_t>(n) * sizeof(float));
+      store_sums(key, sums, n, out + first * value_size(key.output));
     }
   }
   return -1;

@@ -58,14 +58,14 @@ class LookupGenerator : public SimdAssembler {
       L(block);
       add_block(block_, false, bad);
       add(rows_, block_values() / 8 * bits_);
-      add(out_, block_values() * 4);
+      add(out_, block_values() * out_bytes());
       dec(blocks_left());
       jnz(block, T_NEAR);
     }
     add_block(last_, true, bad);
     if (full_blocks_ > 0) {
       sub(rows_, full_blocks_ * (block_values() / 8 * bits_));
-      sub(out_, full_blocks_ * block_values() * 4);
+      sub(out_, full_blocks_ * block_values() * out_bytes());
     }
     add(out_, arg(offsetof(LookupArgs, out_stride)));
     add(offsets(), index_bytes());
@@ -109,6 +109,7 @@ class LookupGenerator : public SimdAssembler {
   }
 
   int block_values() const { return block_ * lanes(); }
+  int out_bytes() const { return static_cast<int>(value_size(key_.output)); }
   int index_bytes() const { return key_.index == IndexType::int64 ? 8 : 4; }
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
 
@@ -146,11 +147,14 @@ class LookupGenerator : public SimdAssembler {
       mov(eax, (1 << tail_) - 1);
       kmovw(k1, eax);
     }
-    if (masks_loads()) vmovups(bias(), ptr[rip + lane_table_]);
+    load_mask();
   }
 
   // With AVX2, only floats have a masked load.
   bool masks_loads() const { return tail_ && !is_zmm() && key_.format == RowFormat::float32; }
+  void load_mask() {
+    if (masks_loads()) vmovups(bias(), ptr[rip + lane_table_]);
+  }
 
   void add_block(int vectors, bool is_last, Label& bad) {
     const int tail = is_last ? tail_ : 0;
@@ -183,6 +187,7 @@ class LookupGenerator : public SimdAssembler {
     L(finish);
     finish_sums(vectors);
     for (int v = 0; v < vectors; ++v) store_sums(v, v + 1 == vectors ? tail : 0);
+    if (key_.output == ValueType::bfloat16) load_mask();  // which was overwritten
   }
 
   // The part of a later row that this block will read. Its index may be wrong: a prefetch of any
@@ -360,11 +365,43 @@ class LookupGenerator : public SimdAssembler {
   }
 
   void store_sums(int v, int tail) {
-    const Address to = ptr[out_ + v * vector_bytes()];
+    const Address to = ptr[out_ + v * lanes() * out_bytes()];
+    if (key_.output != ValueType::float32) return store_halves(to, vec(v), tail);
     if (!tail) return vmovups(to, vec(v));
     if (is_zmm()) return vmovups(to | k1, vec(v));
     vmovups(value(), ptr[rip + lane_table_]);
     vmaskmovps(to, value(), vec(v));
+  }
+
+  // Sums as 16-bit floats.
+  void store_halves(const Address& to, const Vec& sum, int tail) {
+    const Xmm half = half_of(sum);
+    if (key_.output == ValueType::float16) {
+      vcvtps2ph(half, sum, 0);  // 0: half to even
+    } else {
+      to_bfloat16(sum, value(), scale(), bias());
+      if (!is_zmm()) {
+        vextracti128(Xmm(value().getIdx()), Ymm(sum.getIdx()), 1);
+        vpackusdw(half, half, Xmm(value().getIdx()));
+      }
+    }
+    if (is_zmm()) return vmovdqu16(tail ? to | k1 : to, half);
+    tail ? store_bytes(to, half, 2 * tail) : vmovups(to, half);
+  }
+
+  // The first 2 to 14 bytes, an even number.
+  void store_bytes(const Address& to, const Xmm& x, int bytes) {
+    const Xbyak::RegExp at = to.getRegExp();
+    int done = 0;
+    if (bytes >= 8) {
+      vmovq(to, x);
+      done = 8;
+    }
+    if (bytes - done >= 4) {
+      vpextrd(ptr[at + done], x, static_cast<std::uint8_t>(done / 4));
+      done += 4;
+    }
+    if (bytes > done) vpextrw(ptr[at + done], x, static_cast<std::uint8_t>(done / 2));
   }
 
   void emit_tables() {
