@@ -2,6 +2,7 @@
 
     python scripts/mutants.py instructions build/tests/kernel_tester     # 1000 on each ISA
     python scripts/mutants.py instructions TESTER --isa avx2 --count 100 --seed 7
+    python scripts/mutants.py instructions TESTER --kind lookup
     python scripts/mutants.py amx                  # in the emulator of tests/emulation
     python scripts/mutants.py amx --native --only stride
 
@@ -114,8 +115,8 @@ def instruction_mutants(options: argparse.Namespace, isa: str) -> Iterator[Mutan
     random = Random(f"{options.seed} {isa}")
     number = made = 0
     while made < options.count:
-        arguments = (options.tester, "--isa", isa, "--seed", options.seed, "--group", number)
-        group = partial(run, *arguments)
+        which = (*options.kinds, "--isa", isa, "--seed", options.seed, "--group", number)
+        group = partial(run, options.tester, *which)
         printed = [line.split() for line in group("--code")[1]]
         codes = {line[1]: bytes.fromhex(line[2]) for line in printed if line[0] == "code"}
         if names := kernels_of_group(isa, codes):
@@ -130,7 +131,8 @@ def instruction_mutants(options: argparse.Namespace, isa: str) -> Iterator[Mutan
 
 
 def try_instructions(options: argparse.Namespace) -> bool:
-    _, lines = run(options.tester, "--cases", 1)
+    options.kinds = ("--kind", options.kind) if options.kind else ()
+    _, lines = run(options.tester, *options.kinds, "--cases", 1)
     well = True
     for isa in options.isa or [line.split(":")[0] for line in lines if " cases of " in line]:
         well &= judge(isa, list(instruction_mutants(options, isa)), options.least)
@@ -202,6 +204,7 @@ def main() -> int:
     add = instructions.add_argument
     add("tester", type=Path, metavar="TESTER")
     add("--isa", action="append", help="all that the tester has kernels for")
+    add("--kind", help="of kernels, as the tester has it; all")
     add("--count", type=int, default=1000, help="mutants on each ISA")
     add("--cases", type=int, default=3000, help="most cases for a mutant")
     add("--seed", type=int, default=1)

@@ -69,6 +69,7 @@ class Trampoline : public Xbyak::CodeGenerator {
     }
     mov(rax, kPattern);
     call(kernel_);
+    mov(ptr[rsp + kResultAt], rax);
     check();
     restore();
     spoil();
@@ -80,7 +81,7 @@ class Trampoline : public Xbyak::CodeGenerator {
 
  private:
   static constexpr int kCanaries = 8, kMxcsrAt = kCanaries * 8, kX87At = kMxcsrAt + 4,
-                       kFrame = kMxcsrAt + 8, kDirtyBytes = 12 << 10;
+                       kResultAt = kMxcsrAt + 8, kFrame = kResultAt + 16, kDirtyBytes = 12 << 10;
 
   static std::uint64_t value(int i) {
     return kPattern + 0x11111111u * static_cast<std::uint64_t>(i + 10);
@@ -181,16 +182,16 @@ class Trampoline : public Xbyak::CodeGenerator {
     cld();
     ldmxcsr(ptr[rsp + kMxcsrAt]);
     fldcw(ptr[rsp + kX87At]);
+    mov(rax, ptr[rsp + kResultAt]);
     add(rsp, kFrame);
     for (int i = 5; i >= 0; --i) pop(preserved_[i]);
   }
 
-  // What a kernel that has called this one may not rely on.
+  // What a kernel that has called this one may not rely on. rax may hold a result.
   void spoil() {
     int number = 20;
-    for (const Xbyak::Reg64& r : {rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11})
-      mov(r, value(number++));
-    for (int i = 1; i < 8 && wide_; ++i) kmovq(Xbyak::Opmask(i), rax);
+    for (const Xbyak::Reg64& r : {rcx, rdx, rsi, rdi, r8, r9, r10, r11}) mov(r, value(number++));
+    for (int i = 1; i < 8 && wide_; ++i) kmovq(Xbyak::Opmask(i), rcx);
   }
 
   const Xbyak::Reg64 preserved_[6] = {rbx, rbp, r12, r13, r14, r15};

@@ -1,6 +1,7 @@
 // Runs kernels on operands at random and compares them with references:
 //
 //   kernel_tester [--isa NAME] [--cases N] [--seed S]     N cases on each instruction set
+//   kernel_tester --kind gemm|lanewise|lookup|sliding ... of one kind only
 //   kernel_tester --isa NAME --group G [--seed S] ...     one kernel, on which something failed
 //     --code                                              prints the code that was called, too
 //     --change NAME:OFFSET:HEX                            other bytes in the code of that name
@@ -22,14 +23,18 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/checked_code.h"
+#include "kernels/lanewise.h"
+#include "kernels/lookup.h"
 #include "kernels/subject.h"
 
 namespace fbg::test {
@@ -37,10 +42,25 @@ namespace {
 
 constexpr std::int64_t kCasesOfGroup = 16, kGroupsOfProcess = 256;
 constexpr std::int64_t kTimedCases = 100;
+constexpr int kMostDraws = 100000;
 constexpr itimerval kTimeOfThem = {{}, {2, 0}};  // seconds of CPU time for so many cases
+
+// A kind of kernels, and how many of all that are drawn are of it. Null draws fit no kernel.
+struct Kind {
+  std::string_view name;
+  int share;
+  bool (*exists)(Isa);
+  std::unique_ptr<Subject> (*draw)(Isa, Choices&);
+};
+bool has_family(Isa isa) { return !families_of(isa).empty(); }
+constexpr Kind kKinds[] = {{"sliding", 1, has_family, draw_sliding},
+                           {"lanewise", 3, kernels::has_lanewise, draw_lanewise},
+                           {"lookup", 2, kernels::has_lookup, draw_lookup},
+                           {"gemm", 10, has_family, draw_gemm}};
 
 struct Options {
   std::vector<Isa> isas = supported_isas();
+  std::vector<Kind> kinds{std::begin(kKinds), std::end(kKinds)};
   std::uint64_t seed = 1;
   std::int64_t first = 0, groups = 1250, cases_of_group = kCasesOfGroup;
   bool prints_code = false;
@@ -78,23 +98,22 @@ class Bytes {
   std::array<std::uint8_t, 1280> bytes_{};
 };
 
-std::unique_ptr<Subject> draw_subject(Isa isa, Bytes& bytes) {
-  while (true) {
+std::unique_ptr<Subject> draw_subject(const std::vector<Kind>& kinds, Isa isa, Bytes& bytes) {
+  std::vector<const Kind*> shares;
+  for (const Kind& kind : kinds) shares.insert(shares.end(), kind.share, &kind);
+  for (int tries = 0; tries < kMostDraws; ++tries) {
     Choices choices = bytes.next();
-    const std::uint8_t kind = choices.byte() % 16;
-    std::unique_ptr<Subject> subject = kind == 0  ? draw_sliding(isa, choices)
-                                       : kind < 4 ? draw_lanewise(isa, choices)
-                                                  : draw_gemm(isa, choices);
-    if (subject) return subject;
+    if (auto subject = choices.element_of(shares)->draw(isa, choices)) return subject;
   }
+  throw std::runtime_error("no kernel was drawn");
 }
 
 // The first problem of a group, or nothing.
-std::string run_group(std::uint64_t seed, Isa isa, std::int64_t group, std::int64_t cases) try {
-  Bytes bytes(seed, isa, group);
-  const std::unique_ptr<Subject> subject = draw_subject(isa, bytes);
+std::string run_group(const Options& options, Isa isa, std::int64_t group) try {
+  Bytes bytes(options.seed, isa, group);
+  const std::unique_ptr<Subject> subject = draw_subject(options.kinds, isa, bytes);
   take_violations();
-  for (std::int64_t i = 0; i < cases; ++i) {
+  for (std::int64_t i = 0; i < options.cases_of_group; ++i) {
     if (i % kTimedCases == 0) setitimer(ITIMER_PROF, &kTimeOfThem, nullptr);
     Choices choices = bytes.next();
     std::string problem = subject->run(choices, bytes.seed());
@@ -127,7 +146,7 @@ int run_groups(const Options& options, Isa isa, std::int64_t first, std::int64_t
   std::string problem;
   for (std::int64_t group = first; group < end && problem.empty(); ++group) {
     g_progress.group = group;
-    problem = run_group(options.seed, isa, group, options.cases_of_group);
+    problem = run_group(options, isa, group);
   }
   g_progress.calls += kernel_calls();
   if (!problem.empty()) std::cout << isa_name(isa) << ": " << problem << '\n';
@@ -153,6 +172,7 @@ bool run_apart(const Options& options, Isa isa, std::int64_t first, std::int64_t
   else if (WEXITSTATUS(status) != 1)  // the emulator refuses what the unit would
     std::cout << isa_name(isa) << ": exit status " << WEXITSTATUS(status) << '\n';
   std::cout << "  kernel_tester --isa " << isa_name(isa) << " --seed " << options.seed
+            << (options.kinds.size() == 1 ? " --kind " + std::string(options.kinds[0].name) : "")
             << " --group " << g_progress.group << '\n';
   return false;
 }
@@ -179,6 +199,12 @@ CodeChange change_from(const std::string& text) {
   return change;
 }
 
+std::vector<Kind> kinds_from(std::string_view name) {
+  for (const Kind& kind : kKinds)
+    if (kind.name == name) return {kind};
+  throw std::invalid_argument("--kind: no kind of kernels has this name");
+}
+
 Isa isa_from(const std::string& name) {
   const std::optional<Isa> isa = isa_from_name(name);
   if (!isa || !isa_supported(*isa)) throw std::invalid_argument("--isa: this CPU has no " + name);
@@ -186,18 +212,17 @@ Isa isa_from(const std::string& name) {
 }
 
 int test(int argc, char** argv) {
-  static constexpr option kOptions[] = {{"isa", required_argument, nullptr, 'i'},
-                                        {"cases", required_argument, nullptr, 'n'},
-                                        {"seed", required_argument, nullptr, 's'},
-                                        {"group", required_argument, nullptr, 'g'},
-                                        {"change", required_argument, nullptr, 'x'},
-                                        {"code", no_argument, nullptr, 'c'},
-                                        {}};
+  static constexpr option kOptions[] = {
+      {"isa", required_argument, nullptr, 'i'},   {"kind", required_argument, nullptr, 'k'},
+      {"cases", required_argument, nullptr, 'n'}, {"seed", required_argument, nullptr, 's'},
+      {"group", required_argument, nullptr, 'g'}, {"change", required_argument, nullptr, 'x'},
+      {"code", no_argument, nullptr, 'c'},        {}};
   Options options;
   std::optional<std::int64_t> cases, group;
   for (int c = 0; (c = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     if (c == '?') return 2;
     if (c == 'i') options.isas = {isa_from(optarg)};
+    if (c == 'k') options.kinds = kinds_from(optarg);
     if (c == 'n') cases = std::stoll(optarg);
     if (c == 's') options.seed = std::stoull(optarg);
     if (c == 'g') group = std::stoll(optarg);
@@ -213,7 +238,8 @@ int test(int argc, char** argv) {
   }
   bool well = true;
   for (const Isa isa : options.isas)
-    if (!families_of(isa).empty()) well = test_isa(options, isa) && well;
+    if (std::ranges::any_of(options.kinds, [&](const Kind& kind) { return kind.exists(isa); }))
+      well = test_isa(options, isa) && well;
   return well ? 0 : 1;
 }
 

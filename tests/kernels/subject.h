@@ -3,6 +3,7 @@
 //   gemm_subject.cc      tiles of products          reference: the portable kernels
 //   lanewise_subject.cc  tiles of depthwise and groupwise convolutions       plain loops, then
 //   those sliding_subject.cc   the same by kernels that slide along rows           plain loops
+//   lookup_subject.cc    bags of rows of embedding tables    the portable kernel
 #pragma once
 
 #include <memory>
@@ -29,6 +30,7 @@ class Subject {
 std::unique_ptr<Subject> draw_gemm(Isa isa, Choices& choices);
 std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices);
 std::unique_ptr<Subject> draw_sliding(Isa isa, Choices& choices);
+std::unique_ptr<Subject> draw_lookup(Isa isa, Choices& choices);
 
 // The families that are generated for exactly this ISA.
 std::vector<Family> families_of(Isa isa);

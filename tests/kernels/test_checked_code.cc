@@ -39,6 +39,13 @@ TEST_F(CheckedCode, CodeThatPreservesAllPasses) {
   EXPECT_EQ(violations_of({0x31, 0xc0, 0x31, 0xc9}), "");  // rax and rcx may change
 }
 
+TEST_F(CheckedCode, ResultsAreHandedOn) {
+  const Code seven{0xb8, 7, 0, 0, 0, 0xc5, 0xf8, 0x77, 0xc3};  // mov eax, 7; vzeroupper; ret
+  const auto run = reinterpret_cast<int (*)(const void*)>(const_cast<void*>(make("seven", seven)));
+  EXPECT_EQ(run(nullptr), 7);
+  EXPECT_EQ(take_violations(), "");
+}
+
 TEST_F(CheckedCode, RegistersAreNamed) {
   EXPECT_EQ(violations_of({0xbb, 1, 0, 0, 0}), "rbx");
   EXPECT_EQ(violations_of({0xbd, 1, 0, 0, 0}), "rbp");
