@@ -18,8 +18,9 @@ namespace {
 using kernels::LookupArgs;
 using kernels::LookupKey;
 
-constexpr RowFormat kFormats[] = {RowFormat::float32, RowFormat::float16, RowFormat::bfloat16,
-                                  RowFormat::int8,    RowFormat::int4,    RowFormat::int2};
+constexpr RowFormat kFormats[] = {RowFormat::float32,      RowFormat::float16, RowFormat::bfloat16,
+                                  RowFormat::int8,         RowFormat::int4,    RowFormat::int2,
+                                  RowFormat::float8_e4m3fn};
 constexpr RowScale kScales[] = {RowScale::float32, RowScale::float16};
 constexpr BagMode kModes[] = {BagMode::sum, BagMode::mean, BagMode::max};
 constexpr std::uint16_t kPrefetches[] = {0, 1, 4, 16, 1 << 15};
