@@ -40,6 +40,7 @@ SECONDS = 900  # of a child that waits; it may be stopped while something else i
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((9, 37), dtype=np.float32)
 W = RNG.standard_normal((37, 70), dtype=np.float32)
+ROWS = RNG.integers(0, 37, (2, 4, 5))
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
 
 
@@ -92,6 +93,16 @@ def uses(folder: Path) -> dict[str, Callable[[], Use]]:
 
         return prepare
 
+    def make_bag(dtype: str) -> Callable[[], Use]:
+        return lambda: lambda: fbg.EmbeddingBag(W, dtype, "mean")(ROWS[0]).tobytes()
+
+    def look_up() -> Use:
+        fused = fbg.EmbeddingBag(W, "int4").fused()
+        bags = [fbg.EmbeddingBag(W, mode="max"), fbg.EmbeddingBag.from_fused(fused, 70, "int4")]
+        tables = fbg.EmbeddingTables(bags)
+        offsets = [None, np.array([0, 2, 2, 11])]
+        return lambda: tables([ROWS[0], ROWS.reshape(-1)], offsets).tobytes()
+
     def load(directory: Path, dtype: str | None) -> Callable[[], Use]:
         def prepare() -> Use:
             def call() -> bytes:
@@ -130,6 +141,8 @@ def uses(folder: Path) -> dict[str, Callable[[], Use]]:
         **{f"multiply {kind}": multiply(kind) for kind in products},
         "pack int16": lambda: lambda: fbg.PackedB(W, accum="int16").unpack().tobytes(),
         "prepare and run": prepared,
+        **{f"make an embedding bag, {dtype}": make_bag(dtype) for dtype in ("int8", "float16")},
+        "look up in embedding tables": look_up,
         "convolve int8": convolve("int8"),
         "convolve float32": convolve("float32"),
         "load a checkpoint, int8": load(checkpoint, "int8"),

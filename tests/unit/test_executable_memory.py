@@ -16,6 +16,12 @@ import numpy as np, fbg
 a = fbg.PackA(np.ones((3, 16), np.float32))
 w = fbg.PackedB(np.ones((16, 40), np.float32), dtype="float32")
 """
+LOOK_UP = """
+import numpy as np, fbg
+bag = fbg.EmbeddingBag(np.ones((5, 40), np.float32), dtype="int8", mode="sum")
+indices = np.array([[4, 0, 1]])
+"""
+CALLS = {"product": (MULTIPLY, "fbg.gemm(a, w)"), "look-up": (LOOK_UP, "bag(indices)")}
 REFUSE = f"""
 import ctypes
 assert ctypes.CDLL(None).prctl({PR_SET_MDWE}, {PR_MDWE_REFUSE_EXEC_GAIN}, 0, 0, 0) == 0
@@ -69,6 +75,8 @@ for isa in fbg.isa.supported():
             for dtype, groups in (("int8", 1), ("float32", 8)):
                 kernel = random.standard_normal((8, 8 // groups, 3, 1), dtype=np.float32)
                 fbg.conv(image, fbg.PackedConv(kernel, dtype=dtype, groups=groups))
+            for dtype in ("float16", "int4"):
+                fbg.EmbeddingBag(w, dtype, "mean")(np.array([[0, 23, 5]]))
 ended.set()
 watcher.join()
 print(len(fbg._fbg.kernels()) > 20 or fbg.isa.supported() == ("generic",), looks > 10, found)
@@ -104,8 +112,10 @@ def test_the_extension_notices_writes_beyond_arrays() -> None:
 
 @refusing
 @pytest.mark.skipif(fbg.isa.supported() == ("generic",), reason="this machine generates no kernels")
-def test_refused_executable_memory_is_named_with_the_way_out() -> None:
-    result = run_python(MULTIPLY + REFUSE + "fbg.gemm(a, w)")
+@pytest.mark.parametrize("kind", CALLS)
+def test_refused_executable_memory_is_named_with_the_way_out(kind: str) -> None:
+    prepared, call = CALLS[kind]
+    result = run_python(prepared + REFUSE + call)
     error = result.stderr.splitlines()[-1]
     assert error.startswith("RuntimeError: JIT: this system denies executable memory (")
     assert error.endswith("set FBG_MAX_ISA=generic to run without generated code")
@@ -115,3 +125,18 @@ def test_refused_executable_memory_is_named_with_the_way_out() -> None:
 def test_the_way_out_works() -> None:
     code = MULTIPLY + REFUSE + "print(fbg.gemm(a, w)[2, 39])"
     assert run_python(code, FBG_MAX_ISA="generic").stdout.strip() == "16.0"
+
+
+@refusing
+@pytest.mark.skipif(fbg.isa.supported() == ("generic",), reason="this machine generates no kernels")
+def test_an_embedding_bag_that_got_no_kernel_leaves_out_as_it_was() -> None:
+    code = """
+out = np.full((1, 40), 7, np.float32)
+try:
+    bag(indices, out=out)
+except RuntimeError:
+    print((out == 7).all())
+with fbg.isa.limit("generic"):
+    print(bag(indices, out=out)[0, 39])
+"""
+    assert run_python(LOOK_UP + REFUSE + code).stdout.split() == ["True", "3.0"]
