@@ -6,7 +6,9 @@ one call. Some cases have one wrong argument, which must be refused before `out`
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -38,11 +40,33 @@ WRONG = ("index", "offset", "lengths", "weights")
 
 @dataclass(frozen=True)
 class Table:
-    """A table, what its rows hold by definition, and the settings of its bags."""
+    """A table, what its rows hold by definition, and the rows that indices name if it is pruned."""
 
     bag: fbg.EmbeddingBag
     held: Array | Values
+    remap: Array | None
     text: str
+
+    def look_up(self, bags: list[list[int]], factors: list[list[float]] | None) -> Array:
+        """Return the result by definition."""
+        mode, padding = self.bag.mode, self.bag.padding_idx
+        if self.remap is None:
+            return look_up(self.held, bags, mode, factors, padding)
+        kept = [[i for i, r in enumerate(bag) if r != padding] for bag in bags]
+        held = [
+            [i for i in some if self.remap[bag[i]] >= 0]
+            for some, bag in zip(kept, bags, strict=True)
+        ]
+        rows = [
+            [int(self.remap[bag[i]]) for i in some] for some, bag in zip(held, bags, strict=True)
+        ]
+        weights = None
+        if factors is not None:
+            weights = [[w[i] for i in some] for some, w in zip(held, factors, strict=True)]
+        if mode != "mean":
+            return look_up(self.held, rows, mode, weights)
+        counts = np.maximum([len(some) for some in kept], 1).astype(F32)
+        return look_up(self.held, rows, "sum", weights) / counts.reshape(-1, 1)
 
 
 @dataclass
@@ -80,12 +104,17 @@ def _fused(rng: np.random.Generator, rows: int, columns: int, dtype: str, half: 
 def _draw_table(random: Random, rng: np.random.Generator) -> Table:
     rows = random.choice((1, 2, 9, random.randint(0, 40)))
     columns = random.choice((random.randint(1, 40), random.randint(1, 150), 1100))
-    padding = random.randint(-rows, rows - 1) if rows and random.random() < 0.3 else None
+    remap = None
+    if random.random() < 0.2:
+        remap = rng.integers(-1, rows, random.randint(0, 60)).astype(random.choice(INDEX_DTYPES))
+    named = rows if remap is None else len(remap)
+    padding = random.randint(-named, named - 1) if named and random.random() < 0.3 else None
     options: dict[str, Any] = {
         "mode": random.choice(MODES),
         "padding_idx": padding,
         "include_last_offset": random.random() < 0.4,
         "prefetch": random.choice((0, 1, 16, 32768)),
+        "remap": remap,
     }
     held: Array | Values
     way = random.randrange(5)
@@ -124,7 +153,19 @@ def _draw_table(random: Random, rng: np.random.Generator) -> Table:
         bag = fbg.EmbeddingBag(given, dtype, **options)
         held = _held(table.astype(F32), dtype)
         text = f"{own} as {dtype}"
-    return Table(again(random, bag), held, f"{text} {rows}x{columns} {options}")
+    return Table(_again(random, bag), held, remap, f"{text} {rows}x{columns} {options}")
+
+
+def _again(random: Random, bag: fbg.EmbeddingBag) -> fbg.EmbeddingBag:
+    """Return the same table, copied, unpickled or mapped from a file that it was saved to."""
+    if random.random() < 0.8:
+        same: fbg.EmbeddingBag = again(random, bag)
+        return same
+    with tempfile.TemporaryDirectory() as folder:
+        bag.save(Path(folder) / "table.safetensors")
+        return fbg.EmbeddingBag.load(
+            Path(folder) / "table.safetensors", verify=random.random() < 0.5
+        )
 
 
 def _held(x: Array, dtype: str) -> Array | Values:
@@ -232,8 +273,7 @@ def run(random: Random) -> str:
     if target is not None and (fault := target.fault(y)) is not None:
         raise Different(f"{fault}; {text}")
     parts = [
-        look_up(table.held, call.bags, table.bag.mode, call.factors, table.bag.padding_idx)
-        for table, call in zip(tables, calls, strict=True)
+        table.look_up(call.bags, call.factors) for table, call in zip(tables, calls, strict=True)
     ]
     if not _same(np.array(y), np.concatenate(parts, axis=1)):
         raise Different(f"other bits; {text}")
