@@ -185,13 +185,13 @@ def test_environment_variables_in(page: str) -> None:
 def test_routes_of_the_server() -> None:
     """The table of routes names those that there are, and all of them."""
     pytest.importorskip("starlette")
-    from fbg.server.app import GET_ROUTES, POST_ROUTES
+    from fbg.server.app import PAGES, POST_ROUTES
 
     rows = re.findall(
-        r"^\| ((?:, |`[A-Z]* ?/[\w/{}]*`)+) \|", read("docs/serving.md"), re.MULTILINE
+        r"^\| ((?:, |`[A-Z]* ?/[\w/{}.]*`)+) \|", read("docs/serving.md"), re.MULTILINE
     )
-    named = set(re.findall(r"/[\w/{}]+", "".join(rows)))
-    paths = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+    named = set(re.findall(r"/[\w/{}.]+", "".join(rows)))
+    paths = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
     assert named == {path.replace(":path", "") for path in paths} - {"/"}  # that is the page
 
 

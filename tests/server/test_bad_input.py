@@ -53,7 +53,7 @@ def check(answer: httpx.Response, status: int, kind: str | None = None) -> None:
         (b'{"inputs": "a", "normalize": "yes"}', 422, "Validation"),
         (b'{"inputs": "a", "dimensions": -1}', 422, "Validation"),
         (b'{"inputs": "a", "prompt_name": "no such prompt"}', 422, "Validation"),
-        (b'{"inputs": "a", "truncation_direction": "Left"}', 422, "Validation"),
+        (b'{"inputs": "a", "truncation_direction": "Up"}', 422, "Validation"),
         (b'{"inputs": "a", "model": "other"}', 404, "Validation"),
         (b'{"inputs": ""}', 400, "Empty"),
         (b'{"inputs": []}', 400, "Empty"),
@@ -97,7 +97,11 @@ def test_fields_of_other_routes(path: str, body: object, status: int, client: ht
 def test_unknown_paths_and_methods(client: httpx.Client) -> None:
     check(client.get("/nothing"), 404)
     check(client.get("/embed"), 405)
-    check(client.delete("/embed"), 405)
+    for path, allowed in (("/embed", "POST"), ("/", "GET, HEAD, POST"), ("/info", "GET, HEAD")):
+        answer = client.delete(path)
+        check(answer, 405)
+        assert answer.headers["allow"] == allowed
+    assert client.post("/v1/models/text").headers["allow"] in ("GET, HEAD", "HEAD, GET")
     assert client.get("/v1/nothing").json()["error"]["code"] == "unknown_url"
     assert client.get("/%2e%2e/%2e%2e/etc/passwd").status_code == 404
 

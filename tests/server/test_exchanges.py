@@ -25,7 +25,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fbg.server.app import GET_ROUTES, POST_ROUTES, build_app
+from fbg.server.app import PAGES, POST_ROUTES, build_app
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 from helpers.minilm import DATA
@@ -153,11 +153,14 @@ def test_answers_have_the_form_that_clients_expect(name: str, servers: dict[str,
 
 
 def test_every_route_has_an_exchange() -> None:
-    """What models of several vectors answer is compared in test_vectors.py."""
+    """What models of several vectors answer is compared in test_vectors.py, and the description of
+    the server in test_openapi.py."""
     paths = {exchange["path"] for exchange in EXCHANGES.values() if exchange["status"] == 200}
-    routes = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+    routes = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
     assert "/v1/models/text" in paths
-    assert routes - paths == {"/v1/models/{name:path}", "/embed_multi", "/embed_hybrid"}
+    assert routes - paths == {
+        *("/v1/models/{name:path}", "/embed_multi", "/embed_hybrid", "/openapi.json")
+    }
 
 
 @pytest.mark.parametrize("dialect", ["openai", "tei", "cohere"])

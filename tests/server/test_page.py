@@ -4,7 +4,7 @@ import re
 
 import httpx
 
-from fbg.server.app import GET_ROUTES, POST_ROUTES
+from fbg.server.app import PAGES, POST_ROUTES
 
 
 def test_nothing_comes_from_elsewhere(client: httpx.Client) -> None:
@@ -23,7 +23,7 @@ def test_it_knows_the_routes_and_tasks_of_the_server(client: httpx.Client) -> No
     page = client.get("/").text
     posted = set(re.findall(r'post\("(/\w+)"', page))
     assert posted and posted <= {route.path for route in POST_ROUTES}
-    assert set(re.findall(r'fetch\("(/\w+)"', page)) <= {path for path, _ in GET_ROUTES}
+    assert set(re.findall(r'fetch\("(/\w+)"', page)) <= {page.path for page in PAGES}
     tasks = {task for model in client.get("/info").json()["models"] for task in model["tasks"]}
     shown = set(re.findall(r"^  (\w+): \{$", page, re.MULTILINE))
     assert shown == tasks - {"predict", "encode_sparse", "zero_shot_classify"}

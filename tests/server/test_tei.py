@@ -41,6 +41,11 @@ def test_embed_all_gives_every_token(client: httpx.Client, models: dict[str, fbg
     prompted = post(client, "/embed_all", {"inputs": "the dog", "prompt_name": "query"})
     assert prompted == post(client, "/embed_all", {"inputs": ["find: the dog"]})
     assert prompted != post(client, "/embed_all", {"inputs": ["the dog"]})
+    ids = [sequence.tolist() for sequence in tokens]
+    assert post(client, "/embed_all", {"inputs": ids}) == got
+    assert post(client, "/embed_all", {"inputs": ids[0]}) == got[:1]
+    long = client.post("/embed_all", json={"inputs": [[5] * 1000]})
+    assert long.status_code == 422 and "token ids" in long.json()["error"]
     unknown = client.post("/embed_all", json={"inputs": "a", "prompt_name": "other"})
     assert unknown.status_code == 422
 
@@ -125,9 +130,29 @@ def test_long_texts_are_cut_unless_the_request_forbids_it(
     assert answer.status_code == 422 and "tokens" in answer.json()["error"]
 
 
+def test_long_texts_are_cut_on_the_side_that_the_request_names(
+    client: httpx.Client, models: dict[str, fbg.Model]
+) -> None:
+    long = "the dog " * 100 + "a quick fox " * 100
+    right = post(client, "/embed", {"inputs": long})
+    assert post(client, "/embed", {"inputs": long, "truncation_direction": "Right"}) == right
+    left = post(client, "/embed", {"inputs": long, "truncation_direction": "left"})
+    cut = models["text"].with_truncation_side("left")
+    wanted = cut.encode([long], normalize_embeddings=True)
+    assert np.array_equal(np.array(left, np.float32), wanted) and left != right
+    compared = {"source_sentence": long, "sentences": ["a quick fox"]}
+    side = {"truncation_direction": "Left"}
+    near = post(client, "/similarity", {"inputs": compared, "parameters": side})
+    assert near != post(client, "/similarity", {"inputs": compared})
+    labels = {"inputs": long, "model": "labels", "truncation_direction": "Left"}
+    wanted_labels = models["labels"].with_truncation_side("left").classify(long, top_k=None)
+    assert post(client, "/predict", labels) == wanted_labels
+
+
 def test_info_describes_the_models(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
     info = client.get("/info").json()
-    assert info["model_id"] == "text" and info["model_dtype"] == "int8"
+    assert info["model_id"] == info["served_model_name"] == "text"
+    assert info["model_dtype"] == "int8"
     assert info["max_input_length"] == models["text"].max_length
     assert info["max_client_batch_size"] == 500
     tasks = {model["name"]: model["tasks"] for model in info["models"]}

@@ -1,6 +1,7 @@
 """The tokenizer of a model: cuts as the tokenizers library does, and no file breaks it."""
 
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import fbg
 from fbg.text.encoded_text import EncodedText, kept_when_cut
 from fbg.text.tokenization import TextTokenizer
-from helpers import tiny_tasks
+from helpers import tiny_bert, tiny_tasks
 from helpers.tiny_tasks import FAMILIES, write_model
 
 Tree = dict[str, Any]
@@ -79,6 +80,22 @@ def test_the_side_of_the_file_holds_unless_its_settings_give_another(
     settings.write_text('{"truncation_side": "both"}')
     with pytest.raises(fbg.ModelError, match="truncation_side must be one of left, right"):
         TextTokenizer(path, 4)
+
+
+def test_a_model_cuts_on_another_side_and_shares_the_weights(tmp_path: Path) -> None:
+    tiny_bert.write_checkpoint(tmp_path, seed=1)
+    model = fbg.load(tmp_path).with_max_length(5)
+    left = model.with_truncation_side("left")
+    assert left.network is model.network and left.max_length == 5
+    text = "a b c d e f g"
+    words = text.split()
+    np.testing.assert_array_equal(model.encode(text), model.encode(" ".join(words[:3])))
+    np.testing.assert_array_equal(left.encode(text), model.encode(" ".join(words[-3:])))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(left)).encode(text), left.encode(text))
+    right = left.with_truncation_side("right")
+    np.testing.assert_array_equal(right.encode(text), model.encode(text))
+    with pytest.raises(ValueError, match="side must be left or right, got 'both'"):
+        model.with_truncation_side("both")
 
 
 @pytest.mark.parametrize("cut_first", [False, True])

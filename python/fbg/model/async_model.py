@@ -141,6 +141,10 @@ class AsyncModel:
         finally:
             await loop.run_in_executor(None, self.close)
 
+    def cutting(self, side: str) -> AsyncModel:
+        """Return one on the same queue that cuts long texts at another side."""
+        return AsyncModel(self.model.with_truncation_side(side), self._former, self._on_batch)
+
     def close(self) -> None:
         """Let what was submitted end, then stop the threads; later calls raise ClosedError.
 
@@ -184,13 +188,23 @@ class AsyncModel:
     ) -> Floats:
         """Embed token ids, special tokens included; returns (sequences, dimension)."""
         encoder = self.model.encoder(EncodeOptions.of(options))
+        self._require_fitting(sequences)
+        return await self.run(encoder.embed_tokens(sequences), record, 0)
+
+    def _require_fitting(self, sequences: Sequence[Indices]) -> None:
         longest = self.model.max_length
         for n, ids in enumerate(sequences):
             if ids.size > longest:
                 raise ValueError(
                     f"sequences[{n}] has {ids.size} tokens, but the model takes at most {longest}"
                 )
-        return await self.run(encoder.embed_tokens(sequences), record, 0)
+
+    async def token_states(
+        self, sequences: Sequence[Indices], record: Record | None = None
+    ) -> list[Floats]:
+        """Return the hidden states of token ids, special tokens included: (tokens, hidden) each."""
+        self._require_fitting(sequences)
+        return await self.run(self.model.encoder().states_of_tokens(sequences), record, 0)
 
     async def token_embeddings(
         self,

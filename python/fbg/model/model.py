@@ -151,12 +151,27 @@ class Model(
         """
         limit = self.config.max_length
         length = require_integer(max_length, "with_max_length: max_length", 1, limit)
-        tokenizer = self.tokenizer.with_max_length(length)
+        return self._cutting(self.tokenizer.with_max_length(length), "with_max_length", length)
+
+    def with_truncation_side(self, side: str) -> Model:
+        """Return a model that cuts long texts at the "left" or at the "right", and shares the rest.
+
+        Raises ValueError for another side.
+
+        >>> model.with_truncation_side("left").max_length == model.max_length
+        True
+        """
+        if side not in ("left", "right"):
+            raise ValueError(f"with_truncation_side: side must be left or right, got {side!r:.80}")
+        return self._cutting(self.tokenizer.cutting(side), "with_truncation_side", side)
+
+    def _cutting(self, tokenizer: TextTokenizer, method: str, how: object) -> Model:
+        """Return a model with a tokenizer that a method made."""
         result = Model(
             self.name, self._origin, self.network, self.sentence, tokenizer, self._num_threads
         )
         if self.reload is not None:
-            result.reload = partial(_load_and_cut, self.reload, length)
+            result.reload = partial(_load_and_cut, self.reload, method, how)
         return result
 
     @property
@@ -268,5 +283,6 @@ class Model(
         return self._image_states.run_rows(rows, self.num_threads)
 
 
-def _load_and_cut(load: Callable[[], Model], max_length: int) -> Model:
-    return load().with_max_length(max_length)
+def _load_and_cut(load: Callable[[], Model], method: str, how: object) -> Model:
+    model: Model = getattr(load(), method)(how)
+    return model

@@ -6,16 +6,20 @@ protocol -> tracing, if asked for -> CORS, if there are origins -> Guard -> Rout
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as StarletteRoute
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fbg.server.endpoint import Endpoint
+from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
+from fbg.server.replies import encode_json
 from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
@@ -27,15 +31,20 @@ POST_ROUTES = (
     *pipelines.ROUTES,
 )
 
-GET_ROUTES: tuple[tuple[str, Callable[[State, Request], Response]], ...] = (
-    ("/", status.page),
-    ("/health", status.health),
-    ("/ping", status.health),
-    ("/info", status.info),
-    ("/metrics", status.metrics),
-    ("/v1/models", openai.list_models),
-    ("/v1/models/{name:path}", openai.list_models),
-)
+
+def describe(state: State, request: Request) -> Response:
+    """`GET /openapi.json`: all routes, their messages and results, as an OpenAPI document."""
+    return Response(_description(), media_type=JSON)
+
+
+PAGES = (*status.PAGES, *openai.PAGES, Page("/openapi.json", describe, dict[str, Any]))
+
+
+@cache
+def _description() -> bytes:
+    from fbg.server.openapi import document  # here: most servers are never asked for it
+
+    return encode_json(document(POST_ROUTES, PAGES))
 
 
 def build_app(state: State) -> ASGIApp:
@@ -47,7 +56,7 @@ def build_app(state: State) -> ASGIApp:
             app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
         )
     if state.tracing is not None:
-        paths = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+        paths = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
         app = state.tracing.wrap(app, paths)
     return app
 
@@ -59,24 +68,30 @@ class Routes:
 
     def __init__(self, state: State) -> None:
         posts = {route.path: Endpoint(state, route) for route in POST_ROUTES}
-        routes: list[BaseRoute] = [
+        routes = [
             StarletteRoute(path, endpoint=endpoint, methods=["POST"])
             for path, endpoint in posts.items()
         ]
         gets = [
-            StarletteRoute(path, endpoint=_get(state, answer), methods=["GET"])
-            for path, answer in GET_ROUTES
+            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=["GET"])
+            for page in PAGES
         ]
         self._table: dict[tuple[str, str], ASGIApp] = {
             ("POST", path): endpoint for path, endpoint in posts.items()
         }
         self._table |= {("GET", route.path): route.app for route in gets}
         self._router = Router([*routes, *gets], redirect_slashes=False)
+        self._methods: dict[str, set[str]] = {}
+        for route in (*routes, *gets):
+            self._methods.setdefault(route.path, set()).update(route.methods or ())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; raises HTTPException if it has no endpoint."""
-        found = self._table.get((scope["method"], scope["path"])) if "method" in scope else None
-        await (found or self._router)(scope, receive, send)
+        method, path = scope["method"], scope["path"]
+        methods = self._methods.get(path, {method})
+        if method not in methods:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
+        await self._table.get((method, path), self._router)(scope, receive, send)
 
 
 def _get(

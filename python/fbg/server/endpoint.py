@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from fbg.errors import ClosedError, ModelError, OverloadedError
@@ -28,19 +30,34 @@ from fbg.server.state import Call, State
 
 log = logging.getLogger("fbg.server")
 
+JSON = "application/json"
 Answer = Callable[[Call, Any], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Route:
     """path, answer: the function of the route, which returns an argument for answers.json_of.
-    message: the type of its body. metric: its name in metrics."""
+    message: the type of its body. metric: its name in metrics. result: the type of its answer.
+    bodies: the types of its body where there are several."""
 
     path: str
     answer: Answer
     message: Any
     metric: str
+    result: Any = Any
     dialect: Dialect = Dialect.TEI
+    bodies: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """path, answer: the function of a GET route. result: the type of its answer; media_type: None
+    for an answer without a body."""
+
+    path: str
+    answer: Callable[[State, Request], Response]
+    result: Any
+    media_type: str | None = JSON
 
 
 class Endpoint:

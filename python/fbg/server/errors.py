@@ -22,6 +22,11 @@ class Dialect(enum.Enum):
     COHERE = "cohere"
 
 
+def dialect_of(path: str) -> Dialect:
+    """Return the dialect of a path that has no route with a body; its prefix says which."""
+    return Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI
+
+
 class Fault(enum.Enum):
     """Errors of a request, or of the server: its status code, what TEI and OpenAI
     call it, OpenAI's code, and the status code of the dialects that are not TEI where it differs.

@@ -62,7 +62,10 @@ class Guard:
                 raise
             return
         except HTTPException as error:
-            await send_reply(answer, refusal(state, scope, _no_route(error)))
+            reply = refusal(state, scope, _no_route(error))
+            for name, value in (error.headers or {}).items():
+                reply.headers.append((name.lower().encode(), value.encode()))
+            await send_reply(answer, reply)
         except Exception:
             log.exception("a request failed")
             if not status:

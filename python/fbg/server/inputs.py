@@ -32,11 +32,7 @@ def texts_or_ids(
 
 
 def truncation(message: Truncating | Similarity.Parameters) -> bool:
-    """Return whether long texts are cut; raises RequestError for a cut at the left."""
-    if message.truncation_direction.lower() == "left":
-        raise RequestError(
-            Fault.VALIDATION, "`truncation_direction` must be Right", "truncation_direction"
-        )
+    """Return whether long texts are cut."""
     return message.truncate is not False
 
 
@@ -57,15 +53,16 @@ async def embed(
     texts, sequences = texts_or_ids(inputs, what)
     if not sequences:
         return await served.runs.encode(call.texts(texts, what), call.record, **options)
-    call.count(len(sequences), what)
-    ids = _indices(sequences, what, served.model.max_length)
+    ids = token_ids(call, served, sequences, what)
     return await served.runs.encode_tokens(ids, call.record, **options)
 
 
-def _indices(sequences: list[list[int]], what: str, most: int) -> list[Indices]:
+def token_ids(call: Call, served: Served, sequences: list[list[int]], what: str) -> list[Indices]:
+    """Return sequences of token ids, special ones included; raises RequestError."""
+    call.count(len(sequences), what)
     if not all(sequences):
         raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
-    require_short(sequences, most, what, "token ids")
+    require_short(sequences, served.model.max_length, what, "token ids")
     if min(map(min, sequences)) < 0 or max(map(max, sequences)) > HIGHEST:
         raise RequestError(Fault.VALIDATION, f"`{what}` must hold token ids of the model", what)
     return [np.array(sequence, np.int32) for sequence in sequences]

@@ -31,6 +31,12 @@ class Message(Part, kw_only=True):
 
     model: str | None = None
 
+    @property
+    def cuts(self) -> str | None:
+        """Where long texts are cut, "left" or "right"; None: where the model cuts them."""
+        side = getattr(self, "truncation_direction", None)
+        return None if side is None else side.lower()
+
 
 # --- OpenAI ---------------------------------------------------------------------------------------
 
@@ -54,10 +60,11 @@ class HubMessage(Message, kw_only=True):
 
 
 class Truncating(HubMessage, kw_only=True):
-    """truncate: False makes a text that is too long an error; None and True cut it."""
+    """truncate: False makes a text that is too long an error; None and True cut it.
+    truncation_direction: where; None: where the model does."""
 
     truncate: bool | None = None
-    truncation_direction: Direction = "Right"
+    truncation_direction: Direction | None = None
 
 
 class Embedding(Truncating, kw_only=True):
@@ -110,11 +117,16 @@ class Similarity(HubMessage, kw_only=True):
 
     class Parameters(Part):
         truncate: bool | None = None
-        truncation_direction: Direction = "Right"
+        truncation_direction: Direction | None = None
         prompt_name: str | None = None
 
     inputs: Inputs
     parameters: Parameters | None = None
+
+    @property
+    def truncation_direction(self) -> Direction | None:
+        """Where the request wants its texts cut."""
+        return None if self.parameters is None else self.parameters.truncation_direction
 
 
 class Tokenization(Message, kw_only=True):

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from starlette.types import Scope, Send
 
-from fbg.server.errors import Dialect, Fault, RequestError, error_body
+from fbg.server.errors import Dialect, Fault, RequestError, dialect_of, error_body
 from fbg.server.state import State
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
@@ -91,7 +91,7 @@ def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
 
 def _dialect(state: State, path: str) -> Dialect:
     """Return the dialect of the route at a path; that of any other path follows from its prefix."""
-    return state.dialects.get(path, Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI)
+    return state.dialects.get(path) or dialect_of(path)
 
 
 def log_access(state: State, scope: Scope, status: int, begin: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fbg.errors import ModelError
@@ -16,6 +16,7 @@ from fbg.model.model import Model
 from fbg.reports.facts import network_facts
 from fbg.runtime.former import BatchFormer
 from fbg.server.errors import Fault, RequestError
+from fbg.server.messages import Message
 from fbg.server.settings import Settings
 from fbg.tasks.engines import tasks_of
 from fbg.tasks.zero_shot import can_entail
@@ -45,6 +46,15 @@ class Served:
 
     name: str
     runs: AsyncModel
+    _others: dict[str, Served] = field(default_factory=dict, repr=False)  # by where they cut
+
+    def cutting(self, side: str | None) -> Served:
+        """Return this model, cutting long texts "left" or "right"; None: where it does."""
+        if side is None or side == self.model.tokenizer.truncation_side:
+            return self
+        if side not in self._others:
+            self._others[side] = Served(self.name, self.runs.cutting(side))
+        return self._others[side]
 
     @property
     def model(self) -> Model:
@@ -101,14 +111,16 @@ class Models:
         return next(iter(self._served.values()))
 
     def choose(
-        self, task: str, name: str | None, fits: Callable[[Served], bool] | None = None
+        self, task: str, message: Message, fits: Callable[[Served], bool] | None = None
     ) -> Served:
-        """Return the model that a request names, or the first that has the task.
+        """Return the model that a request names, or the first that has the task, cutting long texts
+        where the request says.
 
         fits: says which of several models to prefer. Embeddings come from a model that is for
         nothing else, if there is one, and rankings from a cross-encoder rather than from a model
         with a vector for every token. Raises RequestError.
         """
+        name = message.model
         if name is not None:
             served = self._served.get(name)
             if served is None:
@@ -119,7 +131,7 @@ class Models:
         if not able:
             raise self._unable(task, name)
         prefer = fits or PREFERRED.get(task, lambda served: True)
-        return next(filter(prefer, able), able[0])
+        return next(filter(prefer, able), able[0]).cutting(message.cuts)
 
     def unknown(self, name: str) -> RequestError:
         """Return the error for a model that is not there; it lists those that are."""

@@ -134,7 +134,10 @@ class Encoder:
 
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
-        sequences = self._tokens(texts, 0)
+        return (yield from self.states_of_tokens(self._tokens(texts, 0)))
+
+    def states_of_tokens(self, sequences: Sequence[npt.NDArray[np.int32]]) -> Steps[list[Floats]]:
+        """Return the hidden states of token ids, special tokens included, as a task."""
         engine = self._context.engines.tokens
         return (yield Work(engine, sequences, "encode", copied, self._batch_size))
 

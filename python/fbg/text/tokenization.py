@@ -102,6 +102,17 @@ class TextTokenizer:
         other.max_length = max_length
         return other
 
+    @property
+    def truncation_side(self) -> str:
+        """Where long texts are cut: "left" or "right"."""
+        return "left" if self._cuts_left else "right"
+
+    def cutting(self, side: str) -> TextTokenizer:
+        """Return this tokenizer, cutting long texts at a side: "left" or "right"."""
+        other = copy(self)
+        other._cuts_left = side == "left"
+        return other
+
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:
         """Turn errors of the library into a ModelError.

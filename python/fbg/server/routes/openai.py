@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fbg.arrays import Floats
-from fbg.server.endpoint import Route
+from fbg.server.endpoint import Page, Route
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import embed
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
+from fbg.server.results import Embeddings, ModelCard, ModelCards
 from fbg.server.state import Call, State
 
 STARTED = int(time.time())
@@ -22,7 +23,7 @@ STARTED = int(time.time())
 
 async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
     """`POST /v1/embeddings`."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     widest = served.model.embedding_dimension
     if message.dimensions is not None and not 1 <= message.dimensions <= widest:
         raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
@@ -67,4 +68,9 @@ def list_models(state: State, request: Request) -> Response:
     return Response(encode_json(body), media_type="application/json")
 
 
-ROUTES = [Route("/v1/embeddings", embeddings, OpenAIEmbedding, "embed", Dialect.OPENAI)]
+ROUTES = [Route("/v1/embeddings", embeddings, OpenAIEmbedding, "embed", Embeddings, Dialect.OPENAI)]
+
+PAGES = [
+    Page("/v1/models", list_models, ModelCards),
+    Page("/v1/models/{name:path}", list_models, ModelCard),
+]

@@ -10,6 +10,7 @@ from typing import Any
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
+from fbg.server.results import Label, Lists, OneOrMany
 from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE
@@ -25,7 +26,7 @@ async def ner(call: Call, message: Entities) -> Any:
     options = given(message.parameters)
     labels = options.get("labels")
     served = call.state.models.choose(
-        "ner", message.model, lambda each: each.finds_labels == (labels is not None)
+        "ner", message, lambda each: each.finds_labels == (labels is not None)
     )
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     if labels is not None:
@@ -40,7 +41,7 @@ async def ner(call: Call, message: Entities) -> Any:
 
 async def answer(call: Call, message: Answers) -> Any:
     """`POST /answer`: the answer to a question in a context, or a list with top_k > 1."""
-    served = call.state.models.choose("answer", message.model)
+    served = call.state.models.choose("answer", message)
     call.texts([message.inputs.question], "question")
     call.texts([message.inputs.context], "context")
     question, context = message.inputs.question, message.inputs.context
@@ -52,7 +53,7 @@ async def answer(call: Call, message: Answers) -> Any:
 
 async def fill_mask(call: Call, message: MaskFilling) -> Any:
     """`POST /fill_mask`: the likeliest tokens for the mask of a text, or of each text of a list."""
-    served = call.state.models.choose("fill_mask", message.model)
+    served = call.state.models.choose("fill_mask", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     options = given(message.parameters)
     _limit("the completed texts", _completed_characters(served, texts, options), MAX_CHARACTERS)
@@ -72,7 +73,7 @@ def _completed_characters(served: Served, texts: list[str], options: dict[str, A
 
 async def zero_shot(call: Call, message: ZeroShot) -> Any:
     """`POST /zero_shot`: given labels with scores, best first, of a text or of each of a list."""
-    served = call.state.models.choose("zero_shot_classify", message.model)
+    served = call.state.models.choose("zero_shot_classify", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     labels = call.texts(message.parameters.candidate_labels, "candidate_labels")
     call.count(len(texts) * len(labels), "inputs")
@@ -111,8 +112,8 @@ def _limit(what: str, characters: int, most: int) -> None:
 
 
 ROUTES = [
-    Route("/ner", ner, Entities, "ner"),
-    Route("/answer", answer, Answers, "answer"),
-    Route("/fill_mask", fill_mask, MaskFilling, "fill_mask"),
-    Route("/zero_shot", zero_shot, ZeroShot, "zero_shot"),
+    Route("/ner", ner, Entities, "ner", Lists),
+    Route("/answer", answer, Answers, "answer", OneOrMany),
+    Route("/fill_mask", fill_mask, MaskFilling, "fill_mask", Lists),
+    Route("/zero_shot", zero_shot, ZeroShot, "zero_shot", list[Label | list[Label]]),
 ]

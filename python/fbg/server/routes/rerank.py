@@ -13,6 +13,7 @@ from fbg.server.endpoint import Route
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import truncation
 from fbg.server.messages import Document, Reranking
+from fbg.server.results import Ranked, Relevances
 from fbg.server.served import Served
 from fbg.server.state import Call
 
@@ -25,7 +26,7 @@ async def rerank(call: Call, message: Reranking) -> Any:
 
 
 async def _tei(call: Call, message: Reranking, texts: list[str]) -> list[dict[str, Any]]:
-    served = call.state.models.choose("rerank", message.model)
+    served = call.state.models.choose("rerank", message)
     ranked = await _ranked(call, served, message, call.texts(texts, "texts"))
     results = []
     for item in ranked:
@@ -40,7 +41,7 @@ async def documents(call: Call, message: Reranking) -> dict[str, Any]:
     """`POST /v1/rerank` and `/v2/rerank`."""
     if message.documents is None:
         raise RequestError(Fault.VALIDATION, "`documents` is required", "documents")
-    served = call.state.models.choose("rerank", message.model)
+    served = call.state.models.choose("rerank", message)
     texts = [item.text if isinstance(item, Document) else item for item in message.documents]
     ranked = await _ranked(call, served, message, call.texts(texts, "documents"))
     results = []
@@ -78,7 +79,7 @@ async def _ranked(call: Call, served: Served, message: Reranking, texts: list[st
 
 
 ROUTES = [
-    Route("/rerank", rerank, Reranking, "rerank"),
-    Route("/v1/rerank", documents, Reranking, "rerank", Dialect.COHERE),
-    Route("/v2/rerank", documents, Reranking, "rerank", Dialect.COHERE),
+    Route("/rerank", rerank, Reranking, "rerank", list[Ranked] | Relevances),
+    Route("/v1/rerank", documents, Reranking, "rerank", Relevances, Dialect.COHERE),
+    Route("/v2/rerank", documents, Reranking, "rerank", Relevances, Dialect.COHERE),
 ]

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import fbg
+from fbg.server.endpoint import Page
 from fbg.server.errors import Fault, RequestError
 from fbg.server.metrics import CONTENT_TYPE
 from fbg.server.replies import encode_json
@@ -42,6 +43,7 @@ def info(state: State, request: Request) -> Response:
     settings, served = state.settings, state.models.first
     body = {
         "model_id": served.name,
+        "served_model_name": served.name,
         "model_sha": None,
         "model_dtype": served.model.dtype,
         "model_type": _model_type(served),
@@ -91,3 +93,12 @@ def page(state: State, request: Request) -> Response:
         "referrer-policy": "no-referrer",
     }
     return Response(_page(), headers=headers)
+
+
+PAGES = [
+    Page("/", page, str, "text/html"),
+    Page("/health", health, None, None),
+    Page("/ping", health, None, None),
+    Page("/info", info, dict[str, Any]),
+    Page("/metrics", metrics, str, "text/plain"),
+]

@@ -12,7 +12,7 @@ from fbg.arrays import Floats
 from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import embed, require_short, texts_or_ids, truncation
+from fbg.server.inputs import embed, require_short, texts_or_ids, token_ids, truncation
 from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
     AnyInputs,
@@ -25,6 +25,7 @@ from fbg.server.messages import (
     given,
 )
 from fbg.server.replies import encode_json
+from fbg.server.results import Label, Token, Vectors
 from fbg.server.served import Served
 from fbg.server.state import Call
 
@@ -36,7 +37,7 @@ MOST_IDS = 1 << 16
 
 async def embed_texts(call: Call, message: Embedding) -> Floats:
     """`POST /embed`."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     widest = served.model.embedding_dimension
     if message.dimensions is not None and not 1 <= message.dimensions <= widest:
         raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]")
@@ -51,12 +52,13 @@ async def embed_texts(call: Call, message: Embedding) -> Floats:
 
 async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_all`: an embedding for every token."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     cut = truncation(message)
     texts, sequences = texts_or_ids(message.inputs, "inputs")
-    if sequences:
-        raise RequestError(Fault.VALIDATION, "`inputs` must be texts")
     call.limit_numbers()
+    if sequences:
+        ids = token_ids(call, served, sequences, "inputs")
+        return json_parts(await served.runs.token_states(ids, call.record))
     rows = await served.runs.token_embeddings(
         call.texts(texts), cut, call.record, message.prompt_name
     )
@@ -65,7 +67,7 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
 
 async def predict(call: Call, message: Classification) -> list[Any]:
     """`POST /predict`: labels with scores, the best one first."""
-    served = call.state.models.choose("classify", message.model)
+    served = call.state.models.choose("classify", message)
     options: dict[str, Any] = {
         "top_k": None,
         "truncation": truncation(message),
@@ -92,7 +94,7 @@ def _texts_or_pairs(inputs: str | list[str | list[str]]) -> tuple[bool, list[Any
 
 async def similarity(call: Call, message: Similarity) -> list[float]:
     """`POST /similarity`: cosines of a sentence with others."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     asked, parameters = message.inputs, message.parameters
     call.texts(asked.sentences, "sentences")
     texts = call.texts([asked.source_sentence], "source_sentence") + asked.sentences
@@ -110,7 +112,7 @@ async def similarity(call: Call, message: Similarity) -> list[float]:
 
 async def tokenize(call: Call, message: Tokenization) -> Iterator[bytes]:
     """`POST /tokenize`."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     require_short(texts, MOST_CHARACTERS, "inputs", "characters")
     prompts = served.model.prompts
@@ -148,7 +150,7 @@ def _tokens(served: Served, text: str, special: bool) -> Iterator[Iterable[bytes
 
 async def decode(call: Call, message: Decoding) -> Iterator[bytes]:
     """`POST /decode`."""
-    served = call.state.models.choose("encode", message.model)
+    served = call.state.models.choose("encode", message)
     call.count(len(message.ids), "ids")
     _, sequences = texts_or_ids(message.ids, "ids")
     require_short(sequences, MOST_IDS, "ids", "token ids")
@@ -183,12 +185,13 @@ async def by_kind(call: Call, body: msgspec.Raw) -> Any:
     return await embed_texts(call, embedded)
 
 
+BY_KIND = (Embedding, Classification, Similarity)
 ROUTES = [
-    Route("/", by_kind, msgspec.Raw, "embed"),
-    Route("/embed", embed_texts, Embedding, "embed"),
-    Route("/embed_all", embed_tokens, TokenEmbedding, "embed_all"),
-    Route("/predict", predict, Classification, "predict"),
-    Route("/similarity", similarity, Similarity, "similarity"),
-    Route("/tokenize", tokenize, Tokenization, "tokenize"),
-    Route("/decode", decode, Decoding, "decode"),
+    Route("/", by_kind, msgspec.Raw, "embed", list[Any], bodies=BY_KIND),
+    Route("/embed", embed_texts, Embedding, "embed", Vectors),
+    Route("/embed_all", embed_tokens, TokenEmbedding, "embed_all", list[Vectors]),
+    Route("/predict", predict, Classification, "predict", list[Label | list[Label]]),
+    Route("/similarity", similarity, Similarity, "similarity", list[float]),
+    Route("/tokenize", tokenize, Tokenization, "tokenize", list[list[Token]]),
+    Route("/decode", decode, Decoding, "decode", list[str]),
 ]

@@ -12,12 +12,13 @@ from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import texts_or_ids, truncation
 from fbg.server.messages import RetrievalEmbedding, TokenEmbedding
+from fbg.server.results import Hybrid, Vectors, Weight
 from fbg.server.state import Call
 
 
 async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
-    served = call.state.models.choose("encode_sparse", message.model)
+    served = call.state.models.choose("encode_sparse", message)
     cut, texts = truncation(message), _texts(call, message)
     found = await served.runs.encode_sparse(
         texts,
@@ -31,7 +32,7 @@ async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[byte
 
 async def embed_multi(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_multi`: the vectors of the tokens of each text (ColBERT)."""
-    served = call.state.models.choose("encode_multi", message.model)
+    served = call.state.models.choose("encode_multi", message)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     rows = await served.runs.encode_multi(texts, call.record, truncation=cut, kind=message.kind)
@@ -40,7 +41,7 @@ async def embed_multi(call: Call, message: RetrievalEmbedding) -> Iterator[bytes
 
 async def embed_hybrid(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_hybrid`: dense, sparse and multi-vector embeddings of each text (bge-m3)."""
-    served = call.state.models.choose("encode_hybrid", message.model)
+    served = call.state.models.choose("encode_hybrid", message)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     found = await served.runs.encode_hybrid(texts, call.record, truncation=cut)
@@ -55,7 +56,7 @@ def _texts(call: Call, message: TokenEmbedding) -> list[str]:
 
 
 ROUTES = [
-    Route("/embed_sparse", embed_sparse, RetrievalEmbedding, "embed_sparse"),
-    Route("/embed_multi", embed_multi, RetrievalEmbedding, "embed_multi"),
-    Route("/embed_hybrid", embed_hybrid, TokenEmbedding, "embed_hybrid"),
+    Route("/embed_sparse", embed_sparse, RetrievalEmbedding, "embed_sparse", list[list[Weight]]),
+    Route("/embed_multi", embed_multi, RetrievalEmbedding, "embed_multi", list[Vectors]),
+    Route("/embed_hybrid", embed_hybrid, TokenEmbedding, "embed_hybrid", list[Hybrid]),
 ]
