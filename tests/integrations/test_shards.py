@@ -72,7 +72,9 @@ def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(
 
     done = encode_shards(job, shards, actors=2, advance=kill_one)
     assert killed and [each.shard for each in done] == shards
-    assert all(each.rows == ROWS and not each.skipped for each in done)
+    assert all(each.rows == ROWS for each in done)
+    # The actor may have been killed between writing a shard and answering.
+    assert sum(each.skipped for each in done) <= 1
     for shard in range(SHARDS):
         got = rows_of(tmp_path / f"part-{shard}.parquet")
         assert np.array_equal(got, model.encode(texts_of(shard)))
