@@ -23,6 +23,8 @@ constexpr RowFormat kFormats[] = {RowFormat::float32,      RowFormat::float16, R
                                   RowFormat::float8_e4m3fn};
 constexpr RowScale kScales[] = {RowScale::float32, RowScale::float16};
 constexpr BagMode kModes[] = {BagMode::sum, BagMode::mean, BagMode::max};
+constexpr ValueType kOutputs[] = {ValueType::float32, ValueType::float32, ValueType::float16,
+                                  ValueType::bfloat16};
 constexpr std::uint16_t kPrefetches[] = {0, 1, 4, 16, 1 << 15};
 
 class LookupSubject final : public Subject {
@@ -90,22 +92,21 @@ class LookupSubject final : public Subject {
       args.weights = operands().weights.place(weights, side);
     }
 
-    constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t size = value_size(key_.output);
     args.out_stride = size * (layout.columns + (choices.flag() ? choices.within(1, 9) : 0));
     const std::int64_t out_bytes = (args.bags - 1) * args.out_stride + size * layout.columns;
     std::byte* const out = operands().out.place(out_bytes, side);
     std::generate_n(out, out_bytes, [&] { return static_cast<std::byte>(random_()); });
     std::vector<std::byte> expected(out, out + out_bytes);
-    args.out = reinterpret_cast<float*>(expected.data());
+    args.out = expected.data();
     const std::int64_t wanted = kernels::look_up(key_, args);
-    args.out = reinterpret_cast<float*>(out);
+    args.out = out;
     const std::int64_t got = function_(operands().args.place(std::vector<LookupArgs>{args}, side));
 
     if (got != wanted)
       return "another position: " + std::to_string(got) + ", not " + std::to_string(wanted) + ": " +
              kernels::lookup_name(key_);
-    copy_common_nans(ValueType::float32, out, expected.data(), args.bags, layout.columns,
-                     args.out_stride);
+    copy_common_nans(key_.output, out, expected.data(), args.bags, layout.columns, args.out_stride);
     if (std::memcmp(out, expected.data(), expected.size()) != 0)
       return "results differ: " + kernels::lookup_name(key_) +
              (side == Guard::after ? ", page after" : ", page before");
@@ -199,6 +200,7 @@ std::unique_ptr<Subject> draw_lookup(Isa isa, Choices& choices) {
   key.weighted = choices.flag() && key.mode != BagMode::max;
   key.isa = isa;
   key.prefetch = choices.one_of(kPrefetches);
+  key.output = choices.one_of(kOutputs);
   return std::make_unique<LookupSubject>(key, kernels::find_lookup(key));
 }
 
