@@ -22,8 +22,8 @@ struct LookupKey {
   IndexType index;
   bool weighted;
   Isa isa;
-  std::uint16_t prefetch;  // indices ahead; 0: none
-  ValueType output;        // float32, float16 or bfloat16
+  std::uint16_t prefetch;                 // indices ahead; 0: none
+  ValueType output = ValueType::float32;  // or float16, or bfloat16
   std::uint8_t reserved[3] = {};
   friend bool operator==(const LookupKey&, const LookupKey&) = default;
 
