@@ -137,17 +137,16 @@ class Draws {
     return written(value, prefix + std::to_string(value));
   }
   Encoder::Condition draw(std::type_identity<Encoder::Condition>) {
-    constexpr std::pair<Encoder::Condition, const char*> conditions[] = {{Encoder::EQ, ".eq"},
-                                                                         {Encoder::NE, ".ne"},
-                                                                         {Encoder::GE, ".ge"},
-                                                                         {Encoder::LT, ".lt"},
-                                                                         {Encoder::GT, ".gt"}};
+    constexpr std::pair<Encoder::Condition, const char*> conditions[] = {
+        {Encoder::EQ, ".eq"}, {Encoder::NE, ".ne"}, {Encoder::HS, ".hs"},
+        {Encoder::GE, ".ge"}, {Encoder::LT, ".lt"}, {Encoder::GT, ".gt"}};
     const auto& [condition, name] = conditions[below(std::size(conditions))];
     mnemonic_ += name;
     return condition;
   }
   Encoder::Prefetch draw(std::type_identity<Encoder::Prefetch>) {
-    return written(Encoder::PLDL2KEEP, "pldl2keep");
+    return below(2) ? written(Encoder::PLDL1KEEP, "pldl1keep")
+                    : written(Encoder::PLDL2KEEP, "pldl2keep");
   }
   // Draw the distance of a label in instructions. Short distances are as frequent as long ones, and
   // none takes longer than a moment to fill.
@@ -221,6 +220,7 @@ std::vector<Form> aarch64_forms() {
       form<XReg, XReg, int>("sub", &E::sub, {immediate}),
       form<XReg, XReg, int>("subs", &E::subs, {immediate}),
       form<XReg, int>("cmp", &E::cmp, {immediate}),
+      form<XReg, int>("movz", &E::movz, {{0, 0xffff}}),
 
       form<Label&>("b", &E::b, {{-(1 << 25), (1 << 25) - 1}}),
       form<E::Condition, Label&>("b", &E::b, {near_by}),
@@ -230,6 +230,7 @@ std::vector<Form> aarch64_forms() {
       form<>("ret", &E::ret),
 
       form<XReg, At>("ldr", &E::ldr, {of8}),
+      form<XReg, At>("ldrsw", &E::ldrsw, {{0, 4 * 4095, 4}}),
       form<BReg, At>("ldr", &E::ldr, {immediate}),
       form<HReg, At>("ldr", &E::ldr, {{0, 2 * 4095, 2}}),
       form<SReg, At>("ldr", &E::ldr, {{0, 4 * 4095, 4}}),
@@ -295,6 +296,7 @@ std::vector<Form> aarch64_forms() {
       form<B16, B16, B16>("eor", &E::eor),
       form<B16, B16, B16>("orr", &E::orr),
       form<S4, S4, int>("shl", &E::shl, {{0, 31}}),
+      form<S4, S4, S4>("ushl", &E::ushl),
       form<S4, S4, int>("ushr", &E::ushr, {{1, 32}}),
 
       form<S4, H4, int>("shll", &E::shll, {{16, 16}}),
@@ -333,6 +335,7 @@ std::vector<Form> aarch64_forms() {
       form<S4, S4, S4>("fcmge", &E::fcmge),
       form<S4, S4, S4>("fcmgt", &E::fcmgt),
       form<S4, S4, int>("fcmlt", &E::fcmlt, {{0, 0}}),
+      form<SReg, XReg>("scvtf", &E::scvtf),
       form<S4, S4>("scvtf", &E::scvtf),
       form<S4, S4>("fcvtns", &E::fcvtns),
       form<S4, S4>("fcvtzs", &E::fcvtzs),

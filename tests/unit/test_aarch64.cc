@@ -11,6 +11,7 @@
 #include "fbg/gemm/gemm.h"
 #include "helpers/guarded.h"
 #include "kernels/cache.h"
+#include "kernels/lookup.h"
 #include "kernels/microkernel.h"
 
 namespace fbg::test {
@@ -44,6 +45,7 @@ TEST(AArch64, EveryInstructionSetUsesItsBestKernels) {
     EXPECT_EQ(choose_geometry(GemmType::int32, features).isa, best.int32);
     EXPECT_EQ(choose_geometry(GemmType::float32, features).isa, best.float32);
     EXPECT_EQ(choose_geometry(GemmType::bfloat16, features).isa, best.bfloat16);
+    EXPECT_EQ(kernels::lookup_isa(features), best.float32);
   }
 }
 

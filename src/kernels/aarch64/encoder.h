@@ -14,8 +14,8 @@ namespace fbg::kernels::aarch64 {
 
 class Encoder {
  public:
-  enum Condition : std::uint32_t { EQ = 0, NE = 1, GE = 10, LT = 11, GT = 12 };
-  enum Prefetch : std::uint32_t { PLDL2KEEP = 2 };
+  enum Condition : std::uint32_t { EQ = 0, NE = 1, HS = 2, GE = 10, LT = 11, GT = 12 };
+  enum Prefetch : std::uint32_t { PLDL1KEEP = 0, PLDL2KEEP = 2 };
 
   // d = n op m: register d in bits 0 to 4, n in 5 to 9, m in 16 to 20.
   void add(XReg d, XReg n, XReg m, int left_shift = 0) {
@@ -32,6 +32,9 @@ class Encoder {
   void adds(XReg d, XReg n, int immediate) { arithmetic("adds", 0xb1000000, d, n, immediate); }
   void sub(XReg d, XReg n, int immediate) { arithmetic("sub", 0xd1000000, d, n, immediate); }
   void subs(XReg d, XReg n, int immediate) { arithmetic("subs", 0xf1000000, d, n, immediate); }
+  void movz(XReg d, int immediate) {
+    dd(0xd2800000 | field("movz", "immediate", immediate, 0, 0xffff) << 5 | d.index);
+  }
   void cmp(XReg n, int immediate) { arithmetic("cmp", 0xf100001f, {0}, n, immediate); }
 
   void b(Label& to) { refer("b", 0x14000000, Distance::words26, to); }
@@ -46,6 +49,7 @@ class Encoder {
   // Loads and stores: register t in bits 0 to 4, base in 5 to 9. Offsets are multiples of the size,
   // 12 bits of these; those that change the base are 9 bits, of any bytes.
   void ldr(XReg t, At from) { scaled("ldr", 0xf9400000 | t.index, from, 8); }
+  void ldrsw(XReg t, At from) { scaled("ldrsw", 0xb9800000 | t.index, from, 4); }
   template <int log_bytes>
   void ldr(Scalar<log_bytes> t, At from) {
     scaled("ldr", 0x3d400000 | size_bits(log_bytes) | t.index, from, 1 << log_bytes);
@@ -121,6 +125,7 @@ class Encoder {
   void shl(S4 d, S4 n, int shift) {
     two(0x4f205400 | field("shl", "shift", shift, 0, 31) << 16, d, n);
   }
+  void ushl(S4 d, S4 n, S4 m) { three(0x6ea04400, d, n, m); }
   void ushr(S4 d, S4 n, int shift) {
     two(0x6f000400 | (64 - field("ushr", "shift", shift, 1, 32)) << 16, d, n);
   }
@@ -172,6 +177,7 @@ class Encoder {
   void fcmlt(S4 d, S4 n, int bound) {
     two(0x4ea0e800 | field("fcmlt", "bound", bound, 0, 0), d, n);
   }
+  void scvtf(SReg d, XReg n) { two(0x9e220000, d, n); }
   void scvtf(S4 d, S4 n) { two(0x4e21d800, d, n); }
   void fcvtzs(S4 d, S4 n) { two(0x4ea1b800, d, n); }
   void fcvtns(S4 d, S4 n) { two(0x4e21a800, d, n); }

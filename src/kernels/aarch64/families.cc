@@ -2,7 +2,6 @@
 // bytes and of bfloat16. The best row of each GEMM type stands first.
 #include "kernels/aarch64/gemm_generator.h"
 #include "kernels/lanewise.h"
-#include "kernels/lookup.h"
 #include "kernels/sliding.h"
 #include "kernels/table.h"
 
@@ -61,10 +60,6 @@ bool has_lanewise(Isa) noexcept { return false; }
 int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
 std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
-
-// The portable kernel looks rows up.
-bool has_lookup(Isa) noexcept { return false; }
-std::vector<std::uint8_t> generate_lookup(const LookupKey&) { return {}; }
 
 }  // namespace kernels
 }  // namespace fbg

@@ -12,11 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import fbg
 from differential.layouts import Target, again, laid_out
+from fbg.arrays import named_dtype
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
 from fbg.tables.embedding_bag import MODES
 from fbg.tables.rows import BITS, DTYPES, FLOATS, FUSED, INTEGERS
@@ -101,7 +101,7 @@ def _fused(rng: np.random.Generator, rows: int, columns: int, dtype: str, half: 
     return np.concatenate([values, ends.view(np.uint8)], axis=1)
 
 
-def _draw_table(random: Random, rng: np.random.Generator) -> Table:
+def _draw_table(random: Random, rng: np.random.Generator, out_dtype: str) -> Table:
     rows = random.choice((1, 2, 9, random.randint(0, 40)))
     columns = random.choice((random.randint(1, 40), random.randint(1, 150), 1100))
     remap = None
@@ -115,6 +115,7 @@ def _draw_table(random: Random, rng: np.random.Generator) -> Table:
         "include_last_offset": random.random() < 0.4,
         "prefetch": random.choice((0, 1, 16, 32768)),
         "remap": remap,
+        "out_dtype": out_dtype,
     }
     held: Array | Values
     way = random.randrange(5)
@@ -143,11 +144,11 @@ def _draw_table(random: Random, rng: np.random.Generator) -> Table:
         dtype = random.choice(DTYPES)
         x = _floats(random, rng, (rows, columns))
         own = random.choice(FLOATS)
-        table = x.astype(ml_dtypes.bfloat16 if own == "bfloat16" else own)
+        table = x.astype(named_dtype(own))
         if dtype in FLOATS and random.random() < 0.1:
             dtype = own
             table = np.where(rng.random(x.shape) < 0.1, rng.choice(SPECIALS, x.shape), table)
-            table = table.astype(ml_dtypes.bfloat16 if own == "bfloat16" else own)
+            table = table.astype(named_dtype(own))
         given = laid_out(random, table)
         given = given if given.flags.aligned else given.copy()  # it would be refused
         bag = fbg.EmbeddingBag(given, dtype, **options)
@@ -169,10 +170,8 @@ def _again(random: Random, bag: fbg.EmbeddingBag) -> fbg.EmbeddingBag:
 
 
 def _held(x: Array, dtype: str) -> Array | Values:
-    if dtype == "bfloat16":
-        return x.astype(ml_dtypes.bfloat16).astype(F32)
     if dtype in FLOATS:
-        return x.astype(dtype).astype(F32)
+        return x.astype(named_dtype(dtype)).astype(F32)
     if not len(x):
         return np.empty(x.shape, F32)
     if dtype == FLOAT8:
@@ -234,7 +233,10 @@ def _spoil(random: Random, table: Table, call: Call) -> str | None:
 def run(random: Random) -> str:
     """Run one case."""
     rng = np.random.default_rng(random.getrandbits(64))
-    tables = [_draw_table(random, rng) for _ in range(random.choice((1, 1, 1, 2, 3)))]
+    out_dtype = random.choice(("float32", *FLOATS))
+    kind = named_dtype(out_dtype)
+    count = random.choice((1, 1, 1, 2, 3))
+    tables = [_draw_table(random, rng, out_dtype) for _ in range(count)]
     count = random.choice((0, 1, 2, random.randint(0, 20)))
     calls = [_draw_call(random, table, count) for table in tables]
     wrong = None
@@ -243,7 +245,7 @@ def run(random: Random) -> str:
         wrong = _spoil(random, tables[which], calls[which])
     isa, threads = random.choice(ISAS), random.choice((1, 1, 2, 3))
     columns = sum(table.bag.shape[1] for table in tables)
-    target = Target(random, (count, columns), F32) if random.random() < 0.5 else None
+    target = Target(random, (count, columns), kind) if random.random() < 0.5 else None
     out = None if target is None else target.array
     text = f"{isa}, {threads} threads, {count} bags, {[table.text for table in tables]}"
     arrays = [
@@ -275,7 +277,7 @@ def run(random: Random) -> str:
     parts = [
         table.look_up(call.bags, call.factors) for table, call in zip(tables, calls, strict=True)
     ]
-    if not _same(np.array(y), np.concatenate(parts, axis=1)):
+    if not _same(np.array(y), np.concatenate(parts, axis=1).astype(kind)):
         raise Different(f"other bits; {text}")
     return isa
 
@@ -284,7 +286,8 @@ def _same(y: Array, wanted: Array) -> bool:
     """Whether the bits are the same; any NaN is as good as another."""
     if y.shape != wanted.shape or y.dtype != wanted.dtype:
         return False
-    bits = [np.where(np.isnan(x), F32(np.nan), x).view(np.uint32) for x in (y, wanted)]
+    size = np.uint32 if y.dtype == F32 else np.uint16
+    bits = [np.where(np.isnan(x), y.dtype.type(np.nan), x).view(size) for x in (y, wanted)]
     return bool(np.array_equal(*bits))
 
 
