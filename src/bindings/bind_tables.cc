@@ -103,6 +103,7 @@ LookUp prepare(const py::tuple& part) {
                                       .weighted = b.weights != nullptr,
                                       .padding_index = number(part, kPadding),
                                       .prefetch = static_cast<int>(number(part, kPrefetch)),
+                                      .table_bytes = bytes.rows * bytes.cols,
                                       .output = output};
   const std::int64_t row_of_out = layout.columns * size;
   return {EmbeddingBag(layout, options),

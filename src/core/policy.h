@@ -155,6 +155,7 @@ namespace tables {
 
 inline constexpr std::int64_t kThreadBytes = 64 * kKiB;  // of rows that are worth a thread
 inline constexpr std::int64_t kThreadRows = 64;          // of floats that are quantized
+inline constexpr int kFartherAhead = 4;                  // times as many rows, from memory
 
 }  // namespace tables
 

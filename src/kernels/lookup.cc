@@ -15,7 +15,7 @@ std::string lookup_name(const LookupKey& key) {
   constexpr const char* kFormats[] = {"f32", "f16", "bf16", "u8", "u4", "u2", "e4m3"};
   constexpr const char* kModes[] = {"sum", "mean", "max"};
   const std::string columns = std::to_string(key.columns);
-  const std::string ahead = "ahead" + std::to_string(key.prefetch);
+  const std::string ahead = (key.far ? "far" : "ahead") + std::to_string(key.prefetch);
   const char* scale = key.scale == RowScale::float16 ? "half" : "float";
   const char* parts[] = {isa_name(key.isa),
                          kFormats[static_cast<int>(key.format)],

@@ -24,7 +24,8 @@ struct LookupKey {
   Isa isa;
   std::uint16_t prefetch;                 // indices ahead; 0: none
   ValueType output = ValueType::float32;  // or float16, or bfloat16
-  std::uint8_t reserved[3] = {};
+  bool far = false;                       // prefetches go to the L2, not to the L1
+  std::uint8_t reserved[2] = {};
   friend bool operator==(const LookupKey&, const LookupKey&) = default;
 
   RowLayout layout() const { return {format, scale, columns}; }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "kernels/lookup.h"
 
@@ -42,6 +43,22 @@ struct EmbeddingBag::Kernel {
   }
 };
 
+namespace {
+
+struct Ahead {
+  std::uint16_t rows;
+  bool far;
+};
+
+// Memory is slower than the L3, and a core may ask for more lines at a time if they go to the L2.
+Ahead ahead_of(int prefetch, std::int64_t table_bytes) {
+  const bool far = table_bytes > cpu_info().l3_bytes / 2;
+  if (far) prefetch = std::min(policy::tables::kFartherAhead * prefetch, kMostPrefetch);
+  return {static_cast<std::uint16_t>(prefetch), far};
+}
+
+}  // namespace
+
 EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
   const auto require = [](bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
@@ -55,6 +72,7 @@ EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
   require(options.output == ValueType::float32 || options.output == ValueType::float16 ||
               options.output == ValueType::bfloat16,
           "EmbeddingBag: output must be float32, float16 or bfloat16");
+  const Ahead ahead = ahead_of(options.prefetch, options.table_bytes);
   const kernels::LookupKey key{layout.columns,
                                layout.format,
                                row_parameters(layout.format) ? layout.scale : RowScale::float32,
@@ -62,8 +80,9 @@ EmbeddingBag::EmbeddingBag(const RowLayout& layout, const Options& options) {
                                options.index,
                                options.weighted,
                                kernels::lookup_isa(options.features),
-                               static_cast<std::uint16_t>(options.prefetch),
-                               options.output};
+                               ahead.rows,
+                               options.output,
+                               ahead.far};
   const bool portable = key.isa == Isa::generic;
   kernel_ = std::make_shared<const Kernel>(
       Kernel{key, options.padding_index, portable ? nullptr : kernels::find_lookup(key)});

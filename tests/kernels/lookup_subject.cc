@@ -201,6 +201,7 @@ std::unique_ptr<Subject> draw_lookup(Isa isa, Choices& choices) {
   key.isa = isa;
   key.prefetch = choices.one_of(kPrefetches);
   key.output = choices.one_of(kOutputs);
+  key.far = choices.flag();
   return std::make_unique<LookupSubject>(key, kernels::find_lookup(key));
 }
 

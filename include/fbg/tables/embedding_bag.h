@@ -52,9 +52,12 @@ class EmbeddingBag {
   struct Options {
     BagMode mode = BagMode::sum;
     IndexType index = IndexType::int64;
-    bool weighted = false;                  // a sum or a mean
-    std::int64_t padding_index = -1;        // a row that is left out; -1: none
-    int prefetch = kPrefetchDistance;       // 0: none
+    bool weighted = false;            // a sum or a mean
+    std::int64_t padding_index = -1;  // a row that is left out; -1: none
+    // 0: none. Rows of a table that is larger than half of the L3 are fetched into the L2, four
+    // times as far ahead.
+    int prefetch = kPrefetchDistance;
+    std::int64_t table_bytes = 0;           // of all rows; 0: unknown
     ValueType output = ValueType::float32;  // or float16, or bfloat16
     Features features = active_features();
   };

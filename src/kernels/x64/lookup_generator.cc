@@ -9,6 +9,7 @@
 // The blocks of a row have equally many vectors but for the last one, and share a loop. What is
 // left of the last vector is read without touching a byte beyond it.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 
@@ -37,6 +38,7 @@ class LookupGenerator : public SimdAssembler {
         biased_(is_integer(key.format)),
         float8_(key.format == RowFormat::float8_e4m3fn),
         nibbles_(bits_ < 8),
+        by_table_(nibbles_ && 1 << bits_ <= lanes()),
         is_max_(key.mode == BagMode::max),
         tail_(key.columns % lanes()) {
     const int vectors = (key.columns + lanes() - 1) / lanes();
@@ -90,7 +92,7 @@ class LookupGenerator : public SimdAssembler {
   const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
   const Reg64 args_ = rdi, rows_ = rsi, count_ = rdx, num_rows_ = rcx, indices_ = r8;
   const Reg64 padding_ = r9, weights_ = r10, out_ = r11, stride_ = rbx, ends_ = rbp, at_ = r12;
-  const Reg64 end_ = r13, ahead_ = r14, last_index_ = r15, row_ = rax;
+  const Reg64 end_ = r13, ahead_ = r14, last_fetching_ = r15, row_ = rax;
   static constexpr int kStackBytes = 24;
   Address offsets() { return qword[rsp]; }
   Address bags() { return qword[rsp + 8]; }
@@ -102,11 +104,8 @@ class LookupGenerator : public SimdAssembler {
   Vec bias() const { return vec(num_vectors() - 3); }   // or the mask, in rows of floats; scratch
   Vec shifts() const { return vec(num_vectors() - 4); }
   Vec one() const { return vec(num_vectors() - 4); }    // added to a code of float8
-  Vec field() const { return vec(num_vectors() - 5); }  // a mask of the bits of a value
-  Vec order() const { return vec(num_vectors() - 6); }
-  int most_sums() const {
-    return num_vectors() - (nibbles_ ? (is_zmm() ? 6 : 5) : float8_ ? 4 : 3);
-  }
+  Vec field() const { return vec(num_vectors() - 5); }  // mask of a value's bits, or all as floats
+  int most_sums() const { return num_vectors() - (nibbles_ ? 5 : float8_ ? 4 : 3); }
 
   int block_values() const { return block_ * lanes(); }
   int out_bytes() const { return static_cast<int>(value_size(key_.output)); }
@@ -130,7 +129,8 @@ class LookupGenerator : public SimdAssembler {
     mov(out_, arg(offsetof(LookupArgs, out)));
     mov(stride_, arg(offsetof(LookupArgs, stride)));
     mov(padding_, arg(offsetof(LookupArgs, padding)));
-    mov(last_index_, arg(offsetof(LookupArgs, last)));
+    mov(last_fetching_, arg(offsetof(LookupArgs, last)));
+    sub(last_fetching_, key_.prefetch);
     mov(rax, arg(offsetof(LookupArgs, offsets)));
     mov(offsets(), rax);
     mov(rax, arg(offsetof(LookupArgs, bags)));
@@ -139,8 +139,8 @@ class LookupGenerator : public SimdAssembler {
     if (scaled_) lea(ends_, ptr[rows_ + static_cast<int>(key_.layout().value_bytes())]);
     if (nibbles_) {
       vmovups(shifts(), ptr[rip + shift_table_]);
-      load_constant(field(), (1u << bits_) - 1);
-      if (is_zmm() && bits_ == 4) vmovups(order(), ptr[rip + order_table_]);
+      by_table_ ? vmovups(field(), ptr[rip + value_table_])
+                : load_constant(field(), (1u << bits_) - 1);
     }
     if (float8_) load_constant(one(), 0x00800080u);
     if (tail_ && is_zmm()) {
@@ -186,6 +186,7 @@ class LookupGenerator : public SimdAssembler {
     jl(next, T_NEAR);
     L(finish);
     finish_sums(vectors);
+    sort_lanes(vectors);
     for (int v = 0; v < vectors; ++v) store_sums(v, v + 1 == vectors ? tail : 0);
     if (key_.output == ValueType::bfloat16) load_mask();  // which was overwritten
   }
@@ -197,17 +198,19 @@ class LookupGenerator : public SimdAssembler {
     const int bytes =
         is_last ? static_cast<int>(layout.row_bytes()) - full_blocks_ * (block_values() / 8 * bits_)
                 : block_values() / 8 * bits_;
-    lea(ahead_, ptr[at_ + key_.prefetch]);
-    cmp(ahead_, last_index_);
-    cmovg(ahead_, last_index_);
-    load_index_at(ahead_, ahead_);
+    const int distance = key_.prefetch * index_bytes();
+    Label none;
+    cmp(at_, last_fetching_);
+    jg(none, T_NEAR);
+    load_index(ahead_, ptr[indices_ + at_ * 8 + distance], dword[indices_ + at_ * 4 + distance]);
     imul(ahead_, stride_);
+    const auto fetch = [&](const Address& a) { key_.far ? prefetcht1(a) : prefetcht0(a); };
     int offset = 0;
-    for (; offset < bytes; offset += kLineBytes) prefetcht0(ptr[rows_ + ahead_ + offset]);
+    for (; offset < bytes; offset += kLineBytes) fetch(ptr[rows_ + ahead_ + offset]);
     // A row that does not begin with a line may end in another one.
-    if (bytes - 1 - (offset - kLineBytes) >= kLineBytes / 2)
-      prefetcht0(ptr[rows_ + ahead_ + bytes - 1]);
-    if (!is_last && scaled_) prefetcht0(ptr[ends_ + ahead_]);
+    if (bytes - 1 - (offset - kLineBytes) >= kLineBytes / 2) fetch(ptr[rows_ + ahead_ + bytes - 1]);
+    if (!is_last && scaled_) fetch(ptr[ends_ + ahead_]);
+    L(none);
   }
 
   void load_parameters() {
@@ -238,7 +241,7 @@ class LookupGenerator : public SimdAssembler {
     if (key_.format == RowFormat::float32 && !tail && !is_max_)
       return key_.weighted ? vfmadd231ps(sum, scale(), from) : vaddps(sum, sum, from);
     load_values(x, from, tail);
-    if (biased_) vcvtdq2ps(x, x);
+    if (biased_ && !by_table_) vcvtdq2ps(x, x);
     if (scaled_ && !is_max_) {
       if (biased_) vaddps(sum, sum, bias());
       return vfmadd231ps(sum, x, scale());
@@ -252,7 +255,7 @@ class LookupGenerator : public SimdAssembler {
       vaddps(sum, sum, x);
   }
 
-  // One vector of values: floats, or integers as int32. `tail` values of it; 0: all.
+  // One vector of values: floats, or integers as int32 or by table. `tail` values of it; 0: all.
   void load_values(const Vec& x, const Address& from, int tail) {
     const bool masked = tail && is_zmm();  // what the mask leaves out is not read
     const Vec to = masked ? Vec(x | k1 | T_z) : x;
@@ -305,44 +308,28 @@ class LookupGenerator : public SimdAssembler {
     vmulps(x, x, constant(256.0f));
   }
 
-  // Every lane has the bytes of its value and shifts them.
+  // Every lane has the bytes of its value and shifts them. The value is an index in the table of
+  // all there are, whatever is above its bits, or masked.
   void load_nibbles(const Vec& x, const Address& from, int tail) {
     const Xmm bytes(x.getIdx());
     const int size = lanes() / 8 * bits_, used = tail ? (tail * bits_ + 7) / 8 : size;
-    if (used < size || size == 8) load_bytes(x, from, used);
+    if (used < size) load_bytes(x, from, used);
     if (size == 8)
-      vpermd(Xbyak::Zmm(x.getIdx()), Xbyak::Zmm(order().getIdx()), x);
+      used < size ? vpbroadcastq(x, bytes) : vpbroadcastq(x, from);
     else if (size == 4)
       used < size ? vpbroadcastd(x, bytes) : vpbroadcastd(x, from);
     else
       used < size ? vpbroadcastw(x, bytes) : vpbroadcastw(x, from);
-    vpsrlvd(x, x, shifts());
-    bit_and(x, x, field());
+    halves_alternate() ? vpsrlvq(x, x, shifts()) : vpsrlvd(x, x, shifts());
+    by_table_ ? permute(x, x, field()) : bit_and(x, x, field());
   }
 
-  // 1 to 15 bytes, the rest being 0.
-  void load_bytes(const Vec& x, const Address& from, int bytes) {
-    const Xmm to(x.getIdx());
-    const Xbyak::RegExp at = from.getRegExp();
-    int done = 0;
-    if (bytes >= 8) {
-      vmovq(to, from);
-      done = 8;
-    } else if (bytes >= 4) {
-      vmovd(to, from);
-      done = 4;
-    } else {
-      zero(x);
-    }
-    if (bytes - done >= 4) {
-      vpinsrd(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 4));
-      done += 4;
-    }
-    if (bytes - done >= 2) {
-      vpinsrw(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 2));
-      done += 2;
-    }
-    if (bytes - done >= 1) vpinsrb(to, to, ptr[at + done], static_cast<std::uint8_t>(done));
+  // Where the bytes of 16 values are shifted as 64 bits, lanes hold values 0, 8, 1, 9, ….
+  bool halves_alternate() const { return nibbles_ && lanes() * bits_ == 64; }
+  void sort_lanes(int vectors) {
+    if (!halves_alternate()) return;
+    vmovups(value(), ptr[rip + order_table_]);
+    for (int v = 0; v < vectors; ++v) permute(vec(v), value(), vec(v));
   }
 
   // Means, and maxima of nothing.
@@ -389,29 +376,19 @@ class LookupGenerator : public SimdAssembler {
     tail ? store_bytes(to, half, 2 * tail) : vmovups(to, half);
   }
 
-  // The first 2 to 14 bytes, an even number.
-  void store_bytes(const Address& to, const Xmm& x, int bytes) {
-    const Xbyak::RegExp at = to.getRegExp();
-    int done = 0;
-    if (bytes >= 8) {
-      vmovq(to, x);
-      done = 8;
-    }
-    if (bytes - done >= 4) {
-      vpextrd(ptr[at + done], x, static_cast<std::uint8_t>(done / 4));
-      done += 4;
-    }
-    if (bytes > done) vpextrw(ptr[at + done], x, static_cast<std::uint8_t>(done / 2));
-  }
-
   void emit_tables() {
     emit_data();
     align(64);
     if (nibbles_) {
       L(shift_table_);
-      for (int i = 0; i < lanes(); ++i) dd(static_cast<std::uint32_t>(i * bits_ % 32));
+      const int step = halves_alternate() ? 2 : 1;  // lanes that a shift has
+      for (int i = 0; i < lanes(); ++i)
+        dd(i % step ? 0 : static_cast<std::uint32_t>(i / step * bits_ % 32));
+      L(value_table_);
+      for (int i = 0; i < lanes(); ++i)
+        dd(std::bit_cast<std::uint32_t>(static_cast<float>(i % (1 << bits_))));
       L(order_table_);
-      for (int i = 0; i < lanes(); ++i) dd(static_cast<std::uint32_t>(i / 8));
+      for (int i = 0; i < lanes(); ++i) dd(static_cast<std::uint32_t>(i % 8 * 2 + i / 8));
     }
     if (tail_ && !is_zmm()) {
       L(lane_table_);
@@ -421,10 +398,10 @@ class LookupGenerator : public SimdAssembler {
 
   const LookupKey key_;
   const int bits_;
-  const bool scaled_, biased_, float8_, nibbles_, is_max_;
+  const bool scaled_, biased_, float8_, nibbles_, by_table_, is_max_;
   const int tail_;                  // values in the last vector; 0: all
   int block_, full_blocks_, last_;  // vectors of a block, blocks before the last, its vectors
-  Label shift_table_, order_table_, lane_table_;
+  Label shift_table_, value_table_, order_table_, lane_table_;
 };
 
 }  // namespace

@@ -269,6 +269,54 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     vpshufb(to, from, ptr[rip + tables_[&order]]);
   }
 
+  // to = from[order], in lanes.
+  void permute(const Vec& to, const Vec& order, const Vec& from) {
+    if (zmm_)
+      vpermps(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(order.getIdx()), from);
+    else
+      vpermps(Xbyak::Ymm(to.getIdx()), Xbyak::Ymm(order.getIdx()), from);
+  }
+
+  // 1 to 15 bytes, the rest being 0.
+  void load_bytes(const Vec& x, const Xbyak::Address& from, int bytes) {
+    const Xbyak::Xmm to(x.getIdx());
+    const Xbyak::RegExp at = from.getRegExp();
+    int done = 0;
+    if (bytes >= 8) {
+      vmovq(to, from);
+      done = 8;
+    } else if (bytes >= 4) {
+      vmovd(to, from);
+      done = 4;
+    } else {
+      zero(x);
+    }
+    if (bytes - done >= 4) {
+      vpinsrd(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 4));
+      done += 4;
+    }
+    if (bytes - done >= 2) {
+      vpinsrw(to, to, ptr[at + done], static_cast<std::uint8_t>(done / 2));
+      done += 2;
+    }
+    if (bytes - done >= 1) vpinsrb(to, to, ptr[at + done], static_cast<std::uint8_t>(done));
+  }
+
+  // The first 2 to 14 bytes, an even number.
+  void store_bytes(const Xbyak::Address& to, const Xbyak::Xmm& x, int bytes) {
+    const Xbyak::RegExp at = to.getRegExp();
+    int done = 0;
+    if (bytes >= 8) {
+      vmovq(to, x);
+      done = 8;
+    }
+    if (bytes - done >= 4) {
+      vpextrd(ptr[at + done], x, static_cast<std::uint8_t>(done / 4));
+      done += 4;
+    }
+    if (bytes > done) vpextrw(ptr[at + done], x, static_cast<std::uint8_t>(done / 2));
+  }
+
   // Constants and tables, after the last instruction.
   void emit_data() {
     align(64);
