@@ -12,19 +12,23 @@ run(${GNU}g++ -nostdlib -r -Wl,--discard-all -Wl,--force-group-allocation -Wl,--
     -o fbg.o -Wl,--whole-archive libfbg.a)
 
 # Names of others (the standard library's templates, Xbyak, Highway) are hidden: they would fill the index of the
-# archive, and a program that has another version of such a library would get functions of both.
+# archive, and a program that has another version of such a library would get functions of both. So are those of two
+# namespaces of fbg that no installed header mentions.
 set(hide ${GNU}objcopy --wildcard)
-foreach(name _ZN3fbg* _ZNK3fbg* _ZT?N3fbg* _ZGVZ* _ZZ* fbg_*)
+foreach(name _ZN3fbg* _ZNK3fbg* _ZT?N3fbg* _ZGVZ* _ZZ* fbg_* !_ZN*3fbg4simd* !_ZN*3fbg7kernels*)
   list(APPEND hide --keep-global-symbol=${name})
 endforeach()
 run(${hide} fbg.o)
 
 # Hidden names serve relocations alone, and take 4 % of the archive: short ones do as well. What is fbg's own keeps its
-# name, which profilers show.
+# name, which profilers show, but for the many templates of fbg::simd.
 execute_process(COMMAND ${GNU}nm --no-sort fbg.o OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL " [tdbr] [^\n]+" symbols "${symbols}")
 list(TRANSFORM symbols REPLACE "^ . " "")
-list(FILTER symbols EXCLUDE REGEX "^_ZN?K?3fbg")
+set(templates ${symbols})
+list(FILTER templates INCLUDE REGEX "^_ZNK?3fbg4simd")
+list(FILTER symbols EXCLUDE REGEX "^_ZNK?3fbg")
+list(APPEND symbols ${templates})
 list(REMOVE_DUPLICATES symbols)
 set(number 0)
 set(short "")
