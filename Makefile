@@ -122,7 +122,8 @@ define aarch64_configured
 	PYTHON=$(BIN)/python scripts/aarch64_python.sh $(AARCH64)/python
 	$(BIN)/cmake -S . -B $(AARCH64) -G Ninja --toolchain cmake/aarch64-toolchain.cmake -DFBG_BUILD_TESTS=ON \
 	  -DFBG_BUILD_PYTHON=ON -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) \
-	  -DPython_EXECUTABLE=$(CURDIR)/$(AARCH64)/python/python >/dev/null
+	  -DPython_EXECUTABLE=$(CURDIR)/$(AARCH64)/python/python \
+	  -DPython_INCLUDE_DIR=$$($(AARCH64)/python/python -c 'import sysconfig; print(sysconfig.get_path("include"))') >/dev/null
 endef
 
 # The CPUs of cmake/aarch64-toolchain.cmake.

@@ -1,10 +1,11 @@
-"""Results of products and of a small BERT, to compare those of one architecture with another's.
+"""Results of products, look-ups and a small BERT, of one architecture and of another.
 
     python tests/helpers/architectures.py write FILE     # on this machine
     python tests/helpers/architectures.py compare FILE   # on another one, or in an emulator
 
-Integers must be equal. Floats may differ by 1e-6 of the largest value of their array; those of int8
-models by more, because a float that differs in its last bit can be quantized to the next integer.
+Integers and results of embedding tables must be equal. Other floats may differ by 1e-6 of the
+largest value of their array; those of int8 models by more, because a float that differs in its last
+bit can be quantized to the next integer.
 """
 
 from __future__ import annotations
@@ -71,6 +72,17 @@ def convolution() -> dict[str, Array]:
     }
 
 
+def look_ups() -> dict[str, Array]:
+    """Return sums, means and maxima of rows of embedding tables."""
+    table, indices = floats(5, (50, 37)), integers(6, (300,), np.int64) % 50
+    offsets = np.array([0, 4, 4, 90])
+    return {
+        f"{mode}_of_{dtype}": fbg.EmbeddingBag(table, dtype, mode)(indices, offsets)
+        for dtype in ("float32", "float16", "bfloat16", "float8_e4m3fn", "int8", "int4", "int2")
+        for mode in ("sum", "mean", "max")
+    }
+
+
 def bert(directory: Path) -> dict[str, Array]:
     """Return the hidden states of a small BERT."""
     geometry = tiny_bert.AWKWARD
@@ -84,7 +96,7 @@ def bert(directory: Path) -> dict[str, Array]:
 
 
 def results() -> dict[str, Array]:
-    found = dict(convolution())
+    found = convolution() | look_ups()
     for m, n, k in SHAPES:
         found |= {f"{name}_{m}x{n}x{k}": c for name, c in products(m, n, k).items()}
     with tempfile.TemporaryDirectory() as directory:
@@ -96,7 +108,7 @@ def difference(name: str, got: Array, expected: Array) -> str | None:
     if np.array_equal(got, expected):
         return None
     if not name.startswith(("float32", "int8model")):
-        return f"{np.count_nonzero(got != expected)} of {got.size} integers differ"
+        return f"{np.count_nonzero(got != expected)} of {got.size} elements differ"
     tolerance = INT8_TOLERANCE if name.startswith("int8model") else FLOAT_TOLERANCE
     error = np.abs(got - expected).max() / np.abs(expected).max()
     return None if error <= tolerance else f"differs by {error:.2g} of the largest value"
