@@ -9,7 +9,7 @@
 A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with a header and a
 checksum of its own; it begins at a multiple of 64 bytes. Arrays follow all blocks, those with the
 largest elements first, so that all are aligned; their checksums are in the metadata. Arrays of
-encoders are float32, or vocabularies of 8 bits (tables/vocabulary.py). The format "fbg.Net" is for
+encoders are float32, or vocabularies of 8 bits (matmul/vocabulary.py). The format "fbg.Net" is for
 networks from ONNX files, whose arrays have any of the types below (fbg/importers/saved_net.py), and
 "fbg.EmbeddingBag" for a table in a file of its own (fbg/tables/saved_table.py).
 """
@@ -33,8 +33,8 @@ from fbg.checkpoints.safetensors_header import DTYPES, FOREIGN, Entry, entries_o
 from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
+from fbg.matmul.vocabulary import BESIDE, Table
 from fbg.matmul.weights import PackedWeight
-from fbg.tables.vocabulary import BESIDE, Table
 
 FORMAT, NET_FORMAT, TABLE_FORMAT = "fbg.Model", "fbg.Net", "fbg.EmbeddingBag"
 # Version 1 had no heads, 2 had another name for a norm of BERT's layers (networks/source.py), and

@@ -23,6 +23,7 @@ from fbg.graph.passes.correction import Pairs
 from fbg.graph.passes.migration import SmoothingGroup, smooth
 from fbg.graph.passes.moments import Moments
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
+from fbg.matmul.vocabulary import converted
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
 from fbg.model.observe import PartRunner, batches_of, part_graph, products_of
 from fbg.networks.transformer import (
@@ -34,7 +35,6 @@ from fbg.networks.transformer import (
 )
 from fbg.progress import Progress, unheard
 from fbg.runtime.batches import PackedBatch
-from fbg.tables.vocabulary import converted
 
 # Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768
 # hidden states and 3072 wide ones per token.

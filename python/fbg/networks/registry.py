@@ -17,6 +17,7 @@ from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.formats import read_quantization
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.settings import Settings
+from fbg.matmul.vocabulary import columns_of
 from fbg.networks import families
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
@@ -28,7 +29,6 @@ from fbg.networks.tensors import read_transformer
 from fbg.networks.towers.tensors import read_logits
 from fbg.networks.transformer import Transformer, with_dtype
 from fbg.networks.unread import reason_to_leave, require_known_settings
-from fbg.tables.vocabulary import columns_of
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 

@@ -20,8 +20,8 @@ from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.graph.linear import Linear
 from fbg.graph.ops.common import LayerNorm, RmsNorm
+from fbg.matmul.vocabulary import Table
 from fbg.matmul.weights import PackedWeight
-from fbg.tables.vocabulary import Table
 
 Parts = Sequence[Named]  # parts of a layer side by side
 Weight = PackedWeight | UnpackedWeight

@@ -19,12 +19,12 @@ from fbg.checkpoints.files import folder_within, read_json, read_optional
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.errors import ModelError
+from fbg.matmul.vocabulary import BESIDE
 from fbg.networks.config import EncoderConfig
 from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 from fbg.networks.unread import require_known_settings
-from fbg.tables.vocabulary import BESIDE
 
 TABLES = ("embedding.weight", "embeddings")  # for sentence-transformers, and for model2vec
 MODEL2VEC = "model2vec"

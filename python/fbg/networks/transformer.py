@@ -25,6 +25,7 @@ from fbg.graph.ops.common import Map, NormKind, RmsNorm
 from fbg.graph.ops.op import Value
 from fbg.graph.passes.migration import SmoothingGroup
 from fbg.locks import cached_property
+from fbg.matmul.vocabulary import Table
 from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import RelativeTables, distance_rows
@@ -34,7 +35,6 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
 from fbg.networks.towers.attention_pool import AttentionPool, Probe
-from fbg.tables.vocabulary import Table
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)

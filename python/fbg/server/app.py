@@ -42,7 +42,7 @@ PAGES = (*status.PAGES, *openai.PAGES, Page("/openapi.json", describe, dict[str,
 
 @cache
 def _description() -> bytes:
-    from fbg.server.openapi import document  # here: most servers are never asked for it
+    from fbg.server.routes.openapi import document  # here: most servers are never asked for it
 
     return encode_json(document(POST_ROUTES, PAGES))
 

@@ -19,7 +19,7 @@ from fbg.arrays import (
     require_flag,
     require_integer,
 )
-from fbg.errors import ModelError, named_arguments
+from fbg.errors import ModelError, named_arguments, require_known
 from fbg.files import path_text
 from fbg.quantization.rowwise import MOST_COLUMNS
 from fbg.tables.arguments import (
@@ -227,7 +227,9 @@ class EmbeddingBag:
         if tensor is not None:
             table = read_tensor(file, tensor)
             if table.dtype == np.uint8:
+                require_known(name, options.keys() - {"columns"}, EmbeddingBag.from_fused)
                 return EmbeddingBag.from_fused(table, verify=verified, **options)
+            require_known(name, options, EmbeddingBag)
             return EmbeddingBag(table, **options)
         if options:
             raise TypeError(f"{name}: options go with a tensor, got {min(options)}")

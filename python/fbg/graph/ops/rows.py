@@ -18,7 +18,7 @@ from fbg.arrays import Floats
 from fbg.graph.linear import Linear as Layer
 from fbg.graph.ops.common import RmsNorm
 from fbg.graph.ops.op import Op, Shape, Value, described
-from fbg.tables.vocabulary import Table, columns_of
+from fbg.matmul.vocabulary import Table, columns_of
 
 Integers = npt.NDArray[np.int32]
 

@@ -15,7 +15,7 @@ from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import embed
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
-from fbg.server.results import Embeddings, ModelCard, ModelCards
+from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
 from fbg.server.state import Call, State
 
 STARTED = int(time.time())

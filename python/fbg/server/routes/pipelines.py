@@ -10,7 +10,7 @@ from typing import Any
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
-from fbg.server.results import Label, Lists, OneOrMany
+from fbg.server.routes.results import Label, Lists, OneOrMany
 from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE

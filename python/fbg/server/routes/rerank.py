@@ -13,7 +13,7 @@ from fbg.server.endpoint import Route
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import truncation
 from fbg.server.messages import Document, Reranking
-from fbg.server.results import Ranked, Relevances
+from fbg.server.routes.results import Ranked, Relevances
 from fbg.server.served import Served
 from fbg.server.state import Call
 

@@ -25,7 +25,7 @@ from fbg.server.messages import (
     given,
 )
 from fbg.server.replies import encode_json
-from fbg.server.results import Label, Token, Vectors
+from fbg.server.routes.results import Label, Token, Vectors
 from fbg.server.served import Served
 from fbg.server.state import Call
 

@@ -12,7 +12,7 @@ from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import texts_or_ids, truncation
 from fbg.server.messages import RetrievalEmbedding, TokenEmbedding
-from fbg.server.results import Hybrid, Vectors, Weight
+from fbg.server.routes.results import Hybrid, Vectors, Weight
 from fbg.server.state import Call
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 import fbg
-from fbg.server import results
 from fbg.server.endpoint import JSON, Page, Route
 from fbg.server.errors import Dialect, dialect_of
+from fbg.server.routes import results
 
 ERRORS = {
     Dialect.TEI: results.TeiError,
