@@ -273,9 +273,17 @@ class OperandFiller {
   // NaN a product takes is not defined.
   static bool takes_specials(const KernelKey& key) {
     return std::ranges::none_of(key.pipeline(), [](const StageCode& stage) {
+      return stage.specialization.bounded || reads_bits(stage.binary.operation);
+    });
+  }
+  static bool reads_bits(Operation function) {
+    return function >= Operation::merge && function <= Operation::equal_int32;
+  }
+  // Whether a function that follows may take an integer for a float, which may be a NaN.
+  static bool makes_bits(const KernelKey& key) {
+    return std::ranges::any_of(key.pipeline(), [](const StageCode& stage) {
       const Operation function = stage.binary.operation;
-      const bool of_bits = function >= Operation::merge && function <= Operation::equal_int32;
-      return stage.specialization.bounded || of_bits;
+      return function == Operation::to_int32 || reads_bits(function);
     });
   }
   // Dot products of bfloat16 take subnormal numbers for zeros.
