@@ -2,7 +2,9 @@
 
     python bench/recommenders.py --threads 1 2
     python bench/recommenders.py --threads 1 --rows 1000000 --samples 128 2048
+    python bench/recommenders.py --rows 50000 --onnx dlrm.onnx
 
+The last line writes the model, and 16 runs of 128 samples into dlrm.npz, and measures nothing.
 The model, its random weights and its indices (Zipf's law) are those of examples/recommender.py.
 Contestants compute the probabilities of clicks of the same samples; the largest change of a
 probability is that against fbg in float32. MLPs and tables have the precision of the name, unless
@@ -35,6 +37,7 @@ Forward = Callable[[], Array]
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "recommender.py"))
 MLPS = ("bot_l", "top_l")
 OPSET = 17
+MOST_BYTES = 1_900_000_000  # of tables inside of an ONNX file
 
 
 class Case:
@@ -44,6 +47,15 @@ class Case:
         self.state, self.dense, self.indices = state, dense, indices
         self.tables = [state[f"emb_l.{t}.weight"] for t in range(len(indices))]
         self.pairs = np.tril_indices(len(indices) + 1, -1)
+
+    def feed(self) -> dict[str, Array]:
+        """Return the inputs of the ONNX file."""
+        return {"dense": self.dense} | {f"i{t}": one for t, one in enumerate(self.indices)}
+
+    @property
+    def exceeds_file(self) -> bool:
+        """Whether the tables are too large for an ONNX file."""
+        return sum(table.nbytes for table in self.tables) > MOST_BYTES
 
     def layers(self, part: str) -> list[tuple[Array, Array]]:
         """Return weights (outputs, inputs) and biases of an MLP."""
@@ -105,8 +117,12 @@ def with_torch(case: Case, tables: str) -> Forward:
     return forward
 
 
-def write_onnx(case: Case, path: Path) -> None:
-    """Write the model as an ONNX file whose inputs are `dense` and the indices of each table."""
+def write_onnx(case: Case, path: Path, samples: int | str) -> None:
+    """Write the model as an ONNX file whose inputs are `dense` and the indices of each table.
+
+    samples: their number, or its name if it may be any. Tables of more than 2 GB, which no such
+    file can hold, are in a file beside it.
+    """
     from onnx import TensorProto, helper, numpy_helper, save
 
     nodes, constants = [], {}
@@ -127,7 +143,8 @@ def write_onnx(case: Case, path: Path) -> None:
     constants["one"] = np.array([1])
     vectors = [add("Unsqueeze", [x, "one"], "v")]
     for t, table in enumerate(case.tables):
-        constants[f"t{t}"] = table
+        if not case.exceeds_file:
+            constants[f"t{t}"] = table
         rows = add("Gather", [f"t{t}", f"i{t}"], f"rows{t}")
         vectors.append(add("ReduceSum", [rows, "one"], f"v{t}", keepdims=1))
     stack = add("Concat", vectors, "stack", axis=1)
@@ -137,37 +154,59 @@ def write_onnx(case: Case, path: Path) -> None:
     flat = add("Reshape", [products, "flat"], "all")
     pairs = add("Gather", [flat, "pairs"], "chosen", axis=1)
     mlp("top_l", add("Concat", [x, pairs], "top", axis=1))
-    shapes = {"dense": case.dense.shape} | {f"i{t}": i.shape for t, i in enumerate(case.indices)}
     graph = helper.make_graph(
         nodes,
         "dlrm",
         [
             helper.make_tensor_value_info(
-                name, TensorProto.FLOAT if name == "dense" else TensorProto.INT64, shape
+                name,
+                TensorProto.FLOAT if name == "dense" else TensorProto.INT64,
+                (samples, *value.shape[1:]),
             )
-            for name, shape in shapes.items()
+            for name, value in case.feed().items()
         ],
         [helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     opsets = [helper.make_opsetid("", OPSET)]
+    if case.exceeds_file:
+        write_beside(graph, case, path)
     save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
+
+
+def write_beside(graph: Any, case: Case, path: Path) -> None:
+    """Write the tables into a file beside that of the graph, without a copy in memory."""
+    from onnx import TensorProto
+
+    with Path(f"{path}.data").open("wb") as file:
+        for t, table in enumerate(case.tables):
+            tensor = graph.initializer.add(name=f"t{t}", dims=table.shape)
+            tensor.data_type, tensor.data_location = TensorProto.FLOAT, TensorProto.EXTERNAL
+            place = {"location": f"{path.name}.data", "offset": file.tell(), "length": table.nbytes}
+            for key, value in place.items():
+                tensor.external_data.add(key=key, value=str(value))
+            table.tofile(file)
 
 
 def with_ort(case: Case, threads: int, quantized: bool) -> Forward:
     import onnxruntime
 
-    feed = {"dense": case.dense} | {f"i{t}": one for t, one in enumerate(case.indices)}
+    feed = case.feed()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "dlrm.onnx"
-        write_onnx(case, path)
+        write_onnx(case, path, len(case.dense))
         if quantized:
             from onnxruntime.quantization import quantize_dynamic
 
             whole, path = path, path.with_name("int8.onnx")
-            quantize_dynamic(whole, path, op_types_to_quantize=["MatMul", "Gemm"])
+            quantize_dynamic(
+                whole,
+                path,
+                op_types_to_quantize=["MatMul", "Gemm"],
+                use_external_data_format=case.exceeds_file,
+            )
         session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
 
     def forward() -> Array:
@@ -213,12 +252,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000, help="of a table, at most")
     parser.add_argument("--samples", type=int, nargs="+", default=[2048])
     parser.add_argument("--without-ort", action="store_true")
+    parser.add_argument("--onnx", type=Path, help="write the model there, measure nothing")
     arguments = parser.parse_args()
     timing.use_clock(arguments)
     report = timing.Report("recommenders", arguments)
     rng = np.random.default_rng(0)
     rows = [min(count, arguments.rows) for count in EXAMPLE["ROWS"]]
     state = EXAMPLE["draw_state"](rows, rng)
+    if arguments.onnx is not None:
+        case = Case(state, *EXAMPLE["draw_batch"](rows, 16 * 128, rng))
+        write_onnx(case, arguments.onnx, "samples")
+        runs: dict[str, Any] = {
+            name: value.reshape(16, 128, -1) for name, value in case.feed().items()
+        }
+        np.savez(arguments.onnx.with_suffix(".npz"), **runs)
+        return
     for samples in arguments.samples:
         case = Case(state, *EXAMPLE["draw_batch"](rows, samples, rng))
         for threads in arguments.threads:

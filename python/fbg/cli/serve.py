@@ -59,10 +59,11 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
     "OTEL_EXPORTER_OTLP_ENDPOINT names (needs fbg[tracing]).",
 )
 def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> None:
-    """Serve MODELs, directories or hub ids, over HTTP until SIGTERM.
+    """Serve MODELs, directories, hub ids or ONNX files, over HTTP until SIGTERM.
 
     The interfaces are those of OpenAI (/v1/embeddings), of text-embeddings-inference (/embed,
-    /rerank, ...), and of Cohere and Jina (/v1/rerank, /v2/rerank); docs/serving.md lists them.
+    /rerank, ...), of Cohere and Jina (/v1/rerank, /v2/rerank), and of KServe for ONNX files
+    (/v2/models/NAME/infer); docs/serving.md lists them.
 
     \b
     Examples:

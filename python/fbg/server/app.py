@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
-from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
+from fbg.server.routes import infer, openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
 POST_ROUTES = (
@@ -29,6 +29,7 @@ POST_ROUTES = (
     *vectors.ROUTES,
     *rerank.ROUTES,
     *pipelines.ROUTES,
+    *infer.ROUTES,
 )
 
 
@@ -37,7 +38,12 @@ def describe(state: State, request: Request) -> Response:
     return Response(_description(), media_type=JSON)
 
 
-PAGES = (*status.PAGES, *openai.PAGES, Page("/openapi.json", describe, dict[str, Any]))
+PAGES = (
+    *status.PAGES,
+    *openai.PAGES,
+    *infer.PAGES,
+    Page("/openapi.json", describe, dict[str, Any]),
+)
 
 
 @cache

@@ -78,6 +78,7 @@ class Endpoint:
         state, begin = self._state, time.perf_counter()
         self._requests.inc()
         with state.request() as call:
+            call.parameters = scope.get("path_params", {})
             await state.admission.wait()
             body = await self._body(scope, receive, call)
             message = self._message(body)

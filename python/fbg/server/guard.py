@@ -18,7 +18,7 @@ log = logging.getLogger("fbg.server")
 ABANDONED = 499  # the client went away
 
 # Paths that need no key: they say nothing about texts or models.
-OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics"})
+OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready"})
 
 
 class Guard:

@@ -229,6 +229,29 @@ class MaskFilling(HubMessage, kw_only=True):
     parameters: Parameters | None = None
 
 
+# --- KServe ---------------------------------------------------------------------------------------
+
+
+class Inference(Part):
+    """`POST /v2/models/{name}/infer`. data: numbers in the order of the tensor, nested or not."""
+
+    class Tensor(Part):
+        name: str
+        shape: list[Annotated[int, msgspec.Meta(ge=0)]]
+        datatype: str
+        data: list[Any]
+        parameters: Ignored = None
+
+    class Wanted(Part):
+        name: str
+        parameters: Ignored = None
+
+    inputs: list[Tensor]
+    outputs: list[Wanted] | None = None
+    id: str | None = None
+    parameters: Ignored = None
+
+
 def given(parameters: msgspec.Struct | None) -> dict[str, Any]:
     """Return the parameters that a request names."""
     if parameters is None:

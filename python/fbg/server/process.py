@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -20,6 +21,9 @@ from fbg.server.http.protocol import HttpProtocol
 from fbg.server.served import load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
+
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
 
 log = logging.getLogger("fbg.server")
 
@@ -45,7 +49,7 @@ class Server(uvicorn.Server):
     SIGINT.
     """
 
-    def __init__(self, state: State, models: Mapping[str, Model] | None) -> None:
+    def __init__(self, state: State, models: Mapping[str, Model | Net] | None) -> None:
         settings = state.settings
         config = uvicorn.Config(
             build_app(state),
@@ -108,7 +112,7 @@ class Server(uvicorn.Server):
         self._say_that_it_serves(what)
 
     def _say_that_it_serves(self, what: str) -> None:
-        fields: dict[str, object] = {"models": [served.name for served in self._state.models]}
+        fields: dict[str, object] = {"models": self._state.models.names}
         if what == "load" and self._listening:
             fields["host"], fields["port"] = self._listening[0].getsockname()[:2]
         log.info("listening" if what == "load" else f"{what}: ready", extra={"fields": fields})
@@ -150,7 +154,7 @@ class Server(uvicorn.Server):
 
 
 def run_process(
-    settings: Settings, listening: socket.socket, models: Mapping[str, Model] | None = None
+    settings: Settings, listening: socket.socket, models: Mapping[str, Model | Net] | None = None
 ) -> int:
     """Serve until a signal ends it; return the exit code of the process.
 

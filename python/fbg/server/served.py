@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fbg.errors import ModelError
 from fbg.locks import cached_property
 from fbg.model.async_model import AsyncModel
-from fbg.model.load import load_encoder
+from fbg.model.load import load
 from fbg.model.model import Model
 from fbg.reports.facts import network_facts
 from fbg.runtime.former import BatchFormer
@@ -20,6 +20,9 @@ from fbg.server.messages import Message
 from fbg.server.settings import Settings
 from fbg.tasks.engines import tasks_of
 from fbg.tasks.zero_shot import can_entail
+
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
 
 log = logging.getLogger("fbg.server")
 
@@ -95,20 +98,34 @@ class Served:
 
 
 class Models:
-    """Models by name. A reload replaces all of them at once; requests keep the old ones."""
+    """Models and networks by name. A reload replaces all at once; requests keep the old ones."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
+    def __init__(self, served: Mapping[str, Served], nets: Mapping[str, Net] | None = None) -> None:
         self._served = dict(served)
+        self._nets = dict(nets or {})
 
     def __iter__(self) -> Any:
         return iter(self._served.values())
 
     def replace(self, other: Models) -> None:
-        self._served = other._served
+        self._served, self._nets = other._served, other._nets
+
+    @property
+    def names(self) -> list[str]:
+        return [*self._served, *self._nets]
 
     @property
     def first(self) -> Served:
+        """The first model; raises RequestError if there are only networks."""
+        if not self._served:
+            raise RequestError(Fault.UNABLE, "no model here takes texts")
         return next(iter(self._served.values()))
+
+    def net(self, name: str) -> Net:
+        """Return the network that a request names; raises RequestError."""
+        if name not in self._nets:
+            raise unknown("network", name, self._nets)
+        return self._nets[name]
 
     def choose(
         self, task: str, message: Message, fits: Callable[[Served], bool] | None = None
@@ -124,7 +141,7 @@ class Models:
         if name is not None:
             served = self._served.get(name)
             if served is None:
-                raise self.unknown(name)
+                raise unknown("model", name, self._served)
             able = [served] if task in served.tasks else []
         else:
             able = [served for served in self._served.values() if task in served.tasks]
@@ -132,12 +149,6 @@ class Models:
             raise self._unable(task, name)
         prefer = fits or PREFERRED.get(task, lambda served: True)
         return next(filter(prefer, able), able[0]).cutting(message.cuts)
-
-    def unknown(self, name: str) -> RequestError:
-        """Return the error for a model that is not there; it lists those that are."""
-        names = ", ".join(map(repr, self._served))
-        message = f"there is no model {name!r:.200} here; served are {names}"
-        return RequestError(Fault.UNKNOWN_MODEL, message, "model")
 
     def _unable(self, task: str, name: str | None) -> RequestError:
         """Return the error for a task that no model has, or not the one that a request names."""
@@ -150,29 +161,44 @@ class Models:
         return RequestError(Fault.UNABLE, message, "model")
 
 
+def unknown(what: str, name: str, served: Iterable[str]) -> RequestError:
+    """Return the error for a model or a network that is not there; it lists those that are."""
+    message = f"there is no {what} {name!r:.200} here; served are {', '.join(map(repr, served))}"
+    return RequestError(Fault.UNKNOWN_MODEL, message, "model")
+
+
 PREFERRED: dict[str, Callable[[Served], bool]] = {
     "encode": lambda served: served.is_plain,
     "rerank": lambda served: "rank" not in served.tasks,
 }
 
 
-def load_models(settings: Settings) -> dict[str, Model]:
+def load_models(settings: Settings) -> dict[str, Model | Net]:
     """Load every model, and log what was found; raises ModelError, TypeError or ValueError."""
-    models = {
-        source.name: load_encoder(source.path, settings.dtype, settings.threads)
+    models: dict[str, Model | Net] = {
+        source.name: load(source.path, settings.dtype, settings.threads)
         for source in settings.models
     }
-    for name, model in models.items():
-        facts = network_facts(model.network, model.sentence)
-        fields = {"model": name, "path": model.name, "dtype": model.dtype, **facts}
+    for source, model in zip(settings.models, models.values(), strict=True):
+        facts: dict[str, Any] = {"path": source.path}
+        if isinstance(model, Model):
+            facts = {"path": model.name, **network_facts(model.network, model.sentence)}
+        fields = {"model": source.name, "dtype": model.dtype, **facts}
         log.info("loaded", extra={"fields": fields})
     return models
 
 
-def serve_models(models: Mapping[str, Model], former: BatchFormer, on_batch: OnBatch) -> Models:
-    return Models(
-        {name: Served(name, AsyncModel(model, former, on_batch)) for name, model in models.items()}
-    )
+def serve_models(
+    models: Mapping[str, Model | Net], former: BatchFormer, on_batch: OnBatch
+) -> Models:
+    served: dict[str, Served] = {}
+    nets: dict[str, Net] = {}
+    for name, model in models.items():
+        if isinstance(model, Model):
+            served[name] = Served(name, AsyncModel(model, former, on_batch))
+        else:
+            nets[name] = model
+    return Models(served, nets)
 
 
 async def warm_up(models: Models) -> None:

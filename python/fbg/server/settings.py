@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from fbg.model.load_net import require_encoder
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.threads import get_num_threads
 
@@ -72,7 +71,5 @@ class Settings:
             raise ValueError("serve: at least one MODEL must be given")
         if len(set(names)) < len(names):
             raise ValueError(f"serve: every model must have a NAME of its own, got {names}")
-        for source in self.models:  # before anything listens
-            require_encoder(source.path)
         if not all(self.api_keys):
             raise ValueError("serve: an API key must not be empty")

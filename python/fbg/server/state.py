@@ -29,7 +29,8 @@ class State:
 
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
-    are not traced. encoders: the threads that make large answers. dialects: of the routes, by path.
+    are not traced. encoders: the threads that make large answers. networks: the thread that runs
+    networks, one at a time. dialects: of the routes, by path.
     requests, held: how many are worked on, and the bytes that they need.
     """
 
@@ -44,6 +45,7 @@ class State:
         self.tracing = _tracing() if settings.tracing else None
         self.admission = AdmissionLimiter()
         self.encoders = ThreadPoolExecutor(2, "fbg-answer")
+        self.networks = ThreadPoolExecutor(1, "fbg-infer")
         self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
@@ -94,7 +96,8 @@ class State:
 class Call:
     """One request, as the function that answers it sees it.
 
-    record: its cost so far. message: its decoded body, to which errors refer.
+    record: its cost so far. message: its decoded body, to which errors refer. parameters: of its
+    path.
     """
 
     def __init__(self, state: State) -> None:
@@ -102,6 +105,7 @@ class Call:
         self.record = Record()
         self.message: Any = None
         self.characters = 0
+        self.parameters: dict[str, str] = {}
         self._held = 0
 
     def hold(self, size: int) -> None:

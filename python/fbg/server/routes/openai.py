@@ -16,6 +16,7 @@ from fbg.server.inputs import embed
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
+from fbg.server.served import unknown
 from fbg.server.state import Call, State
 
 STARTED = int(time.time())
@@ -55,8 +56,8 @@ def _formatted(row: Floats, message: OpenAIEmbedding) -> str | Floats:
 def list_models(state: State, request: Request) -> Response:
     """`GET /v1/models` and `/v1/models/{name}`."""
     models = [
-        {"id": served.name, "object": "model", "created": STARTED, "owned_by": "fbg"}
-        for served in state.models
+        {"id": name, "object": "model", "created": STARTED, "owned_by": "fbg"}
+        for name in state.models.names
     ]
     name = request.path_params.get("name")
     if name is None:
@@ -64,7 +65,7 @@ def list_models(state: State, request: Request) -> Response:
     else:
         body = next((model for model in models if model["id"] == name), None)
         if body is None:
-            raise state.models.unknown(name)
+            raise unknown("model", name, state.models.names)
     return Response(encode_json(body), media_type="application/json")
 
 

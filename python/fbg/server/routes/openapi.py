@@ -38,12 +38,9 @@ def document(posts: Iterable[Route], pages: Iterable[Page]) -> dict[str, Any]:
         body = {JSON: {"schema": bodies[0] if len(bodies) == 1 else {"anyOf": bodies}}}
         operation: dict[str, Any] = {"requestBody": {"content": body, "required": True}}
         operation |= _operation(route, JSON, schemas, route.dialect)
-        paths.setdefault(route.path, {})["post"] = operation
+        paths.setdefault(IN_PATH.sub(r"{\1}", route.path), {})["post"] = operation
     for page in pages:
         operation = _operation(page, page.media_type, schemas, dialect_of(page.path))
-        if names := IN_PATH.findall(page.path):
-            text = {"in": "path", "required": True, "schema": {"type": "string"}}
-            operation["parameters"] = [{"name": name, **text} for name in names]
         paths.setdefault(IN_PATH.sub(r"{\1}", page.path), {})["get"] = operation
     return {
         "openapi": "3.1.0",
@@ -65,7 +62,11 @@ def _operation(
     answers = {"200": _answer("the result", schemas[route.result], media_type)}
     for codes in ("4XX", "5XX"):
         answers[codes] = _answer("an error", schemas[ERRORS[dialect]], JSON)
-    return {"summary": said, "responses": answers}
+    found: dict[str, Any] = {"summary": said, "responses": answers}
+    if names := IN_PATH.findall(route.path):
+        text = {"in": "path", "required": True, "schema": {"type": "string"}}
+        found["parameters"] = [{"name": name, **text} for name in names]
+    return found
 
 
 def _answer(what: str, schema: Any, media_type: str | None) -> dict[str, Any]:

@@ -89,6 +89,19 @@ class ModelCards(Struct):
     data: list[ModelCard]
 
 
+class Tensor(Struct):
+    name: str
+    datatype: str
+    shape: list[int]
+    data: list[bool | float]
+
+
+class Inferred(Struct):
+    model_name: str
+    outputs: list[Tensor]
+    id: str | UnsetType = UNSET
+
+
 # --- Errors, by dialect ---------------------------------------------------------------------------
 
 

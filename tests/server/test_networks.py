@@ -1,0 +1,191 @@
+"""Networks over HTTP, in the open inference protocol of KServe: a small recommender (DLRM)."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert
+from helpers.commands import succeed
+from helpers.serving import RunningServer, running
+
+Array = np.ndarray[Any, np.dtype[Any]]
+BENCH = Path(__file__).parents[2] / "bench"
+SAMPLES = 5
+
+
+class Recommender:
+    """A network in files: one in float32, and one that was saved in int8."""
+
+    def __init__(self, directory: Path) -> None:
+        sys.path.insert(0, str(BENCH))
+        try:
+            bench = runpy.run_path(str(BENCH / "recommenders.py"))
+        finally:
+            sys.path.remove(str(BENCH))
+        example, rng = bench["EXAMPLE"], np.random.default_rng(0)
+        rows = [min(count, 40) for count in example["ROWS"]]
+        case = bench["Case"](
+            example["draw_state"](rows, rng), *example["draw_batch"](rows, 64, rng)
+        )
+        self.path, self.saved = directory / "dlrm.onnx", directory / "dlrm-int8"
+        bench["write_onnx"](case, self.path, "samples")
+        self.samples: dict[str, Array] = case.feed()
+        self.clicks: Array = bench["with_fbg"](case, "float32", "float32")()
+        fbg.load(self.path, dtype="int8", calibrate=[self.samples]).save(self.saved)
+
+
+@pytest.fixture(scope="module")
+def recommender(tmp_path_factory: pytest.TempPathFactory) -> Recommender:
+    return Recommender(tmp_path_factory.mktemp("recommender"))
+
+
+@pytest.fixture(scope="module")
+def served(
+    recommender: Recommender, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
+    text = tmp_path_factory.mktemp("text")
+    tiny_bert.write_checkpoint(text)
+    given = [f"text={text}", str(recommender.path), f"small={recommender.saved}"]
+    with running(*given, "--threads", "2") as started:
+        yield started
+
+
+@pytest.fixture
+def client(served: RunningServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=served.url, timeout=30) as opened:
+        yield opened
+
+
+def request_of(samples: dict[str, Array], count: int = SAMPLES) -> dict[str, Any]:
+    return {
+        "inputs": [
+            {
+                "name": name,
+                "shape": [count, *value.shape[1:]],
+                "datatype": "FP32" if name == "dense" else "INT64",
+                "data": value[:count].reshape(-1).tolist(),
+            }
+            for name, value in samples.items()
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "most"), [("dlrm.onnx", "path", 1e-5), ("small", "saved", 0.05)]
+)
+def test_clicks_are_those_of_the_network(
+    client: httpx.Client, recommender: Recommender, name: str, path: str, most: float
+) -> None:
+    body = request_of(recommender.samples) | {"id": "7"}
+    answer = client.post(f"/v2/models/{name}/infer", json=body)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    [output] = found.pop("outputs")
+    assert found == {"model_name": name, "id": "7"}
+    document = client.get("/openapi.json").json()
+    answers = document["paths"]["/v2/models/{name}/infer"]["post"]["responses"]
+    schema = answers["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(answer.json(), schema | {"components": document["components"]})
+    clicks = np.array(output["data"], np.float32)
+    assert (output["datatype"], output["shape"]) == ("FP32", [SAMPLES, 1])
+    assert np.abs(clicks - recommender.clicks[:SAMPLES]).max() < most
+    cut = {name: value[:SAMPLES] for name, value in recommender.samples.items()}
+    [expected] = fbg.load(getattr(recommender, path)).run(cut).values()
+    assert clicks.tobytes() == expected.tobytes()
+
+
+def test_nested_data_and_chosen_outputs(client: httpx.Client, recommender: Recommender) -> None:
+    body = request_of(recommender.samples)
+    for given in body["inputs"]:
+        given["data"] = np.reshape(given["data"], given["shape"]).tolist()
+    [output] = fbg.load(recommender.path).outputs
+    chosen = client.post("/v2/models/dlrm.onnx/infer", json=body | {"outputs": [{"name": output}]})
+    flat = client.post("/v2/models/dlrm.onnx/infer", json=request_of(recommender.samples))
+    assert chosen.json() == flat.json()
+    body["outputs"] = [{"name": "none"}]
+    answer = client.post("/v2/models/dlrm.onnx/infer", json=body)
+    assert (answer.status_code, "there are " + output in answer.text) == (422, True)
+
+
+def test_networks_are_described(client: httpx.Client) -> None:
+    for path in ("/v2/health/live", "/v2/health/ready", "/v2/models/small/ready"):
+        assert client.get(path).status_code == 200
+    found = client.get("/v2/models/small").json()
+    assert found["name"] == "small"
+    assert found["inputs"][0] == {"name": "dense", "datatype": "FP32", "shape": [-1, 13]}
+    assert found["inputs"][1] == {"name": "i0", "datatype": "INT64", "shape": [-1, 3]}
+    assert len(found["inputs"]) == 27
+    names = [model["id"] for model in client.get("/v1/models").json()["data"]]
+    assert names == ["text", "dlrm.onnx", "small"]
+    assert client.post("/embed", json={"inputs": "a text"}).status_code == 200
+
+
+def edited(field: str, value: Any, at: int = 0) -> Any:
+    def edit(body: dict[str, Any]) -> None:
+        body["inputs"][at][field] = value
+
+    return edit
+
+
+NUMBERS = "input 'dense' must be numbers of FP32 in the shape"
+REFUSED: dict[str, tuple[str, int, Any]] = {
+    "no network 'none' here; served are 'dlrm.onnx', 'small'": ("none", 404, None),
+    "no network 'text' here": ("text", 404, None),
+    "there is no input 'x'": ("small", 422, edited("name", "x")),
+    "must have one of the datatypes BOOL, INT8": ("small", 422, edited("datatype", "BYTES")),
+    "input 'dense' must be float32, got float64": ("small", 422, edited("datatype", "FP64")),
+    f"{NUMBERS} [4, 13]": ("small", 422, edited("shape", [4, 13])),
+    f"{NUMBERS} [4611686018427387904]": ("small", 422, edited("shape", [2**62])),
+    "Expected `int` >= 0": ("small", 422, edited("shape", [-1, 13])),
+    f"{NUMBERS} [5, 13]": ("small", 422, edited("data", ["1"] * 65)),
+    f"{NUMBERS} [5,  13]": ("small", 422, edited("data", [None] * 65)),
+    f"{NUMBERS} [5,   13]": ("small", 422, edited("data", [[1], [1, 2]])),
+    f"{NUMBERS} [5,    13]": ("small", 422, edited("data", [1e300] * 65)),
+    "'i0' must be numbers of INT64": ("small", 422, edited("data", [0.5] * 15, 1)),
+    "'i0' must be numbers of  INT64": ("small", 422, edited("data", [2**63] * 15, 1)),
+    "must be indices of 40 rows, got 40": ("small", 422, edited("data", [40] * 15, 1)),
+    "unknown key `inputs[0].dat`": ("small", 422, edited("dat", [])),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_refused(client: httpx.Client, recommender: Recommender, message: str) -> None:
+    name, status, edit = REFUSED[message]
+    body = request_of(recommender.samples)
+    if edit is not None:
+        edit(body)
+    answer = client.post(f"/v2/models/{name}/infer", json=body)
+    assert answer.status_code == status, answer.text
+    assert " ".join(message.split()) in answer.json()["error"]
+
+
+def test_dtypes_of_a_recommender_are_compared(recommender: Recommender, tmp_path: Path) -> None:
+    runs = {name: value.reshape(4, 16, -1) for name, value in recommender.samples.items()}
+    np.savez(tmp_path / "samples.npz", **runs)
+    given = ("--input", tmp_path / "samples.npz", "--rounds", "1", "--json")
+    found = json.loads(succeed("compare", recommender.path, *given).stdout)
+    assert 0.99 < found["minimum"] <= found["cosine"] <= 1
+    assert [node["node"] for node in found["nodes"]][:2] == ["bot_l0", "bot_l1"]
+
+
+def test_a_server_may_have_networks_alone(recommender: Recommender) -> None:
+    with running(f"dlrm={recommender.saved}", "--workers", "2") as server:
+        body = request_of(recommender.samples)
+        answer = httpx.post(f"{server.url}/v2/models/dlrm/infer", json=body)
+        assert answer.status_code == 200
+        for path in ("/info", "/embed"):
+            answer = httpx.request(
+                "GET" if path == "/info" else "POST", server.url + path, json={"inputs": "a"}
+            )
+            assert answer.status_code == 424, answer.text
