@@ -41,6 +41,7 @@ class LookupSubject final : public Subject {
 
  private:
   // As they are in bags; large ones cancel out mostly, so that the order of additions shows.
+  // Integers are also midway between two 16-bit floats.
   enum class Floats { normal, integers, cancelling };
 
   struct Operands {
@@ -135,6 +136,8 @@ class LookupSubject final : public Subject {
     magnitude_ = std::ldexp(1.0f, static_cast<int>(choices.within(-12, 6)));
     if (choices.byte() % 16 == 0) magnitude_ = 0x1p-130f;  // subnormal numbers
     specials_ = choices.byte() % 4 == 0;
+    static constexpr float kIntegerScales[] = {8, 250, 3000};
+    integer_scale_ = choices.one_of(kIntegerScales);
   }
 
   float value() {
@@ -148,7 +151,7 @@ class LookupSubject final : public Subject {
     const std::uint32_t r = random_();
     if (specials_ && r % 32 == 0) return kSpecials[r / 32 % std::size(kSpecials)];
     const float x = static_cast<float>(static_cast<std::int32_t>(r)) * 0x1p-30f;
-    if (floats_ == Floats::integers) return std::rint(8 * x);
+    if (floats_ == Floats::integers) return std::rint(integer_scale_ * x);
     if (floats_ == Floats::cancelling && r % 3 == 0) return x < 0 ? -0x1p12f : 0x1p12f;
     return x * magnitude_;
   }
@@ -180,7 +183,7 @@ class LookupSubject final : public Subject {
   const kernels::LookupFunction function_;
   QuickRandom random_;
   Floats floats_ = Floats::normal;
-  float magnitude_ = 1;
+  float magnitude_ = 1, integer_scale_ = 1;
   bool specials_ = false;
 };
 

@@ -150,6 +150,7 @@ class LookupGenerator : public NeonAssembler {
   // The part of a later row that this block will read. Its index may be wrong: a prefetch of any
   // address is harmless.
   void fetch_ahead(int vectors, bool is_last) {
+    const Prefetch level = key_.far ? PLDL2KEEP : PLDL1KEEP;
     const int begin = full_blocks_ * bytes_of(block_);
     const int bytes =
         is_last ? static_cast<int>(key_.layout().row_bytes()) - begin : bytes_of(vectors);
@@ -164,14 +165,14 @@ class LookupGenerator : public NeonAssembler {
     load_index(ahead_, ahead_, 0);
     if (scaled_ && !is_last) {
       madd(scratch_, ahead_, stride_, ends_);
-      prfm(PLDL1KEEP, at(scratch_, 0));
+      prfm(level, at(scratch_, 0));
     }
     madd(ahead_, ahead_, stride_, rows_);
     int offset = 0;
-    for (; offset < bytes; offset += kLineBytes) prfm(PLDL1KEEP, at(ahead_, offset));
+    for (; offset < bytes; offset += kLineBytes) prfm(level, at(ahead_, offset));
     // A row that does not begin with a line may end in another one.
     if (bytes - 1 - (offset - kLineBytes) >= kLineBytes / 2)
-      prfm(PLDL1KEEP, at(ahead_, (bytes - 1) / 8 * 8));
+      prfm(level, at(ahead_, (bytes - 1) / 8 * 8));
   }
 
   // Of scales and weights, the first lane is used.
