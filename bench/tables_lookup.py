@@ -4,10 +4,11 @@
     python bench/tables_lookup.py --quick
 
 Sums of bags of rows of float32, int8 and int4. Tables have the bytes of a place: a part of the L2,
-of the L3, or more than both; compare the L3 of the machine, which the first line states. Indices
-are uniform, or follow Zipf's law with the exponent 1.05 as those of Criteo's features roughly do.
-Of tables in DRAM, each call has other indices, so that it finds only by chance what an earlier one
-has read. Results are compared bit by bit before, those of onnxruntime by value.
+of the L3, or more than both; compare the L3 of the machine, which the first line states. They begin
+with a line of the cache, as torch's tensors do. Indices are uniform, or follow Zipf's law with the
+exponent 1.05 as those of Criteo's features roughly do. Of tables in DRAM, each call has other
+indices, so that it finds only by chance what an earlier one has read. Results are compared bit by
+bit before, those of onnxruntime by value.
 
 Torch's quantized bags are kernels of FBGEMM. `TBE` is IntNBitTableBatchedEmbeddingBagsCodegen of
 fbgemm-gpu-cpu, whose integers have scales of float16; onnxruntime gathers floats and adds them.
@@ -75,7 +76,7 @@ def draw_rows(dtype: str, columns: int, size: int, rng: np.random.Generator) -> 
     if dtype != "float32":
         bits, scale = (8, "float32") if dtype == "int8" else (4, "float16")
         block = fbg.quantization.quantize_rowwise(block, bits, scale, "fbgemm").fused()
-    rows = np.empty((size // block[0].nbytes, block.shape[1]), block.dtype)
+    rows = fbg.arrays.empty_lines((size // block[0].nbytes, block.shape[1]), block.dtype)
     for begin in range(0, len(rows), len(block)):
         part = rows[begin : begin + len(block)]
         part[:] = block[: len(part)]

@@ -5,6 +5,7 @@ Each check takes the name of the argument, such as "gemm: out", with which its m
 
 from __future__ import annotations
 
+import math
 import operator
 import reprlib
 from collections.abc import Iterable
@@ -38,6 +39,20 @@ def as_array(x: object, name: str, *, refers: bool = False) -> Array:
     if refers and not array.flags.aligned:
         raise ValueError(f"{name} must be aligned to its elements; pass a copy of it")
     return array if array.flags.aligned else array.copy()
+
+
+def empty_lines(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return memory that begins with a line of the cache, if it is large.
+
+    NumPy's large arrays begin 16 bytes after one, so that vectors of 64 bytes are in two lines.
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size < 1 << 16:
+        return np.empty(shape, dtype)
+    room = np.empty(size + 63, np.uint8)
+    first = -room.ctypes.data % 64
+    lines: Array = room[first : first + size].view(dtype)
+    return lines.reshape(shape)
 
 
 def has_dense_rows(array: Array) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import (
     Array,
+    empty_lines,
     is_bfloat16,
     named_dtype,
     require_choice,
@@ -345,7 +346,7 @@ class EmbeddingBag:
         shape = (part.bags, self._rows.columns)
         given = out is not None
         if out is None:
-            result = np.empty(shape, named_dtype(self._out_dtype))
+            result = empty_lines(shape, named_dtype(self._out_dtype))
         else:
             inputs = (self._rows.data, part.indices, part.offsets, part.weights)
             result = check_out(out, self._out_dtype, shape, name, *inputs)

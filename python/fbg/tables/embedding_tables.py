@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fbg import _fbg
-from fbg.arrays import Array, named_dtype
+from fbg.arrays import Array, empty_lines, named_dtype
 from fbg.errors import named_arguments
 from fbg.tables.arguments import BagArguments, check_out, divide, refuse, sums_for, threads
 from fbg.tables.embedding_bag import EmbeddingBag
@@ -116,7 +116,7 @@ class EmbeddingTables:
     def _result(self, out: Array | None, parts: list[BagArguments]) -> Array:
         shape = (parts[0].bags, self.columns)
         if out is None:
-            return np.empty(shape, named_dtype(self.out_dtype))
+            return empty_lines(shape, named_dtype(self.out_dtype))
         rows = [bag._rows.data for bag in self._bags]
         given = [array for part in parts for array in (part.indices, part.offsets, part.weights)]
         return check_out(out, self.out_dtype, shape, "EmbeddingTables", *rows, *given)

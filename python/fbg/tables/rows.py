@@ -85,7 +85,8 @@ def _require_no_scale(scale_dtype: object, name: str) -> None:
 
 def _convert(array: Array, dtype: str, name: str) -> Array:
     with np.errstate(over="ignore"):
-        converted = array.astype(arrays.named_dtype(dtype))
+        converted = arrays.empty_lines(array.shape, arrays.named_dtype(dtype))
+        converted[...] = array
     lost = np.isinf(converted.astype(np.float32)) & np.isfinite(array.astype(np.float32))
     if lost.any():
         raise ValueError(f"{name}: table must fit {dtype}, got {arrays.first_of(array, lost)}")
