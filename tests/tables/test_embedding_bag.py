@@ -193,3 +193,10 @@ def test_copies_and_pickles_give_the_same_bits(copied: Any) -> None:
     assert bits(other(indices)) == bits(bag(indices))
     assert repr(other) == repr(bag) == "EmbeddingBag(8, 11, dtype='int8', mode='mean')"
     assert (other.padding_idx, other.include_last_offset, other.nbytes) == (7, False, 8 * 19)
+
+
+def test_large_results_begin_with_a_line_of_the_cache() -> None:
+    bag = fbg.EmbeddingBag(made_table(9, 3, 64))
+    for bags in (1000, 1001):
+        y = bag(np.zeros((bags, 1), np.int64))
+        assert y.ctypes.data % 64 == 0 and y.flags.c_contiguous
