@@ -40,7 +40,10 @@ COMMANDS = {
         "tasks",
         "Print the texts whose embeddings are most similar to those of queries, best first.",
     ),
-    "serve": ("serve", "Serve MODELs, directories or hub ids, over HTTP until SIGTERM."),
+    "serve": (
+        "serve",
+        "Serve MODELs, directories, hub ids or ONNX files, over HTTP until SIGTERM.",
+    ),
     "zero-shot": (
         "tasks",
         "Print how well each label fits each text (models of natural language inference).",
