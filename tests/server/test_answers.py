@@ -1,6 +1,7 @@
 """Answers with a vector for every token: how large they may be, and where their JSON is made."""
 
 import asyncio
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,14 @@ def test_numbers_of_answers_count_before_they_are_computed(
     refused = ask(models, path, {"inputs": TEXTS}, max_held=most - 1)
     assert refused.status_code == 429
     assert ask(models, path, {"inputs": TEXTS}, max_held=most).status_code == 200
+
+
+def test_long_vectors_are_encoded_in_parts() -> None:
+    for size in (answers.MOST_ITEMS, answers.MOST_ITEMS + 1, 3 * answers.MOST_ITEMS + 5):
+        values = np.arange(size, dtype=np.float32)
+        parts = [*answers.json_parts({"data": values})]
+        assert json.loads(b"".join(parts)) == {"data": values.tolist()}
+        assert max(map(len, parts)) < 8 * answers.MOST_ITEMS
 
 
 def test_matrices_may_be_empty() -> None:

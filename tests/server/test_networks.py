@@ -11,10 +11,16 @@ from typing import Any
 
 import httpx
 import jsonschema
+import ml_dtypes
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import fbg
+from fbg.server.errors import RequestError
+from fbg.server.messages import Inference
+from fbg.server.routes.infer import _array, _tensor
 from helpers import tiny_bert
 from helpers.commands import succeed
 from helpers.serving import RunningServer, running
@@ -155,6 +161,9 @@ REFUSED: dict[str, tuple[str, int, Any]] = {
     "'i0' must be numbers of INT64": ("small", 422, edited("data", [0.5] * 15, 1)),
     "'i0' must be numbers of  INT64": ("small", 422, edited("data", [2**63] * 15, 1)),
     "must be indices of 40 rows, got 40": ("small", 422, edited("data", [40] * 15, 1)),
+    f"{NUMBERS} [0, 1073741824]": ("small", 422, edited("shape", [0, 1 << 30])),
+    f"{NUMBERS}  [5, 13]": ("small", 422, edited("data", ["x" * 1000, *[""] * 64])),
+    "a tensor is named twice": ("small", 422, edited("name", "i1", 1)),
     "unknown key `inputs[0].dat`": ("small", 422, edited("dat", [])),
 }
 
@@ -168,6 +177,79 @@ def test_what_is_refused(client: httpx.Client, recommender: Recommender, message
     answer = client.post(f"/v2/models/{name}/infer", json=body)
     assert answer.status_code == status, answer.text
     assert " ".join(message.split()) in answer.json()["error"]
+
+
+def tensor(datatype: str, data: list[Any], shape: list[int] | None = None) -> Inference.Tensor:
+    return Inference.Tensor(
+        name="x", shape=[len(data)] if shape is None else shape, datatype=datatype, data=data
+    )
+
+
+@pytest.mark.parametrize(
+    ("datatype", "data", "dtype"),
+    [
+        ("UINT64", [2**63, 1], np.uint64),
+        ("INT64", [-(2**63), 2**63 - 1], np.int64),
+        ("FP32", [10**20, 0.1], np.float32),
+        ("BOOL", [True, False], np.bool_),
+        ("FP16", [], np.float16),
+    ],
+)
+def test_numbers_that_fit(datatype: str, data: list[Any], dtype: Any) -> None:
+    found = _array(tensor(datatype, data))
+    assert found.dtype == dtype and found.tolist() == np.array(data, dtype).tolist()
+
+
+@pytest.mark.parametrize(
+    ("datatype", "data", "shape"),
+    [
+        ("UINT64", [2**64], None),
+        ("INT8", [128], None),
+        ("UINT8", [-1], None),
+        ("INT8", [True], None),
+        ("BOOL", [1], None),
+        ("FP16", [1e5], None),
+        ("FP64", [10**400], None),
+        ("FP32", [[1], 2], None),
+        ("FP32", [1, 2], [3]),
+        ("FP32", [], [0, 1 << 30]),
+    ],
+)
+def test_numbers_that_do_not_fit(datatype: str, data: list[Any], shape: list[int] | None) -> None:
+    with pytest.raises(ValueError, match=f"input 'x' must be numbers of {datatype} in the shape"):
+        _array(tensor(datatype, data, shape))
+
+
+def test_outputs_of_types_that_json_lacks() -> None:
+    bfloat16 = np.array([1.5, 2], ml_dtypes.bfloat16)
+    assert _tensor("y", bfloat16)["datatype"] == "FP32"
+    with pytest.raises(RequestError, match="output 'y' has no numbers"):
+        _tensor("y", np.array(["a"], object))
+
+
+def test_a_path_may_look_like_the_template_of_one(client: httpx.Client) -> None:
+    for path in ("/v2/models/%7Bname:path%7D", "/v1/models/%7Bname:path%7D"):
+        assert client.get(path).status_code == 404
+    answer = client.post("/v2/models/%7Bname:path%7D/infer", json={"inputs": []})
+    assert answer.status_code == 404
+
+
+def test_workers_run_what_runs_on_another_back_end(tmp_path: Path) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Det", ["x"], ["y"])],
+        "det",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+    )
+    opset = helper.make_opsetid("", 17)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), tmp_path / "det.onnx")
+    x = np.stack([np.eye(3), 2 * np.eye(3)]).astype(np.float32)
+    inputs = [{"name": "x", "shape": [2, 3, 3], "datatype": "FP32", "data": x.tolist()}]
+    with running(str(tmp_path / "det.onnx"), "--workers", "2", "--threads", "2") as server:
+        for _ in range(6):
+            url = f"{server.url}/v2/models/det.onnx/infer"
+            answer = httpx.post(url, json={"inputs": inputs}, timeout=30)
+            assert answer.json()["outputs"][0]["data"] == [1, 8]
 
 
 def test_dtypes_of_a_recommender_are_compared(recommender: Recommender, tmp_path: Path) -> None:

@@ -209,6 +209,25 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, message: str) -> None
     assert str(path) in str(caught.value)
 
 
+def test_a_tensor_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
+    head = {
+        "a": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]},
+        "w": {"dtype": "F32", "shape": [*TABLE.shape], "data_offsets": [3, 3 + TABLE.nbytes]},
+    }
+    header = json.dumps(head).encode()
+    content = len(header).to_bytes(8, "little") + header + b"abc" + TABLE.tobytes()
+    (tmp_path / "t").write_bytes(content)
+    indices = np.arange(len(TABLE)).reshape(-1, 1)
+    np.testing.assert_array_equal(load(tmp_path / "t", "w")(indices), TABLE)
+
+
+def test_out_may_not_overlap_the_mapping_of_a_pruned_table() -> None:
+    remap = np.zeros((2, TABLE.shape[1]), np.int32)
+    bag = fbg.EmbeddingBag(TABLE, remap=remap[0])
+    with pytest.raises(ValueError, match="out must not overlap"):
+        bag(np.array([[0], [1]]), out=remap.view(np.float32))
+
+
 def test_every_truncation_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t"
     fbg.EmbeddingBag(TABLE, "int8").save(path)

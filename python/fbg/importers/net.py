@@ -33,7 +33,8 @@ from fbg.locks import cached_property
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
-MAX_PLAN_BYTES = 256 << 20  # bytes of arenas of plans that are kept
+MAX_PLAN_BYTES = 256 << 20  # bytes of plans that are kept
+PLAN_BYTES = 1 << 18  # of a plan besides its arena
 
 Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
 
@@ -76,7 +77,7 @@ class Net:
         if num_threads is not None:
             num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
         self.num_threads = num_threads
-        self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes)
+        self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes + PLAN_BYTES)
         self._shapes = _checked_shapes(network, shapes)
         if any(node.branches for node in network.nodes):
             inlined = infer(network, self.inputs, {}, placed).network

@@ -83,6 +83,9 @@ def json_parts(value: Any) -> Iterator[bytes]:
             yield b"%s%s:" % (b"," if n else b"", encode_json(key))
             yield from json_parts(item)
         yield b"}"
+    elif isinstance(value, np.ndarray) and value.ndim == 1 and value.size > MOST_ITEMS:
+        pieces = np.split(value, range(MOST_ITEMS, value.size, MOST_ITEMS))
+        yield from json_list((encode_json(piece)[1:-1],) for piece in pieces)
     elif isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim > 1):
         yield from json_list(_together(value))
     else:

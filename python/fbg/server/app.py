@@ -86,9 +86,12 @@ class Routes:
             ("POST", path): endpoint for path, endpoint in posts.items()
         }
         self._table |= {("GET", route.path): route.app for route in gets}
+        self._table = {at: each for at, each in self._table.items() if "{" not in at[1]}
         self._router = Router([*routes, *gets], redirect_slashes=False)
         self._methods: dict[str, set[str]] = {}
         for route in (*routes, *gets):
+            if "{" in route.path:  # of which the router takes the parameters
+                continue
             self._methods.setdefault(route.path, set()).update(route.methods or ())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

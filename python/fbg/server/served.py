@@ -173,13 +173,19 @@ PREFERRED: dict[str, Callable[[Served], bool]] = {
 }
 
 
-def load_models(settings: Settings) -> dict[str, Model | Net]:
-    """Load every model, and log what was found; raises ModelError, TypeError or ValueError."""
+def load_models(
+    settings: Settings, loaded: Mapping[str, Model] | None = None
+) -> dict[str, Model | Net]:
+    """Load every model but those that are loaded, and log what was found; raises ModelError,
+    TypeError or ValueError."""
+    known = loaded or {}
     models: dict[str, Model | Net] = {
-        source.name: load(source.path, settings.dtype, settings.threads)
+        source.name: known.get(source.name) or load(source.path, settings.dtype, settings.threads)
         for source in settings.models
     }
     for source, model in zip(settings.models, models.values(), strict=True):
+        if source.name in known:
+            continue
         facts: dict[str, Any] = {"path": source.path}
         if isinstance(model, Model):
             facts = {"path": model.name, **network_facts(model.network, model.sentence)}

@@ -1,6 +1,7 @@
 """`fbg serve`: listen, then serve in this process, or in several that share the models.
 
 Worker processes are forked after the models were loaded, so that they share the memory of weights.
+Networks from ONNX files are loaded again by each, since other back ends may have started threads.
 The parent only watches: it passes signals on, replaces a worker that died, and ends with the last.
 """
 
@@ -16,11 +17,15 @@ import sys
 import tempfile
 import time
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
+
+if TYPE_CHECKING:
+    from fbg.model.model import Model
 
 log = logging.getLogger("fbg.server")
 
@@ -65,10 +70,14 @@ def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:
     metrics = tempfile.mkdtemp(prefix="fbg-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
     try:
+        from fbg.model.model import Model
         from fbg.server.served import load_models
 
         models = load_models(settings)
-        return _Supervisor(settings, listening, models).run()
+        # Threads of other back ends would not come along into a worker, which loads networks again.
+        texts = {name: model for name, model in models.items() if isinstance(model, Model)}
+        del models
+        return _Supervisor(settings, listening, texts).run()
     except ModelError as error:
         log.error("load failed: %s", error)
         return 1
@@ -79,7 +88,9 @@ def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:
 class _Supervisor:
     """The parent of the workers."""
 
-    def __init__(self, settings: Settings, listening: socket.socket, models: object) -> None:
+    def __init__(
+        self, settings: Settings, listening: socket.socket, models: dict[str, Model]
+    ) -> None:
         self._settings = settings
         self._listening = listening
         self._models = models
@@ -117,8 +128,10 @@ class _Supervisor:
         code = 1
         try:
             from fbg.server.process import run_process
+            from fbg.server.served import load_models
 
-            code = run_process(self._settings, self._listening, self._models)  # type: ignore[arg-type]
+            models = load_models(self._settings, self._models)
+            code = run_process(self._settings, self._listening, models)
         except BaseException:
             log.exception("a worker failed")
         finally:

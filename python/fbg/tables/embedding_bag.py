@@ -348,7 +348,7 @@ class EmbeddingBag:
         if out is None:
             result = empty_lines(shape, named_dtype(self._out_dtype))
         else:
-            inputs = (self._rows.data, part.indices, part.offsets, part.weights)
+            inputs = (self._rows.data, self._remap, part.indices, part.offsets, part.weights)
             result = check_out(out, self._out_dtype, shape, name, *inputs)
         sums = sums_for(result, part)
         bad = _fbg.look_up([self._part(part, sums)], given, threads(num_threads, name))

@@ -117,7 +117,7 @@ class EmbeddingTables:
         shape = (parts[0].bags, self.columns)
         if out is None:
             return empty_lines(shape, named_dtype(self.out_dtype))
-        rows = [bag._rows.data for bag in self._bags]
+        rows = [array for bag in self._bags for array in (bag._rows.data, bag._remap)]
         given = [array for part in parts for array in (part.indices, part.offsets, part.weights)]
         return check_out(out, self.out_dtype, shape, "EmbeddingTables", *rows, *given)
 

@@ -66,4 +66,5 @@ def read_tensor(path: Path, tensor: str) -> Array:
         raise ModelError(
             f"{path}: tensor {tensor}: must be {wanted}, got {found.dtype} of shape {found.shape}"
         )
-    return found.view()
+    array = found.view()
+    return array if array.flags.aligned else array.copy()

@@ -6,7 +6,10 @@ https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protoc
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +24,7 @@ from fbg.server.messages import Inference
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Inferred
 from fbg.server.routes.status import health
-from fbg.server.state import Call, State
+from fbg.server.state import BYTES_OF_NUMBER, Call, State
 
 if TYPE_CHECKING:
     from fbg.importers.description import TensorType
@@ -33,14 +36,19 @@ DATATYPES = {
     **{f"FP{8 * n}": np.dtype(f"f{n}") for n in (2, 4, 8)},
 }
 NAMES = {dtype: name for name, dtype in DATATYPES.items()}
-KINDS = {"b": "b", "i": "iu", "u": "iu", "f": "iuf"}  # of numbers in JSON, by that of a datatype
+MOST_PLACES = 1 << 24  # of an input, counting axes without any as one
+# What numbers are in JSON, by the kind of a datatype.
+KINDS: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "f": {int, float}}
 
 
 async def infer(call: Call, message: Inference) -> dict[str, Any]:
     """`POST /v2/models/{name}/infer`: the outputs of a network."""
-    name = call.parameters["name"]
+    name, most = call.parameters["name"], call.state.settings.max_answer_numbers
     net = call.state.models.net(name)
     wanted = [output.name for output in message.outputs or []] or list(net.outputs)
+    for names in ([given.name for given in message.inputs], wanted):
+        if len({*names}) < len(names):
+            raise RequestError(Fault.VALIDATION, "a tensor is named twice")
     for output in wanted:
         if output not in net.outputs:
             known = ", ".join(net.outputs)
@@ -57,33 +65,51 @@ async def infer(call: Call, message: Inference) -> dict[str, Any]:
 
     loop = asyncio.get_running_loop()
     found = await loop.run_in_executor(call.state.networks, run)
-    outputs = [
-        {"name": n, "datatype": NAMES[x.dtype], "shape": list(x.shape), "data": x.reshape(-1)}
-        for n, x in ((n, found[n]) for n in wanted)
-    ]
+    numbers = sum(found[n].size for n in wanted)
+    if numbers > most:
+        raise RequestError(
+            Fault.VALIDATION, f"the outputs must have at most {most} numbers, got {numbers}"
+        )
+    call.hold(numbers * BYTES_OF_NUMBER)
+    outputs = [_tensor(n, found[n]) for n in wanted]
     answer = {"model_name": name, "outputs": outputs}
     return answer if message.id is None else answer | {"id": message.id}
 
 
+def _tensor(name: str, x: Array) -> dict[str, Any]:
+    """Return an output as JSON has it."""
+    if x.dtype.name == "bfloat16":
+        x = x.astype(np.float32)
+    if x.dtype not in NAMES:
+        raise RequestError(Fault.UNABLE, f"output {name!r:.200} has no numbers, but {x.dtype}")
+    return {"name": name, "datatype": NAMES[x.dtype], "shape": list(x.shape), "data": x.reshape(-1)}
+
+
 def _array(given: Inference.Tensor) -> Array:
-    """Return the numbers of an input in its shape; raises ValueError where any would change."""
+    """Return the numbers of an input in its shape; raises ValueError for integers that do not fit,
+    and for floats that are too large."""
     dtype = DATATYPES.get(given.datatype)
     if dtype is None:
         known = ", ".join(DATATYPES)
         raise ValueError(f"input {given.name!r:.200} must have one of the datatypes {known}")
-    try:
-        values = np.array(given.data)
-        with np.errstate(all="ignore"):
-            array = values.astype(dtype).reshape(given.shape)
-        same = values.size == 0 or values.dtype.kind in KINDS[dtype.kind]
-        kept = np.isfinite(array) if dtype.kind == "f" else array.ravel() == values.ravel()
-        if same and kept.all():
-            return array
-    except (OverflowError, TypeError, ValueError):
-        pass
+    numbers, places = _flat(given.data), math.prod(n or 1 for n in given.shape)
+    fits = math.prod(given.shape) == len(numbers) and places <= MOST_PLACES
+    if fits and set(map(type, numbers)) <= KINDS[dtype.kind]:
+        with contextlib.suppress(OverflowError), np.errstate(over="ignore"):
+            array = np.array(numbers, np.float64 if dtype.kind == "f" else dtype).astype(dtype)
+            if dtype.kind != "f" or np.isfinite(array).all():
+                return array.reshape(given.shape)
     raise ValueError(
-        f"input {given.name!r:.200} must be numbers of {given.datatype} in the shape {given.shape}"
+        f"input {given.name!r:.200} must be numbers of {given.datatype} in the shape "
+        f"{given.shape!r:.200}"
     )
+
+
+def _flat(data: list[Any]) -> list[Any]:
+    """Return what nested lists hold; what is not nested alike keeps a list in it."""
+    while data and all(type(item) is list for item in data):
+        data = list(chain.from_iterable(data))
+    return data
 
 
 def _types(types: Mapping[str, TensorType]) -> list[dict[str, Any]]:
@@ -99,6 +125,8 @@ def _types(types: Mapping[str, TensorType]) -> list[dict[str, Any]]:
 
 def describe(state: State, request: Request) -> Response:
     """`GET /v2/models/{name}` and `/v2/models/{name}/ready`: inputs and outputs of a network."""
+    if not state.ready:
+        raise RequestError(Fault.UNHEALTHY, "the models are not ready yet")
     name = request.path_params["name"]
     net = state.models.net(name)
     body = {
@@ -111,10 +139,17 @@ def describe(state: State, request: Request) -> Response:
     return Response(encode_json(body), media_type=JSON)
 
 
+def live(state: State, request: Request) -> Response:
+    """`GET /v2/health/live`: 200 unless the server must be started again."""
+    if state.former.failure is not None:
+        raise RequestError(Fault.UNHEALTHY, "the server has failed")
+    return Response(status_code=200)
+
+
 PATH = "/v2/models/{name:path}"
 ROUTES = [Route(f"{PATH}/infer", infer, Inference, "infer", Inferred)]
 PAGES = [
-    Page("/v2/health/live", health, None, None),
+    Page("/v2/health/live", live, None, None),
     Page("/v2/health/ready", health, None, None),
     Page(f"{PATH}/ready", describe, dict[str, Any]),
     Page(PATH, describe, dict[str, Any]),
