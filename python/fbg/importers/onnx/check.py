@@ -13,7 +13,8 @@ from onnx.onnx_cpp2py_export.checker import CheckerContext
 
 from fbg.errors import ModelError
 
-# Names of attributes that count the axes of a tensor, and how many axes a tensor may have.
+# Names of attributes that count the axes of a tensor, and how many axes a tensor may have. All but
+# batch_dims, which is a number of axes, may count from the end.
 _AXIS_NAMES = frozenset({"axis", "axes", "perm", "batch_axis", "time_axis", "batch_dims"})
 _MOST_AXES = 64
 GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
@@ -49,7 +50,7 @@ def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where
             raise ModelError(f"{where}: attribute {attribute.name} is not UTF-8") from None
         if attribute.name in _AXIS_NAMES:
             for axis in (attribute.i, *attribute.ints):
-                if abs(axis) > _MOST_AXES:
+                if abs(axis) > _MOST_AXES or (axis < 0 and attribute.name == "batch_dims"):
                     raise ModelError(f"{where}: attribute {attribute.name} is {axis}")
         elif attribute.name == "num_outputs" and attribute.i != len(proto.output):
             raise ModelError(
