@@ -397,15 +397,6 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         fbg.load(tmp_path / "m.onnx")
 
 
-@pytest.mark.parametrize("batch_dims", [-1, -2, -64, 65])
-def test_a_number_of_axes_is_not_negative(tmp_path, batch_dims):
-    """ONNX's inference would read before the shape of the data."""
-    node = helper.make_node("GatherND", ["x", "n"], ["y"], batch_dims=batch_dims)
-    path = write(tmp_path / "m.onnx", [node], [integers("n", [0])], outputs=[value("y")])
-    with pytest.raises(fbg.ModelError, match=f"attribute batch_dims is {batch_dims}"):
-        fbg.load(path)
-
-
 def test_nodes_of_subgraphs_are_checked_like_all_others(tmp_path):
     wrong = helper.make_node("LayerNormalization", ["x", "x"], ["z"], axis=2**63 - 1)
     true = numpy_helper.from_array(np.array(True), "true")
