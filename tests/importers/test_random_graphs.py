@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -210,6 +210,20 @@ def networks(draw):
     return model, x
 
 
+def is_well_conditioned(model, x, results):
+    """Whether results hardly move where the values of x move by a few of their last bits.
+
+    Softmax behind products of large values, for example, amplifies any rounding: what two correct
+    implementations compute of such a network differs by more than any fixed bound.
+    """
+    signs = np.random.default_rng(0).choice(np.float32([-1, 1]), x.shape)
+    moved = plain_onnxruntime(model, {"x": x * (1 + signs * np.float32(2**-20))})
+    return all(
+        np.allclose(other, y, rtol=0, atol=3e-5 * max(np.abs(y).max(), 1))
+        for other, y in zip(moved, results, strict=True)
+    )
+
+
 ALL_PASSES = (drop_identities, join_branches, fold_batch_norm)
 PASSES = [(), (drop_identities,), (join_branches,), (fold_batch_norm,), ALL_PASSES]
 
@@ -222,6 +236,7 @@ def test_random_networks_agree_with_onnxruntime(case, isa, passes):
     # The optimizer of onnxruntime merges Pad into a following MaxPool, whose own padding never
     # wins: wrong where zeros do. It also refuses a network whose padding is as large as the window.
     expected = plain_onnxruntime(model, {"x": x})
+    assume(is_well_conditioned(model, x, expected))
     network = read_model(model, "random", None)
     for change in passes:
         network = change(network)
