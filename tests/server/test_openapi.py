@@ -23,6 +23,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/embed_sparse": INPUTS,
     "/embed_multi": INPUTS,
     "/embed_hybrid": INPUTS,
+    "/embed_chunks": {"inputs": "a quick fox. The dog", "spans": [[0, 12], [13, 20]]},
     "/rerank": {"query": QUERY, "texts": DOCUMENTS},
     "/v1/rerank": RANKED,
     "/v2/rerank": RANKED,

@@ -90,6 +90,18 @@ class RetrievalEmbedding(TokenEmbedding, kw_only=True):
     kind: Literal["query", "document"] = "document"
 
 
+class ChunkEmbedding(HubMessage, kw_only=True):
+    """`POST /embed_chunks`. inputs: a document. spans: the first character of each chunk and the
+    one after its last; without them, chunks have at most so many tokens."""
+
+    inputs: str
+    spans: list[tuple[int, int]] | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    normalize: bool = True
+    prompt_name: str | None = None
+    dimensions: int | None = None
+
+
 class Classification(Truncating, kw_only=True):
     """`POST /predict`: a text, a pair of texts, or a list of lists of one or two texts."""
 

@@ -123,9 +123,12 @@ class Call:
                 Fault.VALIDATION, f"batch size {number} > maximum allowed batch size {limit}", what
             )
 
-    def limit_numbers(self) -> None:
-        """Limit and hold the numbers of an answer that has a vector for every token."""
-        self.record = _Numbers(self)
+    def limit_numbers(self, most: int | None = None, size: int = BYTES_OF_NUMBER) -> None:
+        """Limit and hold the numbers that are computed for every token.
+
+        most: how many; None: those of an answer. size: the bytes that each takes.
+        """
+        self.record = _Numbers(self, most or self.state.settings.max_answer_numbers, size)
 
     def texts(self, texts: list[str], what: str = "inputs") -> list[str]:
         """Return texts that are neither too many nor empty; raises RequestError."""
@@ -137,15 +140,15 @@ class Call:
 
 
 class _Numbers(Record):
-    """Holds room for the numbers of an answer before they are computed."""
+    """Holds room for numbers before they are computed."""
 
-    def __init__(self, call: Call) -> None:
-        super().__init__(max_numbers=call.state.settings.max_answer_numbers)
-        self._call = call
+    def __init__(self, call: Call, most: int, size: int) -> None:
+        super().__init__(max_numbers=most)
+        self._call, self._size = call, size
 
     def count_numbers(self, work: Work) -> None:
         super().count_numbers(work)
-        self._call.hold(self.numbers * BYTES_OF_NUMBER)
+        self._call.hold(self.numbers * self._size)
 
 
 def _tracing() -> Tracing:

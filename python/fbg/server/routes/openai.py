@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from fbg.arrays import Floats
 from fbg.server.endpoint import Page, Route
-from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.inputs import embed
+from fbg.server.errors import Dialect
+from fbg.server.inputs import embed, require_dimensions
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
@@ -26,8 +26,7 @@ async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
     """`POST /v1/embeddings`."""
     served = call.state.models.choose("encode", message)
     widest = served.model.embedding_dimension
-    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
-        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
+    require_dimensions(served, message.dimensions)
     shortened = message.dimensions not in (None, widest)
     options = {
         "truncate_dim": message.dimensions,

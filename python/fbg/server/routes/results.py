@@ -22,6 +22,12 @@ class Hybrid(Struct):
     multi: Vectors
 
 
+class Chunk(Struct):
+    start: int
+    end: int
+    embedding: list[float]
+
+
 class Label(Struct):
     label: str
     score: float

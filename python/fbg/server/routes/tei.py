@@ -12,7 +12,15 @@ from fbg.arrays import Floats
 from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import embed, require_short, texts_or_ids, token_ids, truncation
+from fbg.server.inputs import (
+    MOST_CHARACTERS,
+    embed,
+    require_dimensions,
+    require_short,
+    texts_or_ids,
+    token_ids,
+    truncation,
+)
 from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
     AnyInputs,
@@ -30,17 +38,14 @@ from fbg.server.served import Served
 from fbg.server.state import Call
 
 TOKENS_AT_A_TIME = 512
-# The library tokenizes a text, and joins a sequence, in one piece, which keeps the interpreter.
-MOST_CHARACTERS = 1 << 18
+# The library joins a sequence in one piece, which keeps the interpreter.
 MOST_IDS = 1 << 16
 
 
 async def embed_texts(call: Call, message: Embedding) -> Floats:
     """`POST /embed`."""
     served = call.state.models.choose("encode", message)
-    widest = served.model.embedding_dimension
-    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
-        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]")
+    require_dimensions(served, message.dimensions)
     options = {
         "truncate_dim": message.dimensions,
         "normalize_embeddings": message.normalize,
