@@ -39,7 +39,7 @@ class SpanConfig:
     max_width: the most words of a span; max_words: the most of a text.
     marker, separator: tokens before each label and after all of them. marker_id: in the vocabulary;
         None if the tokenizer defines it. reads_marker: the vector of a label is its marker's,
-        otherwise the vector of the token behind it.
+        otherwise the vector of the token behind it. by_token: words are scored instead of spans.
     """
 
     hidden: int
@@ -50,6 +50,7 @@ class SpanConfig:
     separator: str
     marker_id: int | None
     reads_marker: bool
+    by_token: bool
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import RelativeTables, distance_rows
 from fbg.networks.distances import alibi_slopes, distance_buckets
-from fbg.networks.gliner import SpanHead
+from fbg.networks.gliner import SpanHead, TokenHead
 from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
@@ -92,7 +92,7 @@ class Transformer:
     final_norm: NormKind | None = None
     projection: Linear | None = field(default=None, kw_only=True)  # of the last hidden states
     head: Head | None = field(default=None, kw_only=True)
-    spans: SpanHead | None = field(default=None, kw_only=True)
+    spans: SpanHead | TokenHead | None = field(default=None, kw_only=True)
     attention_pool: AttentionPool | None = field(default=None, kw_only=True)
     vector: Linear | None = field(default=None, kw_only=True)
     image: Transformer | None = field(default=None, kw_only=True)
