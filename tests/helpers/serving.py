@@ -17,7 +17,7 @@ import httpx
 
 import fbg
 from fbg.server.app import build_app
-from fbg.server.served import serve_models
+from fbg.server.models.served import serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 

@@ -10,7 +10,7 @@ import numpy as np
 from fbg.arrays import Floats, Indices
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Input, Similarity, Truncating
-from fbg.server.served import Served
+from fbg.server.models.served import Served
 from fbg.server.state import Call
 
 # The library tokenizes a text in one piece, which keeps the interpreter where places are wanted.

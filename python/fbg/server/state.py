@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
@@ -14,12 +14,16 @@ from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
+from fbg.server.messages import Message
 from fbg.server.metrics import Metrics
-from fbg.server.served import Models
+from fbg.server.models.served import Models, Served
+from fbg.server.models.slot import Slot
 from fbg.server.settings import Settings
 
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
+
+T = TypeVar("T")
 
 BYTES_OF_NUMBER = 22  # bytes of an answer, in JSON
 
@@ -39,7 +43,9 @@ class State:
         self.former = BatchFormer(
             num_threads, settings.max_batch_tokens, max_waiting=settings.max_waiting_texts
         )
-        self.metrics = Metrics(lambda: self.former.waiting)
+        self.metrics = Metrics(
+            lambda: self.former.waiting, (source.name for source in settings.models)
+        )
         self.models = Models({})
         self.access_log = AccessLog() if settings.access_log else None
         self.tracing = _tracing() if settings.tracing else None
@@ -57,6 +63,10 @@ class State:
     def healthy(self) -> bool:
         """Whether the server takes requests."""
         return self.ready and not self.draining and self.former.failure is None
+
+    def loaded(self, slot: Slot[Any]) -> dict[str, bool]:
+        """Return whether a model is in memory, as JSON; nothing where all of them always are."""
+        return {} if self.settings.idle_unload is None else {"loaded": slot.value is not None}
 
     def check_key(self, authorization: bytes | None) -> None:
         """Raise RequestError unless the header holds one of the keys, where there are any."""
@@ -81,6 +91,7 @@ class State:
             yield call
         finally:
             call.hold(0)
+            call.give_back()
             self.requests -= 1
 
     def hold(self, more: int) -> None:
@@ -107,6 +118,29 @@ class Call:
         self.characters = 0
         self.parameters: dict[str, str] = {}
         self._held = 0
+        self._used: list[Slot[Any]] = []
+
+    async def choose(
+        self, task: str, message: Message, fits: Callable[[Served], bool] | None = None
+    ) -> Served:
+        """Return the model for a task (`Models.choose`), cutting long texts where the message says.
+
+        It is loaded, and stays so until the request ends. Raises RequestError.
+        """
+        served = self.state.models.choose(task, message, fits)
+        await self.use(served.slot)
+        return served.cutting(message.cuts)
+
+    async def use(self, slot: Slot[T]) -> T:
+        """Return the value of a slot, which stays until the request ends; raises RequestError."""
+        value = await slot.take()
+        self._used.append(slot)
+        return value
+
+    def give_back(self) -> None:
+        """Say that the request has ended."""
+        while self._used:
+            self._used.pop().give_back()
 
     def hold(self, size: int) -> None:
         """Set the number of bytes that the request needs from now on; raises RequestError."""

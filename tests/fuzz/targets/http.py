@@ -16,7 +16,7 @@ from random import Random
 from starlette.types import ASGIApp
 
 from fbg.server.app import build_app
-from fbg.server.served import load_models, serve_models
+from fbg.server.models.served import load_models, serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 from fuzz.files import file_in

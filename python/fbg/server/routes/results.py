@@ -88,6 +88,7 @@ class ModelCard(Struct):
     object: Literal["model"]
     created: int
     owned_by: str
+    loaded: bool | UnsetType = UNSET
 
 
 class ModelCards(Struct):

@@ -21,8 +21,8 @@ from fbg.server.inputs import (
     truncation,
 )
 from fbg.server.messages import ChunkEmbedding, RetrievalEmbedding, TokenEmbedding
+from fbg.server.models.served import Served
 from fbg.server.routes.results import Chunk, Hybrid, Vectors, Weight
-from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.encode import POOLINGS
 
@@ -33,7 +33,7 @@ BYTES_OF_STATE = 8  # of each number of the hidden states: those of windows, the
 
 async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
-    served = call.state.models.choose("encode_sparse", message)
+    served = await call.choose("encode_sparse", message)
     cut, texts = truncation(message), _texts(call, message)
     found = await served.runs.encode_sparse(
         texts,
@@ -47,7 +47,7 @@ async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[byte
 
 async def embed_multi(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_multi`: the vectors of the tokens of each text (ColBERT)."""
-    served = call.state.models.choose("encode_multi", message)
+    served = await call.choose("encode_multi", message)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     rows = await served.runs.encode_multi(texts, call.record, truncation=cut, kind=message.kind)
@@ -56,7 +56,7 @@ async def embed_multi(call: Call, message: RetrievalEmbedding) -> Iterator[bytes
 
 async def embed_hybrid(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_hybrid`: dense, sparse and multi-vector embeddings of each text (bge-m3)."""
-    served = call.state.models.choose("encode_hybrid", message)
+    served = await call.choose("encode_hybrid", message)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     found = await served.runs.encode_hybrid(texts, call.record, truncation=cut)
@@ -65,8 +65,8 @@ async def embed_hybrid(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
 
 async def embed_chunks(call: Call, message: ChunkEmbedding) -> list[dict[str, Any]]:
     """`POST /embed_chunks`: a vector for each chunk of a document that is read as a whole."""
-    served = call.state.models.choose(
-        "encode", message, lambda each: each.is_plain and _pools_chunks(each)
+    served = await call.choose(
+        "encode", message, lambda each: each.facts.is_plain and _pools_chunks(each)
     )
     if not _pools_chunks(served):
         text = f"the model {served.name!r} does not pool by one of {', '.join(POOLINGS)}"
@@ -98,7 +98,7 @@ async def embed_chunks(call: Call, message: ChunkEmbedding) -> list[dict[str, An
 
 
 def _pools_chunks(served: Served) -> bool:
-    return served.model.sentence.pooling in POOLINGS
+    return served.facts.described["pooling"] in POOLINGS
 
 
 async def _found_spans(
