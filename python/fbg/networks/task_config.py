@@ -21,7 +21,10 @@ LABELLED = ("ForSequenceClassification", "ForTokenClassification", "ForImageClas
 # Those with one row of results for a text or a picture, instead of one for each token.
 PER_SEQUENCE = ("ForSequenceClassification", "ForCausalLM", "ForImageClassification")
 # Models for pretraining have two heads, of which one is a masked LM; except ELECTRA's.
-ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
+ENDINGS = {
+    **{kind: kind for kind in KINDS},
+    **dict.fromkeys(("ForPreTraining", "NeoBERTLMHead"), "ForMaskedLM"),
+}
 
 MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
 

@@ -1,0 +1,29 @@
+// Which rows go to an expert: those whose weight is not 0, in their order (experts.cc).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plan/ops/row_step.h"
+
+namespace fbg {
+
+inline float Routes::weight(const Frame& frame, std::int64_t row) const {
+  return row_of(frame[weights], row)[expert];
+}
+
+inline std::int64_t Routes::count(const Frame& frame, std::int64_t rows) const {
+  std::int64_t found = 0;
+  for (std::int64_t row = 0; row < rows; ++row) found += weight(frame, row) != 0;
+  return found;
+}
+
+inline void require_routes(const char* op, const BufferShape& x, const BufferShape& weights,
+                           const Routes& routes) {
+  require_floats(op, weights);
+  require(weights.rows == x.rows, std::string(op) + ": routes must have a row for each of x");
+  require(routes.expert >= 0 && routes.expert < weights.cols,
+          std::string(op) + ": expert must be less than " + std::to_string(weights.cols));
+}
+
+}  // namespace fbg
