@@ -103,19 +103,19 @@ def test_wrong_fields_are_named() -> None:
     x = graph.append("input", 4)
     routes, other = graph.append("route", x, 2), graph.append("pool", x, "mean")
     for count in (0, 5):
-        with pytest.raises(ValueError, match=f"route: count must be from 1 to 4, got {count}"):
+        with pytest.raises(ValueError, match="route: count must be from 1 to the columns"):
             graph.append("route", x, count)
     for expert in (-1, 4):
-        with pytest.raises(ValueError, match="take_routed: expert must be less than 4"):
+        with pytest.raises(ValueError, match="expert must be a column of the routes"):
             graph.append("take_routed", x, routes, expert)
-        with pytest.raises(ValueError, match="add_routed: expert must be less than 4"):
+        with pytest.raises(ValueError, match="expert must be a column of the routes"):
             graph.append("add_routed", x, x, routes, expert)
-    with pytest.raises(ValueError, match="take_routed: routes must have a row for each of x"):
+    with pytest.raises(ValueError, match="routes must have a row for each of x"):
         graph.append("take_routed", other, routes, 0)
     with pytest.raises(ValueError, match="add_routed: rows must have the shape of the sum"):
         graph.append("add_routed", x, other, routes, 0)
     w = _fbg.pack_b_convert(np.ones((4, 4), np.float32), "float32")
     with pytest.raises(ValueError, match="linear: the layer of an expert has no residual"):
         graph.append("linear", x, w, residual=x, routes=routes)
-    with pytest.raises(ValueError, match="linear: expert must be less than 4"):
+    with pytest.raises(ValueError, match="expert must be a column of the routes"):
         graph.append("linear", x, w, routes=routes, expert=4)

@@ -116,18 +116,24 @@ class AddRoutedOp final : public Op {
 
 }  // namespace
 
+void require_routes(const BufferShape& x, const BufferShape& weights, const Routes& routes) {
+  require_floats("routes", weights);
+  require(weights.rows == x.rows, "routes must have a row for each of x");
+  require(routes.expert >= 0 && routes.expert < weights.cols,
+          "expert must be a column of the routes");
+}
+
 Buffer Graph::route(Buffer logits, std::int64_t count) {
   const BufferShape s = shape(logits);
   require_floats("route", s);
-  require(count > 0 && count <= s.cols, "route: count must be from 1 to " + std::to_string(s.cols) +
-                                            ", got " + std::to_string(count));
+  require(count > 0 && count <= s.cols, "route: count must be from 1 to the columns of logits");
   return append(std::make_shared<RouteOp>(logits, s.cols, count), s);
 }
 
 Buffer Graph::take_routed(Buffer x, const Routes& routes) {
   const BufferShape s = shape(x);
   require_floats("take_routed", s);
-  require_routes("take_routed", s, shape(routes.weights), routes);
+  require_routes(s, shape(routes.weights), routes);
   return append(std::make_shared<TakeRoutedOp>(x, routes), s);
 }
 
@@ -135,7 +141,7 @@ Buffer Graph::add_routed(Buffer sum, Buffer rows, const Routes& routes, SharedMa
   const BufferShape s = shape(sum);
   require_floats("add_routed", s);
   require(shape(rows) == s, "add_routed: rows must have the shape of the sum");
-  require_routes("add_routed", s, shape(routes.weights), routes);
+  require_routes(s, shape(routes.weights), routes);
   if (bias.data) require_vector(bias, s.cols, "add_routed: bias");
   return append(std::make_shared<AddRoutedOp>(sum, rows, routes, std::move(bias)), s);
 }

@@ -292,7 +292,7 @@ Buffer Graph::linear(Buffer x, PackedMatrix w, Epilogue epilogue) {
   }
   if (epilogue.routes) {
     require(!epilogue.residual, "linear: the layer of an expert has no residual");
-    require_routes("linear", in, shape(epilogue.routes->weights), *epilogue.routes);
+    require_routes(in, shape(epilogue.routes->weights), *epilogue.routes);
   }
   if (epilogue.residual)
     require(shape(*epilogue.residual) == out,

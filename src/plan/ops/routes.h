@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "plan/ops/row_step.h"
 
@@ -18,12 +17,7 @@ inline std::int64_t Routes::count(const Frame& frame, std::int64_t rows) const {
   return found;
 }
 
-inline void require_routes(const char* op, const BufferShape& x, const BufferShape& weights,
-                           const Routes& routes) {
-  require_floats(op, weights);
-  require(weights.rows == x.rows, std::string(op) + ": routes must have a row for each of x");
-  require(routes.expert >= 0 && routes.expert < weights.cols,
-          std::string(op) + ": expert must be less than " + std::to_string(weights.cols));
-}
+// Throws std::invalid_argument unless they are of rows such as those of x.
+void require_routes(const BufferShape& x, const BufferShape& weights, const Routes& routes);
 
 }  // namespace fbg
