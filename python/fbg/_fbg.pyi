@@ -97,6 +97,9 @@ class Plan:
     @property
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
     @property
+    def tokens(self) -> int: ...  # the most of a run
+    def free_idle(self) -> None: ...  # frees the arenas that no run uses, if they are large
+    @property
     def nbytes(self) -> int: ...  # of one arena and what else the plan has to itself
 
 def run_tensors(
