@@ -103,10 +103,8 @@ def load(
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
         directory of the model or elsewhere. None merges none, even if the model has some.
-    tune: whether to time how each layer runs fastest (`fbg.tune`), on the CPU as it is now. That
-        takes seconds, but only what has not been timed before is.
-    progress: called as progress(stage, done, total): "observing", "quantizing", "packing" or, with
-        `tune`, "products", "convolutions" or "back ends".
+    tune: whether to time how each layer runs fastest (`fbg.tune`), which takes seconds.
+    progress: called as progress(stage, done, total), with a stage such as "packing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
     unsupported, and TypeError or ValueError for the arguments. Pickling a model stores these
@@ -117,33 +115,34 @@ def load(
     (384,)
     """
     require_known("load", net_options, load, load_net)
-    timed, told = require_flag(tune, "load: tune"), progress or active_progress() or unheard
-    options = dtype, num_threads, smooth, calibrate, higher_precision, adapter
-    loaded = _load(model, options, net_options, told)
-    if timed:
-        with told_to(told):
-            measure(loaded, show_progress_bar=False)
-    return loaded
+    path = _checked_path(model, adapter, tune, net_options)
+    told = progress or active_progress() or unheard
+    if is_net(path):
+        net_options["higher_precision"] = higher_precision
+        loaded: Any = load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
+    else:
+        options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
+        loaded = _load_directory(str(model), path, options, told)
+    return _tuned(loaded, told) if tune else loaded
 
 
-def _load(
-    model: str | os.PathLike[str],
-    options: tuple[Any, ...],
-    net_options: dict[str, Any],
-    progress: Progress,
-) -> Any:
-    """Do as `load` with options that are still to be checked."""
+def _checked_path(model: object, adapter: object, tune: object, net_options: dict[str, Any]) -> str:
+    """Return the path of a model; raises TypeError or ValueError for what does not go with it."""
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
-    if is_net(path := os.fspath(model)):
-        dtype, num_threads, smooth, calibrate, higher_precision, adapter = options
-        if adapter is not None:
-            raise ValueError("load: adapter cannot be used with ONNX files")
-        net_options["higher_precision"] = higher_precision
-        return load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
-    if names := ", ".join(net_options):
+    require_flag(tune, "load: tune")
+    path: str = os.fspath(model)
+    if is_net(path) and adapter is not None:
+        raise ValueError("load: adapter cannot be used with ONNX files")
+    if (names := ", ".join(net_options)) and not is_net(path):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
-    return _load_directory(str(model), path, _checked_options(*options), progress)
+    return path
+
+
+def _tuned(loaded: Any, told: Progress) -> Any:
+    with told_to(told):
+        measure(loaded, show_progress_bar=False)
+    return loaded
 
 
 def load_encoder(

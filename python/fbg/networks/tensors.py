@@ -156,6 +156,10 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
     ) -> Linear:
         return _read_linear(source, config, names, (place, stored), field, parts, inputs, outputs)
 
+    qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
+    if names.qkv_biases:
+        biases = [full(name) for name in names.qkv_biases]
+        qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", biases, [queries, keys, keys]))
     mixture, experts, intermediate, output = config.mixture, None, None, None
     if mixture is not None and n in mixture.layers:
         experts = read_experts(source, mixture, names.experts, (place, stored), (hidden, wide))
@@ -163,10 +167,6 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
         columns = [wide] * (1 + config.gated)
         intermediate = linear("intermediate", names.intermediate, hidden, columns)
         output = linear("output", (names.output,), wide, [hidden])
-    qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
-    if names.qkv_biases:
-        biases = [full(name) for name in names.qkv_biases]
-        qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", biases, [queries, keys, keys]))
     return Layer(
         qkv=qkv,
         attention_output=linear("attention_output", (names.attention_output,), queries, [hidden]),
