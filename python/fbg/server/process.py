@@ -15,7 +15,8 @@ from types import FrameType
 import uvicorn
 
 from fbg.environment import INTERRUPTED
-from fbg.server.app import build_app
+from fbg.server.app import build_app, embedding_endpoint
+from fbg.server.batches.runner import BatchRunner
 from fbg.server.http.protocol import HttpProtocol
 from fbg.server.models.served import Loaded, Models, load_models, serve_models, warm_up
 from fbg.server.settings import Settings
@@ -65,6 +66,7 @@ class Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
         self.failed = self.interrupted = False
         self._listening: list[socket.socket] = []
+        self._computing: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -81,6 +83,9 @@ class Server(uvicorn.Server):
         self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
         if not self._state.ready:
             self._start("load")
+        if self._state.store is not None:
+            runner = BatchRunner(self._state, self._state.store, embedding_endpoint(self._state))
+            self._computing = self._loop.create_task(runner.run())
 
     def _start(self, what: str) -> None:
         task = asyncio.get_running_loop().create_task(self._prepare(what))
@@ -163,6 +168,8 @@ class Server(uvicorn.Server):
         """Stop listening; answer the accepted requests."""
         for server in self.servers:
             server.close()
+        if self._computing is not None:
+            self._computing.cancel()  # the next process goes on
         await asyncio.sleep(LAST_SECONDS)
         await super().shutdown(sockets)
 

@@ -39,7 +39,8 @@ class Settings:
     them opens the server; none: everybody may use it. body_seconds: in which a request must have
     arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the seconds
     without a request after which a model is unloaded, to be loaded again by the next; None: all
-    models are loaded at once, and stay.
+    models are loaded at once, and stay. batch_directory: of files and batches; None: there are
+    none. max_batch_file: bytes of a file that is uploaded.
     """
 
     models: tuple[ModelSource, ...]
@@ -63,6 +64,8 @@ class Settings:
     body_seconds: float = 30.0
     drain_seconds: float = 30.0
     idle_unload: float | None = None
+    batch_directory: str | None = None
+    max_batch_file: int = 200 << 20
 
     @property
     def threads(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
 from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
+from fbg.server.batches.store import Store
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
 from fbg.server.messages import Message
@@ -34,7 +36,8 @@ class State:
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
     are not traced. encoders: the threads that make large answers. networks: the thread that runs
-    networks, one at a time. dialects: of the routes, by path.
+    networks, one at a time. dialects: of the routes, by path. store: where files and batches
+    are, or None. new_batch: set when there may be another one.
     requests, held: how many are worked on, and the bytes that they need.
     """
 
@@ -55,6 +58,8 @@ class State:
         self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
+        self.store = None if settings.batch_directory is None else Store(settings.batch_directory)
+        self.new_batch = asyncio.Event()
         self._keys = [key.encode() for key in settings.api_keys]
         self.requests = 0
         self.held = 0
@@ -90,8 +95,7 @@ class State:
         try:
             yield call
         finally:
-            call.hold(0)
-            call.give_back()
+            call.end()
             self.requests -= 1
 
     def hold(self, more: int) -> None:
@@ -137,8 +141,9 @@ class Call:
         self._used.append(slot)
         return value
 
-    def give_back(self) -> None:
-        """Say that the request has ended."""
+    def end(self) -> None:
+        """Give back all that the request needed."""
+        self.hold(0)
         while self._used:
             self._used.pop().give_back()
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
+from fbg.server.batches.store import Store
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
 
@@ -51,6 +52,8 @@ def serve(settings: Settings) -> int:
     Raises OSError if the address is taken, ModelError for a model that cannot be loaded.
     """
     configure_logs()
+    if settings.batch_directory is not None:
+        Store(settings.batch_directory)  # its errors end the server at once
     listening = listen(settings)
     host, port = listening.getsockname()[:2]
     fields = {"host": host, "port": port, "workers": settings.workers}
