@@ -188,11 +188,7 @@ def test_tokens_are_encoded_in_threads(path: str, monkeypatch: pytest.MonkeyPatc
         "/tokenize": tei.Tokenization(inputs="a"),
         "/decode": tei.Decoding(ids=[1]),
     }[path]
-
-    async def choose(*_: object) -> _Named:
-        return _Named()
-
-    monkeypatch.setattr(Call, "choose", choose)
+    state.models.choose = lambda *_: _Named()  # type: ignore[assignment, method-assign]
     route = next(route for route in tei.ROUTES if route.path == path)
 
     async def main() -> bytes:

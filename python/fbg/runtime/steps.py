@@ -58,21 +58,17 @@ def compute(
     Raises ValueError for a token id unknown to the network, and what `work.keep` raises; then the
     rest is not computed. If the calling thread is interrupted, others compute what they have begun.
     """
-    takers, shared = _takers(work, num_threads)
+    takers = _takers(work, num_threads)
     former = BatchFormer(takers, max_batch_sequences=work.batch_size)
     ticket, told = Ticket(work, Owner()), 0
     waiting = ticket.left
-    chosen = former.add_only(ticket, team=num_threads)
+    chosen = former.add_only(ticket, team=num_threads // takers)
     helpers: list[threading.Thread] = []
     with calling:
         try:
-            while ticket.waiting:
-                if takers > 1 and waiting - len(ticket.waiting) == shared:
-                    former.share_batches(num_threads // takers)
-                    _start_helpers(former, chosen, takers, helpers)
-                    takers = 1
-                if not former.serve_batch(chosen, reported=Exception):
-                    break
+            if takers > 1:
+                _start_helpers(former, chosen, takers, helpers)
+            while ticket.waiting and former.serve_batch(chosen, reported=Exception):
                 if ticket.error is None:
                     done = waiting - ticket.left
                     advance(done - told)
@@ -93,20 +89,14 @@ def compute(
     return ticket.results
 
 
-def _takers(work: Work, num_threads: int) -> tuple[int, int]:
-    """Return how many threads are to take batches of the work, one or all, and after how many of
-    the longest sequences, which all threads compute together.
-    """
+def _takers(work: Work, num_threads: int) -> int:
+    """Return how many threads are to take batches of the work: one, or all."""
     wanted = BATCHES_PER_THREAD * num_threads
     if num_threads == 1 or len(work.ids) < wanted:
-        return 1, 0
+        return 1
     sizes = sorted((ids.size for ids in work.ids if ids.size > 0), reverse=True)
-    # Batches larger than ordinary ones together take at most half of the memory of the longest
-    # sequence, as one thread may still use a larger plan, and the arenas of its copies.
-    most = max(MAX_BATCH_TOKENS, max(sizes, default=0) // (2 * num_threads))
-    shared = sum(1 for size in sizes if size > most)
-    batches = sum(1 for _ in chunks(sizes[shared:], MAX_BATCH_TOKENS, work.batch_size))
-    return (1 if batches < wanted else num_threads), shared
+    batches = sum(1 for _ in chunks(sizes, MAX_BATCH_TOKENS, work.batch_size))
+    return 1 if batches < wanted else num_threads
 
 
 def _start_helpers(

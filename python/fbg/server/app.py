@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
-from fbg.server.routes import batches, infer, openai, pipelines, rerank, status, tei, vectors
+from fbg.server.routes import infer, openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
 POST_ROUTES = (
@@ -30,7 +30,6 @@ POST_ROUTES = (
     *rerank.ROUTES,
     *pipelines.ROUTES,
     *infer.ROUTES,
-    *batches.ROUTES,
 )
 
 
@@ -43,7 +42,6 @@ PAGES = (
     *status.PAGES,
     *openai.PAGES,
     *infer.PAGES,
-    *batches.PAGES,
     Page("/openapi.json", describe, dict[str, Any]),
 )
 
@@ -61,17 +59,12 @@ def build_app(state: State) -> ASGIApp:
     origins = state.settings.cors_origins
     if origins:
         app = CORSMiddleware(
-            app, allow_origins=origins, allow_methods=["GET", "POST", "DELETE"], allow_headers=["*"]
+            app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
         )
     if state.tracing is not None:
         paths = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
         app = state.tracing.wrap(app, paths)
     return app
-
-
-def embedding_endpoint(state: State) -> Endpoint:
-    """Return an endpoint of `/v1/embeddings`."""
-    return Endpoint(state, openai.ROUTES[0])
 
 
 class Routes:
@@ -86,15 +79,13 @@ class Routes:
             for path, endpoint in posts.items()
         ]
         gets = [
-            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=[page.method])
+            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=["GET"])
             for page in PAGES
         ]
         self._table: dict[tuple[str, str], ASGIApp] = {
             ("POST", path): endpoint for path, endpoint in posts.items()
         }
-        self._table |= {
-            (page.method, page.path): route.app for page, route in zip(PAGES, gets, strict=True)
-        }
+        self._table |= {("GET", route.path): route.app for route in gets}
         self._table = {at: each for at, each in self._table.items() if "{" not in at[1]}
         self._router = Router([*routes, *gets], redirect_slashes=False)
         self._methods: dict[str, set[str]] = {}
@@ -113,10 +104,9 @@ class Routes:
 
 
 def _get(
-    state: State, answer: Callable[[State, Request], Response | Awaitable[Response]]
+    state: State, answer: Callable[[State, Request], Response]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        found = answer(state, request)
-        return found if isinstance(found, Response) else await found
+        return answer(state, request)
 
     return endpoint

@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from fbg.arrays import Floats
 from fbg.server.endpoint import Page, Route
-from fbg.server.errors import Dialect
-from fbg.server.inputs import embed, require_dimensions
+from fbg.server.errors import Dialect, Fault, RequestError
+from fbg.server.inputs import embed
 from fbg.server.messages import OpenAIEmbedding
-from fbg.server.models.served import unknown
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
+from fbg.server.served import unknown
 from fbg.server.state import Call, State
 
 STARTED = int(time.time())
@@ -24,9 +24,10 @@ STARTED = int(time.time())
 
 async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
     """`POST /v1/embeddings`."""
-    served = await call.choose("encode", message)
+    served = call.state.models.choose("encode", message)
     widest = served.model.embedding_dimension
-    require_dimensions(served, message.dimensions)
+    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
+        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
     shortened = message.dimensions not in (None, widest)
     options = {
         "truncate_dim": message.dimensions,
@@ -55,8 +56,8 @@ def _formatted(row: Floats, message: OpenAIEmbedding) -> str | Floats:
 def list_models(state: State, request: Request) -> Response:
     """`GET /v1/models` and `/v1/models/{name}`."""
     models = [
-        {"id": name, "object": "model", "created": STARTED, "owned_by": "fbg"} | state.loaded(slot)
-        for name, slot in state.models.slots.items()
+        {"id": name, "object": "model", "created": STARTED, "owned_by": "fbg"}
+        for name in state.models.names
     ]
     name = request.path_params.get("name")
     if name is None:
