@@ -61,6 +61,7 @@ def own(model: Path, calibrating: list[str]) -> Iterator[tuple[str, Embed]]:
         ("fbg fp16", {"dtype": "float16"}),
         ("fbg int8, plain rounding (smooth=False)", {"dtype": "int8", "smooth": False}),
         ("fbg int8, smooth, no data (default)", {"dtype": "int8"}),
+        ("fbg int8, calibrate=synthetic", {"dtype": "int8", "calibrate": "synthetic"}),
         (
             f"fbg int8, calibrate={len(calibrating)} texts",
             {"dtype": "int8", "calibrate": calibrating},

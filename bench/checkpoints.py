@@ -50,7 +50,7 @@ def random_exports(geometry: str, cache: Path) -> Exports:
     checkpoint = folder / "checkpoint"
     if not (checkpoint / "tokenizer.json").exists():
         if geometry in BY_TRANSFORMERS:
-            _write_with_transformers(checkpoint, *BY_TRANSFORMERS[geometry])
+            write_with_transformers(checkpoint, *BY_TRANSFORMERS[geometry])
         else:
             tools = of_tests("tiny_bert")
             tools.write_checkpoint(checkpoint, tools.GEOMETRIES[geometry])
@@ -66,7 +66,7 @@ def random_ids(vocabulary: int, tokens: int, seed: int = 0) -> Array:
     return generator.integers(FIRST_WORD, vocabulary, (1, tokens), dtype=np.int64)
 
 
-def _write_with_transformers(directory: Path, model_type: str, settings: dict[str, Any]) -> None:
+def write_with_transformers(directory: Path, model_type: str, settings: dict[str, Any]) -> None:
     import torch
     import transformers
 

@@ -2,6 +2,8 @@
 
 Docstrings of the standard library and of the packages that are installed, each text once, in a
 fixed random order. Which they are depends on what is installed; figures of one machine compare.
+`summaries` makes a retrieval set of them: a query is the first sentence of a docstring, and what
+it is to find is the rest.
 """
 
 from __future__ import annotations
@@ -11,8 +13,13 @@ import random
 import re
 import sysconfig
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+Text = TypeVar("Text", str, tuple[str, str])
 
 
 def docstrings() -> Iterator[str]:
@@ -20,6 +27,11 @@ def docstrings() -> Iterator[str]:
     places = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")}
     paths = sorted({path for place in places for path in place.rglob("*.py")})
     random.Random(0).shuffle(paths)
+    yield from docstrings_of(paths)
+
+
+def docstrings_of(paths: Iterable[Path]) -> Iterator[str]:
+    """Every docstring of some files."""
     for path in paths:
         try:
             with warnings.catch_warnings():
@@ -67,7 +79,33 @@ def passages_of(text: str) -> Iterator[str]:
         yield " ".join(prose)
 
 
-def chosen(found: dict[str, None], wanted: int) -> list[str]:
+def summaries(wanted: int) -> list[tuple[str, str]]:
+    """Up to `wanted` first sentences of docstrings, each with the prose after it, which no other
+    has.
+
+    They are those of the standard library and of NumPy, so that the versions of the two determine
+    which they are.
+    """
+    places = Path(sysconfig.get_path("stdlib")), Path(np.__file__).parent
+    left_out = {"site-packages", "dist-packages", "test", "tests", "idlelib"}
+    paths = [
+        path
+        for place in places
+        for path in sorted(place.rglob("*.py"))
+        if left_out.isdisjoint(path.relative_to(place).parts)
+    ]
+    found: dict[str, str] = {}
+    for text in docstrings_of(paths):
+        first, *others = paragraphs_of(text)
+        summary, *rest = re.split(r"(?<=[.!?])\s+", first, maxsplit=1)
+        prose = " ".join(p for p in [*rest, *others] if is_prose(p, 3, 400))
+        if is_prose(summary, 4, 40) and len(prose.split()) >= 20:
+            found.setdefault(summary, prose)
+    unique = {document: (summary, document) for summary, document in found.items()}
+    return chosen(unique.values(), wanted)
+
+
+def chosen(found: Iterable[Text], wanted: int) -> list[Text]:
     texts = sorted(found)
     random.Random(0).shuffle(texts)
     return texts[:wanted]

@@ -32,14 +32,14 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from helpers.tiny_families import CONFIGS  # noqa: E402
+from helpers.tiny_families import CONFIGS, REFERENCES  # noqa: E402
 
 # By file: the module, its function, and arguments.
 Maker = tuple[str, str, tuple[Any, ...]]
 MAKERS: dict[str, Maker] = {
     "minilm_golden": ("golden_models", "minilm_arrays", ()),
     **{f"tiny_{name}": ("golden_models", "tiny_model_arrays", (name,)) for name in CONFIGS},
-    "tiny_jina_bert": ("golden_references", "jina_arrays", (CONFIGS["jina_bert"],)),
+    **{f"tiny_{name}": ("golden_references", "reference_arrays", (name,)) for name in REFERENCES},
     "tiny_settings": ("golden_settings", "settings_arrays", ()),
     "tiny_sparse": ("golden_sparse", "sparse_arrays", ()),
     "tiny_towers": ("golden_towers", "tower_arrays", ()),

@@ -34,6 +34,7 @@ def leave_call() -> None: ...
 def rest_team() -> None: ...
 def gives_way() -> bool: ...
 def set_gives_way(gives_way: bool) -> None: ...
+def trim_memory() -> None: ...
 
 # bind_graph.cc, bind_plan.cc: buffers of a graph are numbered; arrays are C-contiguous.
 class Graph:
@@ -95,6 +96,9 @@ class Plan:
     def arena_bytes(self) -> int: ...  # bytes of one arena
     @property
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
+    @property
+    def tokens(self) -> int: ...  # the most of a run
+    def free_idle(self) -> None: ...  # frees the arenas that no run uses, if they are large
     @property
     def nbytes(self) -> int: ...  # of one arena and what else the plan has to itself
 

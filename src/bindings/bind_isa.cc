@@ -1,11 +1,17 @@
 // Features of the machine and which ones are used: ISA, CPU, threads, version.
 #include <pybind11/stl.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "core/huge_pages.h"
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "fbg/core/types.h"
@@ -41,6 +47,20 @@ py::dict cpu() {
   return d;
 }
 
+// Gives the system the memory that allocators keep for the buffers to come.
+void trim_memory() {
+  const GilRelease no_gil;
+  huge_pages::trim();
+#if defined(__GLIBC__)
+  // Unless thresholds are set, freeing a large block raises them: up to 64 MiB at the end of each
+  // heap of a thread then stay for ever, where malloc_trim does not look.
+  constexpr int kKept = 4 << 20;
+  mallopt(M_MMAP_THRESHOLD, kKept);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 void bind_isa(py::module_& m) {
@@ -72,6 +92,7 @@ void bind_isa(py::module_& m) {
   m.def("rest_team", &rest_team);
   m.def("gives_way", &gives_way);
   m.def("set_gives_way", &set_gives_way, py::arg("gives_way"));
+  m.def("trim_memory", &trim_memory);
 }
 
 }  // namespace fbg::bindings

@@ -235,6 +235,8 @@ void bind_plan(py::module_& m) {
       .def_property_readonly("arena_bytes",
                              [](const PlanPool& p) { return p.plan().arena_bytes(); })
       .def_property_readonly("num_arenas", &PlanPool::num_arenas)
+      .def_property_readonly("tokens", [](const PlanPool& p) { return p.plan().capacity().tokens; })
+      .def("free_idle", &PlanPool::free_idle)
       .def_property_readonly(
           "nbytes", [](PlanPool& p) { return p.plan().shared_bytes() + p.plan().arena_bytes(); });
 }

@@ -7,11 +7,19 @@
 #include <algorithm>
 
 namespace fbg::bindings {
+namespace {
+
+// From this size on, an arena has pages of its own, which take no memory before they are used
+// (core/memory.h). The first plan is then not run, so that all arenas in use can be freed.
+constexpr std::size_t kOwnPages = std::size_t{4} << 20;
+
+}  // namespace
 
 PlanPool::Queue::Queue(Plan& first) : most_(static_cast<std::size_t>(available_cpus())) {
   copies_.reserve(2 * most_);
   idle_.reserve(2 * most_);
-  idle_.push_back({&first, std::thread::id()});
+  first_is_used_ = first.arena_bytes() < kOwnPages;
+  if (first_is_used_) idle_.push_back({&first, std::thread::id()});
 }
 
 Plan& PlanPool::Queue::take(const Plan& first) {
@@ -45,7 +53,14 @@ void PlanPool::Queue::give_back(Plan& plan) noexcept {
 
 std::size_t PlanPool::Queue::num_plans() {
   const std::lock_guard lock(mutex_);
-  return 1 + copies_.size();
+  return std::max<std::size_t>(copies_.size() + (first_is_used_ ? 1 : 0), 1);
+}
+
+void PlanPool::Queue::free_idle() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(idle_, [&](const Idle& idle) {
+    return std::erase_if(copies_, [&](const auto& copy) { return copy.get() == idle.plan; }) > 0;
+  });
 }
 
 PlanPool::PlanPool(const Graph& graph, const Capacity& capacity, Features features)
@@ -54,6 +69,8 @@ PlanPool::PlanPool(const Graph& graph, const Capacity& capacity, Features featur
       process_(getpid()) {}
 
 std::size_t PlanPool::num_arenas() { return queue().num_plans(); }
+
+void PlanPool::free_idle() { queue().free_idle(); }
 
 // A fork may have caught the queue at any point of a change, and plans with threads that the child
 // does not have. There it is abandoned, not destroyed; no run uses the first plan any more.

@@ -30,8 +30,11 @@ class PlanPool {
   // The plan that all copies share: it must not be run.
   const Plan& plan() const { return first_; }
 
-  // How many arenas there are.
+  // How many arenas there are that runs have used.
   std::size_t num_arenas();
+
+  // Frees the arenas of copies that no run uses.
+  void free_idle();
 
   // Releases the GIL and calls run(plan) with a plan that nobody else runs meanwhile. Throws
   // std::bad_alloc; `run` throws nothing.
@@ -51,6 +54,7 @@ class PlanPool {
     Plan& take(const Plan& first);
     void give_back(Plan& plan) noexcept;
     std::size_t num_plans();
+    void free_idle();
 
    private:
     struct Idle {
@@ -67,6 +71,7 @@ class PlanPool {
     Runs& runs() { return runs_[gives_way() ? 1 : 0]; }
 
     const std::size_t most_;  // runs of a kind
+    bool first_is_used_;
     std::mutex mutex_;
     std::array<Runs, 2> runs_;
     std::vector<std::unique_ptr<Plan>> copies_;

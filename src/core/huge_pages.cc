@@ -47,6 +47,16 @@ class Region {
   bool holds(const std::byte* data) const noexcept { return data >= base_ && data < base_ + size_; }
   bool is_empty() const noexcept { return free_ && free_->size == size_; }
 
+  // Gives the system the pages that are free; they come back as zeros when they are used.
+  void trim() noexcept {
+    for (FreeBlock* block = free_; block; block = block->next) {
+      const auto data = reinterpret_cast<std::uintptr_t>(block);
+      const std::size_t begin = round_up(data + sizeof(FreeBlock), kPage);
+      const std::size_t end = (data + block->size) / kPage * kPage;
+      if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
+  }
+
   // nullptr where no free block is large enough.
   std::byte* take(std::size_t bytes) noexcept {
     for (FreeBlock** link = &free_; *link; link = &(*link)->next) {
@@ -126,6 +136,17 @@ void release(std::byte* data, std::size_t bytes) noexcept {
   if (!region->is_empty() || std::ranges::count_if(p.regions, empty) == 1) return;
   region->unmap();
   p.regions.erase(region);
+}
+
+void trim() noexcept {
+  Pool& p = pool();
+  const NoFork no_fork;
+  const std::lock_guard lock(p.mutex);
+  std::erase_if(p.regions, [](Region& region) {
+    const bool empty = region.is_empty();
+    empty ? region.unmap() : region.trim();
+    return empty;
+  });
 }
 
 }  // namespace fbg::huge_pages

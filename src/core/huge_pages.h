@@ -28,4 +28,7 @@ std::byte* allocate(std::size_t bytes);
 // Gives it back: as many bytes as were asked for.
 void release(std::byte* data, std::size_t bytes) noexcept;
 
+// Gives the system what `release` has kept for the next buffers.
+void trim() noexcept;
+
 }  // namespace fbg::huge_pages

@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "core/int4.h"
-#include "fbg/core/float_environment.h"
 #include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"
 #include "kernels/weight_codec.h"
 
 namespace fbg {
 namespace {
-
-// Adding and taking away 1.5 * 2^23 leaves a float rounded half to even; |x| stays below 2^22 here.
-float round_half_even(float x) {
-  constexpr float kMagic = 12582912.0f;
-  return (x + kMagic) - kMagic;
-}
 
 // Calls f(size, at, i) for every weight of a k x n matrix whose elements have places of their own,
 // panel by panel: `size` is an element's size, a constant, `at` the element's byte in the panels,
@@ -58,40 +51,6 @@ void fill_col_offsets(PackedBlock& s) {
         sums[j] += panel[4 * j] + panel[4 * j + 1] + panel[4 * j + 2] + panel[4 * j + 3];
 }
 
-struct ColumnRange {
-  std::vector<float> lo, hi;
-};
-
-// Whether columns, as torch keeps (N, K), are contiguous rather than rows.
-bool by_columns(const MatrixView<const float>& w) { return w.row_stride == 1; }
-
-// Calls f(k, j) for every element in storage order.
-template <class F>
-void for_each_element(const MatrixView<const float>& w, F f) {
-  if (by_columns(w)) {
-    for (std::int64_t j = 0; j < w.cols; ++j)
-      for (std::int64_t k = 0; k < w.rows; ++k) f(k, j);
-  } else {
-    for (std::int64_t k = 0; k < w.rows; ++k)
-      for (std::int64_t j = 0; j < w.cols; ++j) f(k, j);
-  }
-}
-
-ColumnRange column_ranges(const MatrixView<const float>& w, Granularity granularity) {
-  ColumnRange r{std::vector<float>(static_cast<std::size_t>(w.cols), 0.0f),
-                std::vector<float>(static_cast<std::size_t>(w.cols), 0.0f)};
-  for_each_element(w, [&](std::int64_t k, std::int64_t j) {
-    const float x = w(k, j);
-    r.lo[j] = std::min(r.lo[j], x);
-    r.hi[j] = std::max(r.hi[j], x);
-  });
-  if (granularity == Granularity::tensor && w.cols > 0) {
-    std::fill(r.lo.begin(), r.lo.end(), *std::min_element(r.lo.begin(), r.lo.end()));
-    std::fill(r.hi.begin(), r.hi.end(), *std::max_element(r.hi.begin(), r.hi.end()));
-  }
-  return r;
-}
-
 }  // namespace
 
 PackedMatrix PackedMatrix::pack(GemmType family, const ElementView& w, const WeightQuant& quant) {
@@ -121,47 +80,15 @@ PackedMatrix PackedMatrix::convert(GemmType family, MatrixView<const float> w) {
   if (bytes == sizeof(float)) return pack(family, ElementView::of(w));
   const auto round = kernels::weight_codec(family).round;
   // Copies lines of contiguous elements.
-  const std::int64_t length = by_columns(w) ? w.rows : w.cols;
+  const std::int64_t length = w.is_by_columns() ? w.rows : w.cols;
   std::vector<std::byte> elements(static_cast<std::size_t>(w.rows * w.cols * bytes));
   std::vector<float> line(static_cast<std::size_t>(length));
-  for (std::int64_t l = 0; l < (by_columns(w) ? w.cols : w.rows); ++l) {
-    for (std::int64_t i = 0; i < length; ++i) line[i] = by_columns(w) ? w(i, l) : w(l, i);
+  for (std::int64_t l = 0; l < (w.is_by_columns() ? w.cols : w.rows); ++l) {
+    for (std::int64_t i = 0; i < length; ++i) line[i] = w.is_by_columns() ? w(i, l) : w(l, i);
     round(line.data(), line.size(), elements.data() + l * length * bytes);
   }
-  return pack(family, {elements.data(), w.rows, w.cols, by_columns(w) ? 1 : length,
-                       by_columns(w) ? length : 1});
-}
-
-PackedMatrix PackedMatrix::quantize(MatrixView<const float> w, Granularity granularity,
-                                    bool symmetric) {
-  const FloatEnvironment environment;
-  const ColumnRange range = column_ranges(w, granularity);
-  const auto columns = static_cast<std::size_t>(std::max<std::int64_t>(w.cols, 1));
-  std::vector<float> scale(columns, 1.0f), zero(columns, 0.0f);
-  for (std::int64_t j = 0; j < w.cols; ++j) {
-    const float lo = range.lo[j], hi = range.hi[j];
-    // Halved before they are subtracted: hi - lo may not fit in a float.
-    const float span = symmetric ? std::max(-lo, hi) / 127.0f : hi / 255.0f - lo / 255.0f;
-    const bool usable = span >= 1.17549435e-38f;  // smallest normal: w / span stays finite
-    scale[j] = usable ? span : 1.0f;
-    if (!symmetric) zero[j] = round_half_even(std::clamp(-128.0f - lo / scale[j], -128.0f, 127.0f));
-  }
-  const float lowest = symmetric ? -127.0f : -128.0f;
-  const std::int64_t row_stride = by_columns(w) ? 1 : w.cols;
-  const std::int64_t col_stride = by_columns(w) ? w.rows : 1;
-  std::vector<std::int8_t> q(static_cast<std::size_t>(w.rows * w.cols));
-  for_each_element(w, [&](std::int64_t k, std::int64_t j) {
-    const float x = round_half_even(w(k, j) / scale[j]) + zero[j];
-    q[k * row_stride + j * col_stride] = static_cast<std::int8_t>(std::clamp(x, lowest, 127.0f));
-  });
-  const std::vector<std::int32_t> points(zero.begin(), zero.end());
-  WeightQuant quant{scale, {}, granularity, true};
-  if (!symmetric) quant.zero_point = points;
-  if (granularity == Granularity::tensor) {
-    quant.scale = quant.scale.first(1);
-    if (!symmetric) quant.zero_point = quant.zero_point.first(1);
-  }
-  return pack(GemmType::int32, {q.data(), w.rows, w.cols, row_stride, col_stride}, quant);
+  return pack(family, {elements.data(), w.rows, w.cols, w.is_by_columns() ? 1 : length,
+                       w.is_by_columns() ? length : 1});
 }
 
 PackedMatrix PackedMatrix::pack_groups(GemmType family, MatrixView<const std::int8_t> w,

@@ -80,6 +80,33 @@ Buffer add(Graph& graph, Fields& f) {
   return graph.add(a, buffer(f, "b"));
 }
 
+std::optional<Routes> find_routes(Fields& f) {
+  const auto weights = f.find<Buffer>("routes");
+  const auto expert = f.get<std::int64_t>("expert", 0);
+  return weights ? std::optional(Routes{*weights, expert}) : std::nullopt;
+}
+
+Routes routes(Fields& f) {
+  const Buffer weights = buffer(f, "routes");
+  return {weights, f.get<std::int64_t>("expert")};
+}
+
+Buffer route(Graph& graph, Fields& f) {
+  const Buffer logits = buffer(f, "logits");
+  return graph.route(logits, f.get<std::int64_t>("count"));
+}
+
+Buffer take_routed(Graph& graph, Fields& f) {
+  const Buffer x = buffer(f, "x");
+  return graph.take_routed(x, routes(f));
+}
+
+Buffer add_routed(Graph& graph, Fields& f) {
+  const Buffer sum = buffer(f, "sum"), rows = buffer(f, "rows");
+  const Routes to = routes(f);
+  return graph.add_routed(sum, rows, to, f.vector("bias"));
+}
+
 Buffer linear(Graph& graph, Fields& f) {
   const Buffer x = buffer(f, "x");
   auto w = f.get<PackedMatrix>("w");
@@ -89,6 +116,7 @@ Buffer linear(Graph& graph, Fields& f) {
   epilogue.residual = f.find<Buffer>("residual");
   epilogue.channel_scale = f.vector("channel_scale");
   epilogue.gate = f.find_choice<Gate>("gate", kGates);
+  epilogue.routes = find_routes(f);
   return graph.linear(x, std::move(w), std::move(epilogue));
 }
 
@@ -133,11 +161,23 @@ Buffer tanh(Graph& graph, Fields& f) { return graph.tanh(buffer(f, "x")); }
 Buffer normalize(Graph& graph, Fields& f) { return graph.normalize(buffer(f, "x")); }
 
 constexpr Kind kKinds[] = {
-    {"input", input},       {"embedding", embedding},   {"layer_norm", layer_norm},
-    {"rms_norm", rms_norm}, {"norm_heads", norm_heads}, {"add", add},
-    {"linear", linear},     {"rotate", rotate},         {"attention", attention},
-    {"gated", gated},       {"unfold", unfold},         {"pool", pool},
-    {"tanh", tanh},         {"normalize", normalize},
+    {"input", input},
+    {"embedding", embedding},
+    {"layer_norm", layer_norm},
+    {"rms_norm", rms_norm},
+    {"norm_heads", norm_heads},
+    {"add", add},
+    {"linear", linear},
+    {"rotate", rotate},
+    {"attention", attention},
+    {"gated", gated},
+    {"unfold", unfold},
+    {"pool", pool},
+    {"tanh", tanh},
+    {"normalize", normalize},
+    {"route", route},
+    {"take_routed", take_routed},
+    {"add_routed", add_routed},
 };
 
 }  // namespace

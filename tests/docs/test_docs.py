@@ -76,6 +76,8 @@ def readers_directory(tmp_path: Path) -> Path:
     tokenizer.write_text(words.replace('"word0"', '"capital"').replace('"word1"', '"heart"'))
     for name in ("mine.txt", "lines.txt"):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in TEXTS))
+    pairs = [f"{n}\t{text}\t{TEXTS[0]}\n" for n, text in enumerate([*TEXTS, "one more", "two"])]
+    (tmp_path / "pairs.tsv").write_text("".join(pairs))
     small_detectors.write_example(tmp_path)
     (tmp_path / "texts").mkdir()
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "texts/some.parquet")

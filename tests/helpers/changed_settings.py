@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from helpers.tiny_families import HUB_FAMILIES
+from helpers.tiny_families import HUB_FAMILIES, REFERENCES
 from helpers.tiny_models import TOKENIZERS, Array
 
 # Models that transformers itself can read, without code from the hub: one of each family.
-MODELS = tuple(name for name in TOKENIZERS if name not in HUB_FAMILIES and name != "jina_bert")
+MODELS = tuple(name for name in TOKENIZERS if name not in (*HUB_FAMILIES, *REFERENCES))
 ABSENT = "(absent)"
 SKIPPED = ("model_type", "id2label", "label2id", "transformers_version", "_name_or_path")
 # Keys that no family of transformers has by default, and that others use.

@@ -1,5 +1,6 @@
 """A server in a process of its own, on a free port of the loopback interface."""
 
+import asyncio
 import json
 import os
 import signal
@@ -15,7 +16,8 @@ from typing import Any
 import httpx
 
 import fbg
-from fbg.server.served import serve_models
+from fbg.server.app import build_app
+from fbg.server.models.served import serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 
@@ -110,3 +112,15 @@ def ready_state(models: Mapping[str, fbg.Model] | None = None, **settings: Any) 
         state.former.close()
         for served in state.models:
             served.runs.close()
+
+
+def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) -> httpx.Response:
+    """Ask an application in this process, whose event loop runs in this thread."""
+
+    async def answer() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+            return await client.post(f"http://test{path}", json=body)
+
+    with ready_state(models, **limits) as state:
+        app = build_app(state)
+        return asyncio.run(answer())

@@ -44,6 +44,16 @@ ENCODER = {
     "type_vocab_size": 0,
     "pad_token_id": 1,
 }
+ENCODER_LENGTH = 256
+
+
+def _encoder(name: str) -> dict[str, Any]:
+    """The settings of another encoder, with the tokens and the length of these models."""
+    config = tiny_model(name).config
+    length = "n_positions" if "n_positions" in config else "max_position_embeddings"
+    return {**config, "vocab_size": TOKENS, length: ENCODER_LENGTH}
+
+
 COMMON = {
     "model_name": "microsoft/deberta-v3-small",
     "span_mode": "markerV0",
@@ -84,6 +94,37 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "embed_ent_token": True,
         "class_token_index": MARKER,
     },
+    # Words are scored instead of spans.
+    "token": {
+        **COMMON,
+        "span_mode": "token_level",
+        "model_type": "gliner_uni_encoder_token",
+        "hidden_size": 24,
+        "max_width": 4,
+        "num_rnn_layers": 1,
+        "embed_ent_token": True,
+        "class_token_index": MARKER,
+    },
+    # With other encoders.
+    "bert": {
+        **COMMON,
+        "span_mode": "token_level",
+        "hidden_size": 39,
+        "num_rnn_layers": 0,
+        "class_token_index": MARKER,
+        "encoder_config": _encoder("bert"),
+    },
+    **{
+        name: {
+            **COMMON,
+            "hidden_size": 24,
+            "max_width": 4,
+            "num_rnn_layers": 1,
+            "class_token_index": MARKER,
+            "encoder_config": _encoder(name),
+        }
+        for name in ("modernbert", "mt5")
+    },
 }
 LABELS = ["person", "a place", "x-1"]
 TEXTS = [
@@ -109,7 +150,11 @@ def tokenizer() -> Tokenizer:
 
 
 # Seeds of weights with which spans of several labels score more than a threshold, and others less.
-SEEDS = {"published": 14, "bare": 28, "deep": 10}
+SEEDS = {
+    **{"published": 14, "bare": 28, "deep": 10},
+    **{"token": 28, "bert": 48, "modernbert": 20, "mt5": 12},
+}
+SCALED = ("span_rep", "prompt_rep", "scorer.out_mlp")
 
 
 def tensors(name: str) -> Tensors:
@@ -117,9 +162,11 @@ def tensors(name: str) -> Tensors:
     drawn = random_tensors(shapes(name), SEEDS[name])
     small = np.float32(0.6)
     return {
-        key: tensor * small if key.startswith(("span_rep", "prompt_rep")) else tensor
-        for key, tensor in drawn.items()
+        key: tensor * small if key.startswith(SCALED) else tensor for key, tensor in drawn.items()
     }
+
+
+OF_KIND = {"deberta-v2": "deberta-v2-convolution"}  # the tiny model with the encoder's tensors
 
 
 def shapes(name: str) -> dict[str, tuple[int, ...]]:
@@ -127,9 +174,18 @@ def shapes(name: str) -> dict[str, tuple[int, ...]]:
     config = CONFIGS[name]
     hidden = config["hidden_size"]
     result: dict[str, tuple[int, ...]] = {}
-    for key, tensor in tiny_model("deberta-v2-convolution").tensors.items():
+    encoder = config["encoder_config"]
+    kind = encoder["model_type"]
+    inside = encoder.get("hidden_size") or encoder["d_model"]
+    for key, tensor in tiny_model(OF_KIND.get(kind, kind)).tensors.items():
         if ".conv." not in key:
-            rows = TOKENS if "word_embeddings" in key else tensor.shape[0]
+            rows = tensor.shape[0]
+            if any(
+                word in key for word in ("word_embeddings", "tok_embeddings", "shared", "embed_t")
+            ):
+                rows = TOKENS
+            if "position_embeddings" in key:
+                rows = ENCODER_LENGTH
             result[f"token_rep_layer.bert_layer.model.{key}"] = (rows, *tensor.shape[1:])
 
     def linear(key: str, inputs: int, outputs: int) -> None:
@@ -139,14 +195,20 @@ def shapes(name: str) -> dict[str, tuple[int, ...]]:
         linear(f"{key}.0", inputs, 4 * hidden)
         linear(f"{key}.3", 4 * hidden, hidden)
 
-    if hidden != ENCODER["hidden_size"]:
-        linear("token_rep_layer.projection", ENCODER["hidden_size"], hidden)
+    if hidden != inside:
+        linear("token_rep_layer.projection", inside, hidden)
     for layer in range(config["num_rnn_layers"]):
         for end in (f"l{layer}", f"l{layer}_reverse"):
             result[f"rnn.lstm.weight_ih_{end}"] = (2 * hidden, hidden)
             result[f"rnn.lstm.weight_hh_{end}"] = (2 * hidden, hidden // 2)
             result[f"rnn.lstm.bias_ih_{end}"] = (2 * hidden,)
             result[f"rnn.lstm.bias_hh_{end}"] = (2 * hidden,)
+    if config["span_mode"] == "token_level":
+        linear("scorer.proj_token", hidden, 2 * hidden)
+        linear("scorer.proj_label", hidden, 2 * hidden)
+        linear("scorer.out_mlp.0", 3 * hidden, 4 * hidden)
+        linear("scorer.out_mlp.3", 4 * hidden, 3)
+        return result
     for side in ("project_start", "project_end"):
         projection(f"span_rep_layer.span_rep_layer.{side}", hidden)
     projection("span_rep_layer.span_rep_layer.out_project", 2 * hidden)

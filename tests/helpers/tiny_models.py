@@ -60,7 +60,8 @@ def tiny_model(name: str) -> TinyModel:
 
 def max_length(config: dict[str, Any]) -> int:
     """Tokens of a sequence with a position for each; some families begin after the padding id."""
-    length: int = config.get("max_position_embeddings") or config["n_positions"]
+    keys = ("max_position_embeddings", "n_positions", "max_length")
+    length: int = next(config[key] for key in keys if config.get(key))
     skips = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet")
     if config["model_type"] in skips and config.get("position_embedding_type") != "rotary":
         length -= config["pad_token_id"] + 1
@@ -188,6 +189,7 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "deberta": byte_pairs,
     "deberta-v2": unigram,
     **dict.fromkeys(
-        ("nomic_bert", "megatron-bert", "rembert", "jina_bert"), lambda: wordpiece(VOCABULARY)
+        ("nomic_bert", "megatron-bert", "rembert", "jina_bert", "neobert"),
+        lambda: wordpiece(VOCABULARY),
     ),
 }

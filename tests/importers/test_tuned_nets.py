@@ -1,12 +1,13 @@
 """fbg.tune for networks from files: each distinct convolution once; plans use what it found."""
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
 import fbg
 from fbg.tuning.store import Measured, store
-from helpers.onnx_models import make_net
+from helpers.onnx_models import make_model, make_net
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((1, 16, 9, 8), dtype=np.float32)
@@ -43,6 +44,16 @@ def test_a_net_is_tuned_and_keeps_its_bits(dtype):
     assert report.profilings == 2, "two of the three convolutions have the same shape"
     assert len(report.results) == 2
     assert np.array_equal(net(X), wanted)
+    assert fbg.tune(net, show_progress_bar=False).profilings == 0
+
+
+def test_a_file_is_tuned_as_it_is_loaded(tmp_path):
+    node = helper.make_node("Conv", ["x", "w"], ["y"], "conv", pads=[1] * 4)
+    path = tmp_path / "conv.onnx"
+    onnx.save(make_model([node], {"x": X}, ["y"], {"w": W}), path)
+    stages = set()
+    net = fbg.load(path, backends=("fbg",), tune=True, progress=lambda *told: stages.add(told))
+    assert stages == {("convolutions", 1, 1)}
     assert fbg.tune(net, show_progress_bar=False).profilings == 0
 
 

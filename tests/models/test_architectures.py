@@ -31,7 +31,7 @@ LEAST_COSINE = {"bfloat16": 0.999, "float16": 0.9999, "int8": 0.99}  # to transf
 DTYPES = ["float32", *LEAST_COSINE]
 BATCHES = ("full", "holey")
 FAMILIES = list(TOKENIZERS)  # one model of each: what does not depend on details is tested with it
-SHAPED = [*FAMILIES, "deberta-v2-convolution", "deberta-v2-groups"]
+SHAPED = [*FAMILIES, "deberta-v2-convolution", "deberta-v2-groups", "nomic_bert-moe"]
 HEADED = {name: "roberta." for name in FAMILIES if name.endswith(("roberta", "camembert"))}
 HEADED["modernbert"] = "model."
 

@@ -13,6 +13,8 @@ from helpers.fresh_python import run_python
 from helpers.safetensors_files import read_header
 from helpers.saved_models import WEIGHTS, results
 
+TESTS = Path(__file__).parent.parent
+
 # --- Memory ---------------------------------------------------------------------------------------
 
 
@@ -93,6 +95,37 @@ print(peak() - before)
     result = run_python(code)
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) < 40 << 20
+
+
+LONGEST = 4096
+LENGTHS = [round(8 * 512 ** (n / 63)) for n in range(64)]  # from 8 to LONGEST tokens
+
+
+def test_texts_take_memory_by_the_length_of_the_longest(tmp_path: Path) -> None:
+    """Attention holds no scores of all pairs, and of a list no more than its longest text needs."""
+    geometry = tiny_bert.Geometry(1024, 1, 16, 1024, 99, max_position_embeddings=LONGEST)
+    tiny_bert.write_checkpoint(tmp_path, geometry)
+
+    def grown(lengths: list[int], threads: int) -> int:
+        result = run_python(f"""
+import sys
+sys.path.append({str(TESTS)!r})
+import fbg
+from helpers.peak_memory import peak
+model = fbg.load({str(tmp_path)!r}, num_threads={threads})
+model.encode("a")
+texts = ["a " * (length - 2) for length in {lengths}]
+before = peak(reset=True)
+model.encode(texts, truncation=False)
+print(peak() - before)
+""")
+        assert result.returncode == 0, result.stderr
+        return int(result.stdout)
+
+    for threads in (1, 2):
+        alone = grown([LONGEST], threads)
+        assert alone < 4.4 * grown([LONGEST // 4], threads)
+        assert grown(LENGTHS, threads) < 1.1 * alone
 
 
 def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:

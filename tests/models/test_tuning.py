@@ -56,6 +56,19 @@ def test_one_profiling_for_each_shape_of_weights_and_none_at_inference(
     assert tune(model, force=True).profilings == 4
 
 
+def test_a_model_is_tuned_as_it_is_loaded(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fbg.model.tuning.TOKENS", (4,))
+    before, stages = _fbg.tuner_count(), set()
+    model = fbg.load(directory, tune=True, progress=lambda *told: stages.add(told))
+    assert _fbg.tuner_count() == before + 4
+    assert ("products", 4, 4) in stages
+    assert fbg.tune(model, tokens=(4,), show_progress_bar=False).profilings == 0
+    fbg.load(directory, tune=True)
+    assert _fbg.tuner_count() == before + 4
+    with pytest.raises(TypeError, match="load: tune must be True or False"):
+        fbg.load(directory, tune="always")
+
+
 def test_projections_that_are_not_fused_make_three_shapes() -> None:
     graph = _fbg.Graph()
     table = np.ones((4, 64), np.float32)

@@ -19,14 +19,14 @@ from helpers import tiny_bert, tiny_gliner, tiny_outputs
 from helpers.changed_settings import FOREIGN, MODELS, sample, with_value
 from helpers.minilm import DATA, arrays
 from helpers.tiny_bert import change_json, write_json
-from helpers.tiny_families import HUB_FAMILIES
+from helpers.tiny_families import HUB_FAMILIES, REFERENCES
 from helpers.tiny_models import TinyModel, golden_inputs, tiny_model, write_tiny
 
 TOLERANCE = 1e-4
 # Keys of code on the hub, which the classes of transformers do not read; what they stand for.
 BOTH_WAYS = ("use_bidirectional_attention", "is_bidirectional")
 DECODERS = ("llama", "mistral", "qwen2", "qwen3")
-OF_HUB = (*HUB_FAMILIES, "jina_bert")
+OF_HUB = (*HUB_FAMILIES, *REFERENCES)
 HUB = yaml.safe_load((DATA / "hub_settings.yaml").read_text(encoding="utf-8"))
 
 
@@ -118,6 +118,7 @@ BESIDE = {
         *("mask_predictions.dense.weight", "pooler.dense.weight", "embeddings.position_ids"),
     ),
     "modernbert": ("head.dense.weight", "decoder.bias"),
+    "neobert": ("dense.weight", "decoder.bias", "decoder.weight"),
     "llama": ("lm_head.weight", "layers.0.self_attn.rotary_emb.inv_freq"),
     "qwen3": ("lm_head.weight", "score.weight"),
     "t5": ("lm_head.weight", "decoder.block.0.layer.0.SelfAttention.q.weight"),

@@ -121,6 +121,16 @@ def test_threads_compute_whole_batches_where_there_are_many() -> None:
     assert set(teams(batch_size=3, threads=2)) == {1}
 
 
+def test_long_sequences_are_computed_one_at_a_time_by_all_threads() -> None:
+    """Then memory is that for the longest; half of its tokens may be in batches of their own."""
+    engine, long = RecordingEngine(), 8 * MAX_BATCH_TOKENS
+    lengths = [long, long // 2, long // 4 + 1, *[long // 4] * 5, *[5] * 600]
+    run(engine, [[1] * length for length in lengths], batch_size=20, threads=2)
+    assert [len(batch[0]) for batch in engine.batches[:3]] == lengths[:3]
+    assert engine.teams[:3] == [2, 2, 2]
+    assert set(engine.teams[3:]) == {1}
+
+
 def test_without_threads_the_caller_computes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -1,23 +1,21 @@
 """Answers with a vector for every token: how large they may be, and where their JSON is made."""
 
-import asyncio
 import json
 import threading
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
 import fbg
 from fbg.runtime.former import BatchFormer
 from fbg.server import answers
-from fbg.server.app import build_app
+from fbg.server.inputs import MOST_CHARACTERS
 from fbg.server.routes import tei
 from fbg.server.state import BYTES_OF_NUMBER
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
-from helpers.serving import ready_state
+from helpers.serving import ask
 
 TEXTS = ["the cat", "the dog and the fox", "x"]
 
@@ -31,18 +29,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
         "sparse": tiny_sparse.write_routed(root / "sparse", "saved"),
     }
     return {name: fbg.load(path) for name, path in directories.items()}
-
-
-def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) -> httpx.Response:
-    """Ask an application in this process, whose event loop runs in this thread."""
-
-    async def answer() -> httpx.Response:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
-            return await client.post(f"http://test{path}", json=body)
-
-    with ready_state(models, **limits) as state:
-        app = build_app(state)
-        return asyncio.run(answer())
 
 
 def numbers(models: dict[str, fbg.Model], path: str) -> int:
@@ -112,7 +98,7 @@ def test_large_answers_are_encoded_outside_of_the_event_loop(
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/tokenize", {"inputs": ["a", "a" * (tei.MOST_CHARACTERS + 1)]}),
+        ("/tokenize", {"inputs": ["a", "a" * (MOST_CHARACTERS + 1)]}),
         ("/decode", {"ids": [[1], [1] * (tei.MOST_IDS + 1)]}),
         ("/embed", {"inputs": [[1], [1] * 100_000]}),
     ],

@@ -11,7 +11,7 @@ import fbg
 from fbg.model.async_model import AsyncModel
 from fbg.runtime.former import BatchFormer
 from fbg.server.messages import Embedding, Message
-from fbg.server.served import Models, serve_models, warm_up
+from fbg.server.models.served import Models, Served, serve_models, warm_up
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
 from helpers.tiny_tasks import write_model
 
@@ -42,13 +42,17 @@ def test_cross_encoders_rank_before_models_with_vectors_of_tokens(served: Models
     assert alone.choose("rerank", Message()).name == "colbert"
 
 
+def cutting(served: Models, message: Embedding) -> Served:
+    return served.choose("encode", message).cutting(message.cuts)
+
+
 def test_another_side_to_cut_on_is_another_model_with_the_same_weights(served: Models) -> None:
     own = served.choose("encode", Embedding(inputs="a"))
-    left = served.choose("encode", Embedding(inputs="a", truncation_direction="Left"))
+    left = cutting(served, Embedding(inputs="a", truncation_direction="Left"))
     assert left.model.network is own.model.network and left.name == own.name
     assert left.model.tokenizer.truncation_side == "left"
-    assert left is served.choose("encode", Embedding(inputs="a", truncation_direction="left"))
-    assert own is served.choose("encode", Embedding(inputs="a", truncation_direction="Right"))
+    assert left is cutting(served, Embedding(inputs="a", truncation_direction="left"))
+    assert own is cutting(served, Embedding(inputs="a", truncation_direction="Right"))
 
 
 def test_models_are_warmed_up_by_each_of_their_tasks(

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks.gliner import GLINER, KNOWN
-from fbg.tasks.gliner.spans import best_spans
+from fbg.tasks.gliner.spans import SpanScorer, best_spans
+from fbg.tasks.gliner.words import WordScorer, spans_of
 from helpers.tiny_gliner import CONFIGS, LABELS, MARKER, TEXTS, tokenizer, write_model
 from helpers.torch_files import write_torch_file
 
@@ -44,14 +48,16 @@ def lstm(x: Array, weights: dict[str, Array], name: str) -> Array:
     return np.array(result)
 
 
-def test_scores_are_those_of_the_definition(directory: Path) -> None:
+@pytest.mark.parametrize("name", ["published", "bare", "deep"])
+def test_scores_are_those_of_the_definition(tmp_path: Path, name: str) -> None:
     """By the formulas of the paper, in float64: a vector for each span, and one for each label."""
+    directory = write_model(tmp_path, name)
     config = json.loads((directory / GLINER).read_text())
     tensors = load_file(directory / "model.safetensors")
     weights = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     states = np.random.default_rng(1).standard_normal((12, 36)).astype(np.float32)
     scorer = fbg.load(directory).context.span_scorer
-    assert scorer is not None
+    assert isinstance(scorer, SpanScorer)
     found = {span[1:]: span[0] for span in scorer.above(states[:3], states[3:], -1.0, 1)}
     x = states.astype(np.float64)
     if config["hidden_size"] != 36:
@@ -75,6 +81,49 @@ def test_scores_are_those_of_the_definition(directory: Path) -> None:
     assert count == len(found)
 
 
+def test_scores_of_words_are_those_of_the_definition(tmp_path: Path) -> None:
+    """By the formulas of words.py, in float64, without an LSTM."""
+    directory = write_model(tmp_path, "bert")
+    tensors = load_file(directory / "model.safetensors")
+    weights = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    states = np.random.default_rng(1).standard_normal((400, 39)).astype(np.float32)
+    scorer = fbg.load(directory).context.span_scorer
+    assert isinstance(scorer, WordScorer)
+    got = scorer.scores(states[:3], states[3:], 1)
+
+    def layer(x: Array, name: str) -> Array:
+        return x @ weights[f"scorer.{name}.weight"].T + weights[f"scorer.{name}.bias"]
+
+    a, b = np.split(layer(states[3:], "proj_token"), 2, axis=1)
+    c, d = np.split(layer(states[:3], "proj_label"), 2, axis=1)
+    for label in range(3):
+        both = np.concatenate([a, np.broadcast_to(c[label], a.shape), b * d[label]], axis=1)
+        logits = layer(np.maximum(layer(both, "out_mlp.0"), 0), "out_mlp.3")
+        np.testing.assert_allclose(got[:, label], 1 / (1 + np.exp(-logits)), rtol=0, atol=1e-5)
+
+
+@given(arrays(np.float32, (7, 2, 3), elements=st.sampled_from([0.0, 0.25, 0.5, 0.75])))
+def test_spans_of_words_are_all_that_can_be_chosen(scores: Array) -> None:
+    """All spans in the order of gliner, of which the same are chosen."""
+    first, last, inside = np.moveaxis(scores, 2, 0)
+    every = [
+        (
+            float(min(*inside[begin : end + 1, label], first[begin, label], last[end, label])),
+            begin,
+            end,
+            label,
+        )
+        for begin in range(7)
+        for label in range(2)
+        if first[begin, label] > 0.3
+        for end in range(begin, 7)
+        if last[end, label] > 0.3 and inside[begin : end + 1, label].min() >= 0.3
+    ]
+    found = list(spans_of(scores, 0.3))
+    assert set(found) <= set(every)
+    assert best_spans(found) == best_spans(every)
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8"])
 def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
     exact, model = fbg.load(directory), fbg.load(directory, dtype=dtype)
@@ -84,7 +133,10 @@ def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
         assert scorer is not None
         ids = np.arange(6, 40, dtype=np.int32)
         output = tokens.compute([ids], [None], 1, "ner")[0]
-        scores.append([span[0] for span in scorer.above(output[:3], output[3:], -1.0, 1)])
+        if isinstance(scorer, WordScorer):
+            scores.append(scorer.scores(output[:3], output[3:], 1).ravel().tolist())
+        else:
+            scores.append([span[0] for span in scorer.above(output[:3], output[3:], -1.0, 1)])
     assert np.abs(np.subtract(*scores)).mean() < (0.05 if dtype == "int8" else 0.01)
     assert scores[0] != scores[1]
 
@@ -131,7 +183,7 @@ def test_a_wrong_argument_is_named(tmp_path: Path, arguments: dict[str, Any], me
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
-        ({"span_mode": "token_level"}, "span_mode"),
+        ({"span_mode": "token_level", "represent_spans": True}, "represent_spans"),
         ({"span_mode": "markerV1"}, "span_mode"),
         ({"labels_encoder": "BAAI/bge-small-en-v1.5"}, "labels_encoder"),
         ({"labels_decoder": "gpt2"}, "labels_decoder"),
@@ -155,7 +207,8 @@ def test_a_wrong_argument_is_named(tmp_path: Path, arguments: dict[str, Any], me
         ({"class_token_index": -2}, "class_token_index"),
         ({"vocab_size": 0}, "vocab_size"),
         ({"embed_ent_token": 1}, "embed_ent_token"),
-        ({"encoder_config": {"model_type": "t5"}}, "encoder_config.model_type"),
+        ({"model_type": "gliner_bi_encoder_token"}, "model_type"),
+        ({"encoder_config": {"model_type": "llama"}}, "encoder_config.model_type"),
         ({"encoder_config": {"hidden_size": 0}}, "encoder_config.hidden_size"),
         ({"encoder_config": None, "model_name": "roberta-base"}, "model_name"),
     ],
@@ -165,11 +218,12 @@ def test_another_variant_is_refused(tmp_path: Path, changes: dict[str, Any], key
         fbg.load(write_model(tmp_path, "published", **changes))
 
 
-def test_every_tensor_behind_the_encoder_is_checked(tmp_path: Path) -> None:
-    file = write_model(tmp_path, "published") / "model.safetensors"
+@pytest.mark.parametrize(("name", "count"), [("published", 2 + 8 + 16), ("token", 2 + 8 + 8)])
+def test_every_tensor_behind_the_encoder_is_checked(tmp_path: Path, name: str, count: int) -> None:
+    file = write_model(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     own = [key for key in tensors if "bert_layer" not in key]
-    assert len(own) == 2 + 8 + 16
+    assert len(own) == count
     for key in own:
         save_file({other: value for other, value in tensors.items() if other != key}, file)
         with pytest.raises(fbg.ModelError, match=rf"tensor {key} is missing"):

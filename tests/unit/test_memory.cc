@@ -74,6 +74,26 @@ TEST(AlignedBuffer, MemoryThatWasGivenBackIsUsedAgain) {
   }
 }
 
+TEST(AlignedBuffer, BuffersOutliveATrim) {
+  const auto value = std::byte{7};
+  AlignedBuffer held(kMiB);
+  std::fill_n(held.data(), kMiB, value);
+  for (int i = 0; i < 3; ++i) {
+    std::vector<AlignedBuffer> others;
+    for (int n = 0; n < 40; ++n)
+      std::fill_n(others.emplace_back(kMiB + (n << 12)).data(), kMiB, value);
+    for (int n = 0; n < 40; n += 3) others[static_cast<std::size_t>(n)] = AlignedBuffer();
+    huge_pages::trim();
+    for (const AlignedBuffer& other : others)
+      EXPECT_TRUE(std::all_of(other.data(), other.data() + (other.empty() ? 0 : kMiB),
+                              [&](std::byte b) { return b == value; }));
+    others.clear();
+    huge_pages::trim();
+  }
+  EXPECT_TRUE(
+      std::all_of(held.data(), held.data() + kMiB, [&](std::byte b) { return b == value; }));
+}
+
 TEST(AlignedBuffer, ThreadsAllocateAtTheSameTime) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

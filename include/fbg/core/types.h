@@ -28,6 +28,8 @@ struct MatrixView {
   T& operator()(std::int64_t i, std::int64_t j) const {
     return data[i * row_stride + j * col_stride];
   }
+  // Whether columns, as torch keeps (N, K), are contiguous rather than rows.
+  bool is_by_columns() const { return row_stride == 1; }
 };
 
 struct Range {

@@ -78,6 +78,17 @@ struct ProductKind {
   friend bool operator==(const ProductKind&, const ProductKind&) = default;
 };
 
+struct Frame;
+
+// The rows that go to an expert: those with a weight other than 0 in its column of (rows, experts).
+struct Routes {
+  Buffer weights = -1;
+  std::int64_t expert = 0;
+
+  float weight(const Frame& frame, std::int64_t row) const;
+  std::int64_t count(const Frame& frame, std::int64_t rows) const;  // of the first rows
+};
+
 // What a linear layer does to its product x * w before it stores the result. Empty members mean
 // that there is nothing of the kind.
 struct Epilogue {
@@ -88,6 +99,9 @@ struct Epilogue {
   // After the bias, in place of an activation and a residual: where a row is a, b end to end, the
   // output is gate(a) * b, half as many columns, which must be whole panels of w.
   std::optional<Gate> gate = {};
+  // Only as many rows as go to an expert are multiplied, the first ones; the others mean nothing.
+  // There is no residual then.
+  std::optional<Routes> routes = {};
 };
 
 // The heads of attention and which keys a query sees. A row of `qkv` is Q of all query heads, then
@@ -165,6 +179,13 @@ class Graph {
   Buffer attention(Buffer qkv, const AttentionShape& shape, AttentionOptions options = {});
   // gate(a) * b, where a row of x is a, b end to end.
   Buffer gated(Buffer x, Gate gate);
+  // The softmax of each row, with 0 for all columns but the `count` largest.
+  Buffer route(Buffer logits, std::int64_t count);
+  // The rows of x that go to an expert, one after the other; what follows them means nothing.
+  Buffer take_routed(Buffer x, const Routes& routes);
+  // The sum and, for each row that goes to an expert, its weight times the next one of `rows`; and
+  // the bias, which may be empty.
+  Buffer add_routed(Buffer sum, Buffer rows, const Routes& routes, SharedMatrix bias = {});
   // The rows of the `width` tokens around each one, at the sequence positions that follow each
   // other, zeros where there is no token: column i of the place t is in column i * width + t. A
   // product with it is a convolution over the sequence. `width` is odd.

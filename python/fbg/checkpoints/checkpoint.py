@@ -210,8 +210,8 @@ class Checkpoint:
                 )
                 continue
             part = name if isinstance(name, Part) else Part(name, 0, 1)
-            whole = self._require(f"{part.name}.weight", (part.count * rows, inputs))
-            tensors.append(whole.rows(part.index * rows, rows) if part.count > 1 else whole)
+            whole = self._require(part.tensor, part.shape(rows, inputs))
+            tensors.append(part.of(whole, rows))
         return UnpackedWeight(tuple(tensors))
 
     def factors(self, scaled: Scaled, rows: int) -> Floats:

@@ -54,6 +54,63 @@ class Part:
     index: int
     count: int
 
+    @property
+    def tensor(self) -> str:
+        """The name of the weight in its file."""
+        return f"{self.name}.weight"
+
+    def shape(self, rows: int, columns: int) -> tuple[int, int]:
+        """Return the shape in a file of a weight of which this part is a matrix (rows, columns)."""
+        return self.count * rows, columns
+
+    def of(self, whole: StoredTensor, rows: int) -> StoredTensor:
+        """Return the part of a weight, which has so many rows."""
+        return whole.rows(self.index * rows, rows) if self.count > 1 else whole
+
+
+@dataclass(frozen=True)
+class HeadPart(Part):
+    """The same of a weight whose rows are ordered by head, so that each head has a part.
+
+    turned: rotations turn neighbouring rows of a head; they come out half a head apart, where
+    rotations of other models have them.
+    """
+
+    heads: int
+    turned: bool = False
+
+    def of(self, whole: StoredTensor, rows: int) -> StoredTensor:
+        inside = np.arange(rows // self.heads)
+        if self.turned:
+            inside = np.concatenate([inside[0::2], inside[1::2]])
+        first = (np.arange(self.heads) * self.count + self.index) * inside.size
+        order = (first[:, None] + inside).ravel()
+        shape = (rows, whole.shape[1])
+        return MovedTensor(
+            whole.file, whole.name, whole.dtype, shape, whole.begin, stored=whole, order=order
+        )
+
+
+@dataclass(frozen=True)
+class ExpertPart(Part):
+    """The same of a tensor with a full name. transposed: its parts are transposed weights."""
+
+    transposed: bool
+
+    @property
+    def tensor(self) -> str:
+        return self.name
+
+    def shape(self, rows: int, columns: int) -> tuple[int, int]:
+        return super().shape(*((columns, rows) if self.transposed else (rows, columns)))
+
+    def of(self, whole: StoredTensor, rows: int) -> StoredTensor:
+        if not self.transposed:
+            return super().of(whole, rows)
+        size = whole.shape[0] // self.count
+        part = whole.rows(self.index * size, size)
+        return MovedTensor(part.file, part.name, part.dtype, (rows, size), part.begin, stored=part)
+
 
 @dataclass(frozen=True)
 class Scaled:
@@ -97,6 +154,21 @@ class KernelTensor(StoredTensor):
         diagonal = np.arange(self.groups)
         blocks[diagonal, :, diagonal] = kernel.reshape(self.groups, rows, columns)
         return blocks.reshape(self.shape)
+
+    def release(self) -> None:
+        self.stored.release()
+
+
+@dataclass(frozen=True)
+class MovedTensor(StoredTensor):
+    """Some rows of a matrix, in another order; None: the transposed matrix."""
+
+    stored: StoredTensor = field(kw_only=True)
+    order: npt.NDArray[np.intp] | None = field(default=None, kw_only=True)
+
+    def view(self) -> npt.NDArray[Any]:
+        matrix = self.stored.view()
+        return matrix.T if self.order is None else matrix[self.order]
 
     def release(self) -> None:
         self.stored.release()

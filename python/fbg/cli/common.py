@@ -113,15 +113,23 @@ def takes_net(model: str, of_encoders: Sequence[str], of_nets: Sequence[str]) ->
 
 
 def refuse_given(what: str, *names: str) -> None:
-    """End the program if one of these parameters is on the command line, where `what` ignores it.
+    """End the program if one of these parameters, which `what` ignores, is on the command line."""
+    for option in given_options(*names):
+        raise click.UsageError(f"{option} cannot be used with {what}")
+
+
+def given_options(*names: str) -> list[str]:
+    """Return the options of these parameters that are on the command line.
 
     A given value is told from a default, too.
     """
     context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if parameter.name in names and given:
-            raise click.UsageError(f"{parameter.opts[0]} cannot be used with {what}")
+    options = {str(parameter.name): parameter.opts[0] for parameter in context.command.params}
+    return [
+        options[name]
+        for name in names
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
 
 
 def check_plot(plot: str | None) -> None:

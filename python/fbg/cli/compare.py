@@ -8,6 +8,7 @@ import click
 
 from fbg.cli.common import (
     check_plot,
+    given_options,
     print_report,
     refuse_given,
     shown_progress,
@@ -26,12 +27,21 @@ from fbg.cli.options import (
     threads_option,
 )
 from fbg.reports.by_op import compare_by_op
+from fbg.reports.comparison import Comparison, compare_net
 from fbg.reports.comparison import compare as compare_model
-from fbg.reports.comparison import compare_net
 from fbg.reports.measuring import Report
 from fbg.reports.plots import plot_comparison
 from fbg.reports.sensitivity import NET_TARGET, TARGET, net_sensitivity
 from fbg.reports.sensitivity import sensitivity as find_sensitivity
+from fbg.reports.sts import compare_sts
+
+OF_ENCODERS = ("dtypes", "plot", "column", "sts")
+# The parameters that choose a kind of comparison, and those that it ignores.
+IGNORED = {
+    "by_op": ("rounds", "target"),
+    "by_layer": ("rounds", "dtypes", "plot"),
+    "sts": ("source", "column", "rounds", "plot", "target"),
+}
 
 
 @click.command()
@@ -63,6 +73,12 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
     is_flag=True,
     help="Move one node of an ONNX file at a time to onnx.reference, and show what that changes.",
 )
+@click.option(
+    "--sts",
+    metavar="FILE",
+    help="Correlate cosines with human scores: a .tsv, .csv or .jsonl file with the columns or "
+    "keys score, sentence1 and sentence2.",
+)
 @shape_option
 @json_option
 @plot_option
@@ -76,6 +92,7 @@ def compare(
     by_layer: bool,
     target: float | None,
     by_op: bool,
+    sts: str | None,
     shapes: tuple[str, ...],
     as_json: bool,
     plot: str | None,
@@ -84,51 +101,49 @@ def compare(
 
     MODEL is a directory or a hub id, but not a model saved in a lower precision. Every dtype is
     compared with float32. The report shows the cosines between the embeddings and those in float32,
-    how many nearest neighbours are kept, and the error after each layer. Or MODEL is an ONNX file,
-    which is quantized to int8: the report shows the cosine of its outputs, how often a classifier
-    names the same class, and the error after each node with weights.
+    how many nearest neighbours are kept, and the error after each layer; with --sts, correlations
+    with human scores instead. Or MODEL is an ONNX file, which is quantized to int8: the report
+    shows the cosine of its outputs, how often a classifier names the same class, and the error
+    after each node with weights.
 
     \b
     Examples:
       fbg compare path/to/all-MiniLM-L6-v2
       fbg compare path/to/all-MiniLM-L6-v2 --input mine.txt --plot compare.png
       fbg compare path/to/all-MiniLM-L6-v2 --sensitivity
+      fbg compare path/to/all-MiniLM-L6-v2 --sts pairs.tsv --dtype int8,int4
       fbg compare net.onnx --input images.npz
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
-    _check_mode(by_op, by_layer, target)
-    if takes_net(model, ("dtypes", "plot", "column"), ("by_op", "shapes")):
-        options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": num_threads}
-        with user_errors():
-            print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
-        return
+    _check_mode()
+    report: Report
+    limits: dict[str, Any] = {"num_threads": num_threads}
+    is_net = takes_net(model, OF_ENCODERS, ("by_op", "shapes"))
     check_plot(plot)
     with user_errors():
-        texts = read_input(source, column)
-        if by_layer:
-            wanted = TARGET if target is None else target
-            found = find_sensitivity(
-                model, texts, target=wanted, num_threads=num_threads, progress=_show
-            )
-            print_report(found, as_json)
-            return
-        kinds = dtypes or ["bfloat16", "int8"]
-        with shown_progress():
-            report = compare_model(model, texts, kinds, num_threads=num_threads, rounds=rounds)
+        if is_net:
+            limits |= {"shapes": parse_shapes(shapes), "inputs": source}
+            report = _compare_net(model, by_op, by_layer, target, rounds, limits)
+        elif by_layer:
+            limits |= {"target": TARGET if target is None else target, "progress": _show}
+            report = find_sensitivity(model, read_input(source, column), **limits)
+        else:
+            limits["dtypes"] = dtypes or ["bfloat16", "int8"]
+            report = _compare_encoder(model, source, column, sts, rounds, limits)
         print_report(report, as_json)
-        if plot is not None:
+        if plot is not None and isinstance(report, Comparison):
             plot_comparison(report, plot)
 
 
-def _check_mode(by_op: bool, by_layer: bool, target: float | None) -> None:
+def _check_mode() -> None:
     """End the program if an option is given that this kind of comparison ignores."""
-    if by_op and by_layer:
-        raise click.UsageError("--by-op cannot be combined with --sensitivity")
-    if by_op:
-        refuse_given("--by-op", "rounds", "target")
-    elif by_layer:
-        refuse_given("--sensitivity", "rounds", "dtypes", "plot")
-    elif target is not None:
+    modes = given_options(*IGNORED)
+    if len(modes) > 1:
+        raise click.UsageError(f"{modes[0]} cannot be combined with {modes[1]}")
+    for name, ignored in IGNORED.items():
+        for mode in given_options(name):
+            refuse_given(mode, *ignored)
+    if given_options("target") and not given_options("by_layer"):
         raise click.UsageError("--target goes with --sensitivity")
 
 
@@ -152,3 +167,19 @@ def _compare_net(
         return net_sensitivity(path, **options, target=wanted, progress=_show)
     with shown_progress():
         return compare_net(path, **options, rounds=rounds)
+
+
+def _compare_encoder(
+    model: str,
+    source: str | None,
+    column: str | None,
+    sts: str | None,
+    rounds: int,
+    options: dict[str, Any],
+) -> Report:
+    """Return the report on texts, or on scored pairs of them."""
+    texts = read_input(source, column)
+    with shown_progress():
+        if sts is not None:
+            return compare_sts(model, sts, **options)
+        return compare_model(model, texts, rounds=rounds, **options)

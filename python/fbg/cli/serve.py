@@ -40,6 +40,20 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
 @_setting("--max-client-batch-size", "Texts of one request.", COUNT)
 @_setting("--max-body", "Bytes of one request.", COUNT)
 @click.option(
+    "--idle-unload",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Load each model at its first request, and unload it after so many seconds without one. "
+    "Default: load all at once, and keep them.",
+)
+@click.option(
+    "--batch-directory",
+    type=click.Path(file_okay=False),
+    help="A directory for the files and batches of OpenAI's batch API, made if it is not there. "
+    "Default: the server has no such routes.",
+)
+@_setting("--max-batch-file", "Bytes of a file of that API.", COUNT)
+@click.option(
     "--api-key-file",
     type=click.Path(exists=True, dir_okay=False),
     help="A file with a key in each line; any of them is accepted. The environment variable "

@@ -47,6 +47,7 @@ class Record:
     queue: until a batch took the first part. inference: from then until the last part was done.
     max_numbers: limit of numbers that models compute for the request; more are a ValueError before
     they are computed. None: no limit; only with a limit are `numbers` counted.
+    background: whether nobody waits for it, so that it is a bulk request, however short.
     """
 
     tokens: int = 0
@@ -56,6 +57,7 @@ class Record:
     inference: float = 0.0
     numbers: int = 0
     max_numbers: int | None = None
+    background: bool = False
 
     def count_numbers(self, work: Work) -> None:
         """Count the numbers that work will compute; raises ValueError if they are too many."""
@@ -345,7 +347,7 @@ class AsyncModel:
                 if work is None:
                     return cast(Result, result)
                 record.count_numbers(work)
-                ticket = await waiting.compute(work, ticket)
+                ticket = await waiting.compute(work, ticket, record.background)
                 outputs = ticket.results
                 record.count(ticket)
         finally:

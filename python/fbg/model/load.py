@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
-from fbg.checkpoints.files import read_model_file, read_optional
+from fbg.checkpoints.files import read_model_file
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line, require_known
@@ -23,6 +23,7 @@ from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patt
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.directory import find_directory
+from fbg.model.head import with_head
 from fbg.model.load_net import is_net, load_net, require_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
@@ -36,14 +37,15 @@ from fbg.model.quantize import (
 from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.stored import StoredDtypes, choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
+from fbg.model.tuning import tune as measure
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_checkpoint, read_opened, read_saved
 from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer, linears, towers, vocabulary
-from fbg.progress import Progress, active_progress, unheard
+from fbg.progress import Progress, active_progress, told_to, unheard
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
-from fbg.text.sentence import SentenceConfig, is_first_qwen3_reranker, sentence_files
+from fbg.text.sentence import sentence_files
 from fbg.text.tokenization import TextTokenizer
 
 DTYPES = tuple(WEIGHT_LIMITS)
@@ -71,6 +73,7 @@ def load(
     calibrate: Sequence[Any] | Literal["synthetic"] | None = None,
     higher_precision: HigherPrecision = (),
     adapter: str | os.PathLike[str] | None = None,
+    tune: bool = False,
     progress: Progress | None = None,
     **net_options: Any,
 ) -> Any:
@@ -100,7 +103,8 @@ def load(
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
         directory of the model or elsewhere. None merges none, even if the model has some.
-    progress: called as progress(stage, done, total): "observing", "quantizing" or "packing".
+    tune: whether to time how each layer runs fastest (`fbg.tune`), which takes seconds.
+    progress: called as progress(stage, done, total), with a stage such as "packing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
     unsupported, and TypeError or ValueError for the arguments. Pickling a model stores these
@@ -110,18 +114,35 @@ def load(
     >>> model.encode("a sentence").shape
     (384,)
     """
+    require_known("load", net_options, load, load_net)
+    path = _checked_path(model, adapter, tune, net_options)
+    told = progress or active_progress() or unheard
+    if is_net(path):
+        net_options["higher_precision"] = higher_precision
+        loaded: Any = load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
+    else:
+        options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
+        loaded = _load_directory(str(model), path, options, told)
+    return _tuned(loaded, told) if tune else loaded
+
+
+def _checked_path(model: object, adapter: object, tune: object, net_options: dict[str, Any]) -> str:
+    """Return the path of a model; raises TypeError or ValueError for what does not go with it."""
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
-    require_known("load", net_options, load, load_net)
-    if is_net(path := os.fspath(model)):
-        if adapter is not None:
-            raise ValueError("load: adapter cannot be used with ONNX files")
-        net_options["higher_precision"] = higher_precision
-        return load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
-    if names := ", ".join(net_options):
+    require_flag(tune, "load: tune")
+    path: str = os.fspath(model)
+    if is_net(path) and adapter is not None:
+        raise ValueError("load: adapter cannot be used with ONNX files")
+    if (names := ", ".join(net_options)) and not is_net(path):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
-    options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
-    return _load_directory(str(model), path, options, progress or active_progress() or unheard)
+    return path
+
+
+def _tuned(loaded: Any, told: Progress) -> Any:
+    with told_to(told):
+        measure(loaded, show_progress_bar=False)
+    return loaded
 
 
 def load_encoder(
@@ -214,7 +235,7 @@ def _assemble(
     settings = read_model_settings(directory)
     folder, sentence, static = settings.folder, settings.sentence, settings.static
     tokenizer = _tokenizer(settings)
-    config = _with_head(settings.config, directory, sentence, tokenizer)
+    config = with_head(settings.config, directory, sentence, tokenizer)
     adapter, mapped = None, (directory / WEIGHTS).is_file()
     if mapped:
         transformer, method = _map_saved(directory, config, options)
@@ -266,7 +287,7 @@ def inspect(directory: Path, settings: ModelSettings) -> Inspected:
 
     What only values show stays unnoticed: numbers that are not finite, wrong checksums and copies.
     """
-    config = _with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
+    config = with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
     if (directory / WEIGHTS).is_file():
         with SavedFile(directory / WEIGHTS, verify=False) as file:
             dtype, method = _dtype_and_method(file)
@@ -293,33 +314,6 @@ def _sentence_files(directory: Path) -> dict[str, bytes]:
         return {name: read_model_file(directory / name) for name in sentence_files(directory)}
     except OSError as error:
         raise ModelError(str(error)) from None
-
-
-def _with_head(
-    config: EncoderConfig, directory: Path, sentence: SentenceConfig, tokenizer: TextTokenizer
-) -> EncoderConfig:
-    """Return the settings with facts about the head from files other than config.json: the tokens
-    whose logits are a score, and the columns of a projection.
-    """
-    tokens = sentence.score_tokens
-    if is_first_qwen3_reranker(directory, config) and tokenizer.is_present:
-        found = [tokenizer.token_id(word) for word in ("yes", "no")]
-        known = [token for token in found if token is not None and token < config.vocab_size]
-        tokens = tuple(known) if len(known) == 2 else ()
-    tasks = replace(config.tasks, score_tokens=tokens)
-    if config.filler is not None:
-        config = replace(config, filler=_padding(config, directory, tokenizer))
-    if sentence.multi_vector is not None and sentence.multi_vector.columns is not None:
-        tasks = replace(tasks, columns=sentence.multi_vector.columns)
-    return replace(config, tasks=tasks)
-
-
-def _padding(config: EncoderConfig, directory: Path, tokenizer: TextTokenizer) -> int | None:
-    """Return the token that fills up texts: that of the tokenizer, else that of config.json."""
-    given = read_optional(directory / "tokenizer_config.json").get("pad_token")
-    word = given.get("content") if isinstance(given, dict) else given
-    found = tokenizer.token_id(word) if isinstance(word, str) and tokenizer.is_present else None
-    return found if found is not None and found < config.vocab_size else config.filler
 
 
 def _map_saved(

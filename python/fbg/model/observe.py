@@ -84,10 +84,10 @@ def observe(
         hidden: list[Floats] | None = None
         for n, graph in enumerate(graphs):
             result, products, after = graph.outputs[0], products_of(graph), []
-            watched = [op.x for op in products.values()]
+            watched = [value for op in products.values() for value in watched_of(op)]
             for values in runner.run(graph, result, runs, hidden, watched):
                 for name, op in products.items():
-                    moments[name].update(values[op.x], num_threads)
+                    moments[name].update(rows_of(op, values), num_threads)
                 after.append(values[result])
                 done += len(values[result])
                 progress("observing", done, total)
@@ -129,9 +129,20 @@ def part_graph(transformer: Transformer, index: int) -> Graph:
 
 
 def products_of(graph: Graph) -> dict[str, ops.Linear]:
-    """Return the linear layers of a graph, by their names."""
-    found = [value.op for value in graph.values]
-    return {op.layer.name: op for op in found if isinstance(op, ops.Linear)}
+    """Return the linear layers of a graph whose weights are not packed, by their names."""
+    found = [value.op for value in graph.values if isinstance(value.op, ops.Linear)]
+    return {op.layer.name: op for op in found if op.layer.dtype == "unpacked"}
+
+
+def watched_of(op: ops.Linear) -> list[Value]:
+    """Return the values that `rows_of` needs."""
+    return [op.x] if op.routes is None else [op.x, op.routes]
+
+
+def rows_of(op: ops.Linear, values: Mapping[Value, Floats]) -> Floats:
+    """Return the rows that a linear layer multiplies: that of an expert, those that come to it."""
+    x = values[op.x]
+    return x if op.routes is None else x[: np.count_nonzero(values[op.routes][:, op.expert])]
 
 
 class PartRunner:

@@ -25,7 +25,14 @@ from fbg.graph.passes.moments import Moments
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
 from fbg.matmul.vocabulary import converted
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
-from fbg.model.observe import PartRunner, batches_of, part_graph, products_of
+from fbg.model.observe import (
+    PartRunner,
+    batches_of,
+    part_graph,
+    products_of,
+    rows_of,
+    watched_of,
+)
 from fbg.networks.transformer import (
     Transformer,
     linears,
@@ -194,13 +201,14 @@ class _InTurn:
         moments = {name: Moments.empty(op.x.columns) for name, op in products.items()}
         for values in exact:
             for name, op in products.items():
-                moments[name].update(values[op.x], self.num_threads)
+                moments[name].update(rows_of(op, values), self.num_threads)
         layers = {name: op.layer for name, op in products.items()}
         groups = [g for g in self.transformer.smoothing_groups() if g.readers[0] in layers]
         smoothed = smooth(layers, groups, self.dtypes, moments, self.num_threads)
         for name, layer in smoothed.items():
             dtype, rounded = self.dtypes[name], None
-            if dtype in QUANTIZED:
+            # Rows may come to other experts in the network that is quantized.
+            if dtype in QUANTIZED and products[name].routes is None:
                 pairs = self.compare(graph, products[name], layer, exact)
                 rounded = _corrected(pairs, dtype, layer.bias is not None)
                 if rounded is not None and layer.bias is not None:
@@ -219,7 +227,8 @@ class _InTurn:
         """Send the tokens through a part of the exact network; return inputs of products in each
         run, and their residuals.
         """
-        watched = [v for op in products.values() for v in (op.residual, op.x) if v is not None]
+        watched = [v for op in products.values() for v in watched_of(op)]
+        watched += [op.residual for op in products.values() if op.residual is not None]
         result, exact, after = graph.outputs[0], [], []
         total = sum(run.tokens for run in self.runs) * self.transformer.parts
         for values in self.runner.run(graph, result, self.runs, self.exact, watched):

@@ -13,6 +13,7 @@ from fbg.checkpoints.quantized.formats import Quantization
 from fbg.checkpoints.settings import Settings
 from fbg.networks.disentangled import Relative
 from fbg.networks.distances import Buckets
+from fbg.networks.experts import Mixture
 from fbg.networks.names import Names
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.task_config import TaskConfig, read_task_config
@@ -92,6 +93,7 @@ class EncoderConfig:
     relative: embeddings of distances, which queries and keys multiply.
     convolution: in parallel to the first layer.
     scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
+    mixture: the layers whose feed-forward part is a mixture of experts; None: there are none.
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
     projected: columns of a projection of the last hidden states; 0: there is none.
@@ -139,6 +141,7 @@ class EncoderConfig:
     convolution: Convolution | None = None
     scale: float | None = None
     softcap: float | None = None
+    mixture: Mixture | None = None
     gated: bool = False
     embedding_scale: float = 1.0
     projected: int = 0

@@ -1,9 +1,10 @@
 """GLiNER (Zaratiana et al., 2023, arXiv:2311.08526): an encoder reads labels before a text, and a
-span of words is an entity of the label whose vector it is like.
+span of words is an entity of the label whose vector it is like. Models of tokens (Stepanov and
+Shtopko, 2024, arXiv:2406.12925) score each word as the first, the last and any word of an entity.
 
-gliner_config.json describes the model. Spans are scored by tasks/gliner/spans.py; here are their
-settings and weights, in float32. Variants that score tokens, encode labels by themselves or extract
-relations are refused.
+gliner_config.json describes the model. Spans are scored by tasks/gliner/spans.py, words by
+tasks/gliner/words.py; here are their settings and weights, in float32. Variants that encode labels
+by themselves or extract relations are refused.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from fbg.networks.unread import require_known_settings
 
 GLINER = "gliner_config.json"
 MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work
-# Tokens of labels and text together. DeBERTa-v3 has no table that ends there.
+# Tokens of labels and text together, where no table ends.
 MAX_TOKENS = 2048
 
 # Required values of settings: others belong to other models.
+TOKEN_LEVEL = "token_level"
 REQUIRED: dict[str, tuple[object, ...]] = {
-    "span_mode": ("markerV0",),
+    "span_mode": ("markerV0", TOKEN_LEVEL),
     "subtoken_pooling": ("first",),
     "words_splitter_type": ("whitespace",),
     "fuse_layers": (False,),
@@ -38,8 +40,10 @@ REQUIRED: dict[str, tuple[object, ...]] = {
     "relations_layer": (None,),
     "span_encoder_config": (None,),
     "precomputed_prompts_mode": (False, None),
-    "model_type": ("gliner", "gliner_uni_encoder_span", None),
+    "model_type": ("gliner", "gliner_uni_encoder_span", "gliner_uni_encoder_token", None),
 }
+# Encoders, by model_type.
+ENCODERS = ("deberta-v2", "deberta", "bert", "electra", "modernbert", "mt5", "t5", "xlm-roberta")
 # Settings of encoders that older files only name.
 V3 = {
     "model_type": "deberta-v2",
@@ -90,22 +94,43 @@ class LstmDirection:
     bias: Floats
 
 
-@dataclass(frozen=True)
-class SpanHead:
-    """weight, bias: projection to the width of the head, where the width of the encoder differs.
+@dataclass(frozen=True, kw_only=True)
+class GlinerHead:
+    """What heads of spans and of tokens have in common.
 
+    weight, bias: projection to the width of the head, where the width of the encoder differs.
     lstm: for each layer the forward direction, then the backward one.
-    start, end, label: the layers for the first and last word of a span, and for a label; output:
-    the layer for both words side by side.
     """
 
     weight: Floats | None
     bias: Floats | None
     lstm: tuple[LstmDirection, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanHead(GlinerHead):
+    """start, end, label: the layers for the first and last word of a span, and for a label; output:
+    the layer for both words side by side.
+    """
+
     start: Projection
     end: Projection
     output: Projection
     label: Projection
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenHead(GlinerHead):
+    """word, label: (2 hidden, hidden), and biases: layers for a word and for a label, with two
+    vectors for each; output: the layer for the first two vectors and the product of the others,
+    with a score each for the first, the last and any word.
+    """
+
+    word: Floats
+    word_bias: Floats
+    label: Floats
+    label_bias: Floats
+    output: Projection
 
 
 def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> EncoderConfig:
@@ -119,12 +144,14 @@ def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> Encode
         given = Settings(path, KNOWN[settings.choice("model_name", tuple(KNOWN))])
     else:
         given = settings.section("encoder_config")
-        given.choice("model_type", ("deberta-v2",), default="deberta-v2")
+    by_token = settings.get("span_mode") == TOKEN_LEVEL
+    if by_token and settings.flag("represent_spans"):
+        raise settings.error("represent_spans", f"false with span_mode {TOKEN_LEVEL}")
     vocabulary = settings.get("vocab_size")
     if vocabulary not in (None, -1):
         given = given.replaced(vocab_size=settings.size("vocab_size"))
-    own = given.replaced(model_type="deberta-v2", architectures=None)
-    config = read(own)
+    family = given.choice("model_type", ENCODERS, default=ENCODERS[0])
+    config = read(given.replaced(model_type=family, architectures=None))
     hidden, layers = settings.size("hidden_size"), settings.size("num_rnn_layers", 1, at_least=0)
     width = settings.size("max_width", 12)
     if width > MAX_WIDTH:
@@ -147,33 +174,33 @@ def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> Encode
         separator or "<<SEP>>",
         None if number in (None, -1) else settings.size("class_token_index", at_least=0),
         settings.flag("embed_ent_token", default=True),
+        by_token,
     )
-    require_known_settings(settings, "gliner")
+    # Those of the encoder were checked by its own family.
+    require_known_settings(settings.replaced(encoder_config=None), "gliner")
     tasks = replace(config.tasks, kind="GLiNER", spans=spans)
-    longest = (
-        config.max_positions if own.flag("position_biased_input", default=True) else MAX_TOKENS
-    )
-    return replace(config, tasks=tasks, max_positions=max(config.max_positions, longest))
+    ends = config.layouts[0].position is not None or config.rotations
+    longest = config.max_positions if ends else max(config.max_positions, MAX_TOKENS)
+    return replace(config, tasks=tasks, max_positions=longest)
 
 
-def read_span_head(source: Source, config: EncoderConfig) -> SpanHead:
+def read_gliner_head(source: Source, config: EncoderConfig) -> SpanHead | TokenHead:
     """Read the weights behind the encoder; raises ModelError. source: gives them by full names."""
     spans = config.tasks.spans
     assert spans is not None
-    hidden, inside, place = spans.hidden, config.hidden_size, "token_rep_layer.projection"
-    weight, bias = None, None
-    if hidden != inside:
-        weight = source.floats("spans.weight", f"{place}.weight", hidden, inside)
-        bias = source.floats("spans.bias", f"{place}.bias", hidden)
+    hidden, inside = spans.hidden, config.hidden_size
 
-    def projection(field: str, name: str, inputs: int = hidden) -> Projection:
-        field = f"spans.{field}"
-        return Projection(
-            source.floats(f"{field}.first", f"{name}.0.weight", 4 * hidden, inputs),
-            source.floats(f"{field}.first_bias", f"{name}.0.bias", 4 * hidden),
-            source.floats(f"{field}.second", f"{name}.3.weight", hidden, 4 * hidden),
-            source.floats(f"{field}.second_bias", f"{name}.3.bias", hidden),
+    def layer(field: str, name: str, inputs: int, outputs: int) -> tuple[Floats, Floats]:
+        return (
+            source.floats(f"spans.{field}", f"{name}.weight", outputs, inputs),
+            source.floats(f"spans.{_biased(field)}", f"{name}.bias", outputs),
         )
+
+    def projection(
+        field: str, name: str, inputs: int = hidden, outputs: int = hidden
+    ) -> Projection:
+        first = layer(f"{field}.first", f"{name}.0", inputs, 4 * hidden)
+        return Projection(*first, *layer(f"{field}.second", f"{name}.3", 4 * hidden, outputs))
 
     def direction(number: int) -> LstmDirection:
         field, half = f"spans.lstm.{number}", hidden // 2
@@ -187,13 +214,34 @@ def read_span_head(source: Source, config: EncoderConfig) -> SpanHead:
             bias,
         )
 
+    weight, bias = None, None
+    if hidden != inside:
+        weight, bias = layer("weight", "token_rep_layer.projection", inside, hidden)
+    lstm = tuple(direction(number) for number in range(2 * spans.lstm_layers))
+    if spans.by_token:
+        word, word_bias = layer("word", "scorer.proj_token", hidden, 2 * hidden)
+        label, label_bias = layer("label", "scorer.proj_label", hidden, 2 * hidden)
+        return TokenHead(
+            weight=weight,
+            bias=bias,
+            lstm=lstm,
+            word=word,
+            word_bias=word_bias,
+            label=label,
+            label_bias=label_bias,
+            output=projection("output", "scorer.out_mlp", 3 * hidden, 3),
+        )
     marker = "span_rep_layer.span_rep_layer"
     return SpanHead(
-        weight,
-        bias,
-        tuple(direction(number) for number in range(2 * spans.lstm_layers)),
-        projection("start", f"{marker}.project_start"),
-        projection("end", f"{marker}.project_end"),
-        projection("output", f"{marker}.out_project", 2 * hidden),
-        projection("label", "prompt_rep_layer"),
+        weight=weight,
+        bias=bias,
+        lstm=lstm,
+        start=projection("start", f"{marker}.project_start"),
+        end=projection("end", f"{marker}.project_end"),
+        output=projection("output", f"{marker}.out_project", 2 * hidden),
+        label=projection("label", "prompt_rep_layer"),
     )
+
+
+def _biased(field: str) -> str:
+    return "bias" if field == "weight" else f"{field}_bias"

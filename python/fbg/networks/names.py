@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fbg.checkpoints.kernel_tensor import Part
 from fbg.networks.disentangled import RelativeNames
+from fbg.networks.experts import ExpertNames
 
 
 @dataclass(frozen=True)
@@ -64,4 +65,5 @@ class Names:
     vector: str | None = None
     attention_pool: str | None = None
     layer_scales: tuple[str | None, str | None] = (None, None)
+    experts: ExpertNames = field(default_factory=ExpertNames)
     relative: RelativeNames = field(default_factory=RelativeNames)

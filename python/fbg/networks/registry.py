@@ -21,7 +21,7 @@ from fbg.matmul.vocabulary import columns_of
 from fbg.networks import families
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
-from fbg.networks.gliner import GLINER, read_gliner, read_span_head
+from fbg.networks.gliner import GLINER, read_gliner, read_gliner_head
 from fbg.networks.heads import HeadNames, read_head
 from fbg.networks.source import CheckpointSource, HeaderSource, SavedSource, Source
 from fbg.networks.static import StaticConfig, read_saved_static, read_static
@@ -190,7 +190,7 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
         last = of_head.linear("projection", [name], *shape, bias=False, dtype="float32")
         transformer = dataclasses.replace(transformer, projection=last)
     if config.tasks.spans is not None:
-        return dataclasses.replace(transformer, spans=read_span_head(of_head, config))
+        return dataclasses.replace(transformer, spans=read_gliner_head(of_head, config))
     names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)
     if names is None:
         return transformer

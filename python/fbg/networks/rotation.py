@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.checkpoints.settings import Settings
 
 MAX_ROTATIONS = 1 << 17  # places with a rotation
+PLACES_AT_A_TIME = 1024  # whose angles are computed in float64
 MAX_THETA = 1e30  # base of the frequencies
 MAX_FACTOR = 1e6
 
@@ -71,19 +71,22 @@ class Rotation:
         Every step is rounded to float32, as in transformers: at place 8000, this changes an angle
         by up to 5e-4.
         """
+        parts = [(self.frequencies, length)]
         if self.kind == "longrope":
-            halves = ((self.short, min(self.original, length)), (self.long, length))
-            angles = np.concatenate(
-                [self._angles(self._divided(by), count) for by, count in halves]
-            )
-        else:
-            angles = self._angles(self.frequencies, length)
-        turns = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-        return (turns * self.magnitude).astype(np.float32)
-
-    def _angles(self, frequencies: Floats, length: int) -> npt.NDArray[np.float64]:
-        places = np.arange(length, dtype=np.float32)
-        return (places[:, None] * frequencies).astype(np.float64)
+            parts = [(self._divided(self.short), min(self.original, length))]
+            parts.append((self._divided(self.long), length))
+        half = self.size // 2
+        table = np.empty((sum(count for _, count in parts), self.size), np.float32)
+        row = 0
+        for frequencies, count in parts:
+            for begin in range(0, count, PLACES_AT_A_TIME):
+                places = np.arange(begin, min(begin + PLACES_AT_A_TIME, count), dtype=np.float32)
+                angles = (places[:, None] * frequencies).astype(np.float64)
+                rows = table[row : row + len(places)]
+                rows[:, :half] = np.cos(angles) * self.magnitude
+                rows[:, half:] = np.sin(angles) * self.magnitude
+                row += len(places)
+        return table
 
     def _divided(self, factors: tuple[float, ...]) -> Floats:
         exponents = np.arange(0, self.size, 2, dtype=np.float32) / np.float32(self.size)

@@ -21,7 +21,10 @@ LABELLED = ("ForSequenceClassification", "ForTokenClassification", "ForImageClas
 # Those with one row of results for a text or a picture, instead of one for each token.
 PER_SEQUENCE = ("ForSequenceClassification", "ForCausalLM", "ForImageClassification")
 # Models for pretraining have two heads, of which one is a masked LM; except ELECTRA's.
-ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
+ENDINGS = {
+    **{kind: kind for kind in KINDS},
+    **dict.fromkeys(("ForPreTraining", "NeoBERTLMHead"), "ForMaskedLM"),
+}
 
 MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
 
@@ -39,7 +42,7 @@ class SpanConfig:
     max_width: the most words of a span; max_words: the most of a text.
     marker, separator: tokens before each label and after all of them. marker_id: in the vocabulary;
         None if the tokenizer defines it. reads_marker: the vector of a label is its marker's,
-        otherwise the vector of the token behind it.
+        otherwise the vector of the token behind it. by_token: words are scored instead of spans.
     """
 
     hidden: int
@@ -50,6 +53,7 @@ class SpanConfig:
     separator: str
     marker_id: int | None
     reads_marker: bool
+    by_token: bool
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.ops.common import NormKind, RmsNorm
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import read_tables
+from fbg.networks.experts import read_experts
 from fbg.networks.names import Names
 from fbg.networks.source import Source
 from fbg.networks.towers.tensors import read_attention_pool, read_picture_embeddings
@@ -137,7 +138,6 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
     queries, keys = config.num_heads * dim, config.kv_heads * dim
     attention_norm = names.attention_norm if n > 0 or config.first_attention_norm else None
     place = f"{config.scope}layers.{n}"
-    factor, scales = config.activation_factor, dict(zip(SCALED, names.layer_scales, strict=True))
 
     def full(name: str | None) -> str | None:
         return None if name is None else f"{stored}.{name}"
@@ -152,29 +152,21 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
         return source.rms_norm(f"{place}.{field}", f"{stored}.{name}", dim, eps, adds_one)
 
     def linear(
-        field: str, names: Sequence[str | Part], inputs: int, outputs: Sequence[int]
+        field: str, parts: Sequence[str | Part], inputs: int, outputs: Sequence[int]
     ) -> Linear:
-        parts: list[str | Part] = [
-            replace(name, name=f"{stored}.{name.name}")
-            if isinstance(name, Part)
-            else f"{stored}.{name}"
-            for name in names
-        ]
-        total = sum(outputs)
-        widths = outputs if len(parts) == len(outputs) else [total // len(parts)] * len(parts)
-        layers: Sequence[Named] = parts
-        bias, by = field in config.biases, full(scales.get(field))
-        if field == "intermediate" and factor != 1:
-            layers = [Scaled(part, factor, factor) for part in parts]
-        elif by is not None or (field == "output" and factor != 1):
-            weight = 1 / factor if field == "output" else 1.0
-            layers = [Scaled(part, weight, by=by) for part in parts]
-        return source.linear(f"{place}.{field}", layers, inputs, widths, bias=bias)
+        return _read_linear(source, config, names, (place, stored), field, parts, inputs, outputs)
 
     qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
     if names.qkv_biases:
         biases = [full(name) for name in names.qkv_biases]
         qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", biases, [queries, keys, keys]))
+    mixture, experts, intermediate, output = config.mixture, None, None, None
+    if mixture is not None and n in mixture.layers:
+        experts = read_experts(source, mixture, names.experts, (place, stored), (hidden, wide))
+    else:
+        columns = [wide] * (1 + config.gated)
+        intermediate = linear("intermediate", names.intermediate, hidden, columns)
+        output = linear("output", (names.output,), wide, [hidden])
     return Layer(
         qkv=qkv,
         attention_output=linear("attention_output", (names.attention_output,), queries, [hidden]),
@@ -182,13 +174,43 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
         k_norm=head_norm("k_norm", names.k_norm),
         attention_norm=norm("attention_norm", attention_norm),
         attention_post_norm=norm("attention_post_norm", names.attention_post_norm),
-        intermediate=linear(
-            "intermediate", names.intermediate, hidden, [wide] * (1 + config.gated)
-        ),
-        output=linear("output", (names.output,), wide, [hidden]),
+        intermediate=intermediate,
+        output=output,
         mlp_norm=norm("mlp_norm", names.mlp_norm),
         mlp_post_norm=norm("mlp_post_norm", names.mlp_post_norm),
+        experts=experts,
     )
+
+
+def _read_linear(
+    source: Source,
+    config: EncoderConfig,
+    names: Names,
+    places: tuple[str, str],
+    field: str,
+    layers: Sequence[str | Part],
+    inputs: int,
+    outputs: Sequence[int],
+) -> Linear:
+    """Return a linear layer of a layer. places: that layer in saved models and in checkpoints."""
+    place, stored = places
+    parts: list[str | Part] = [
+        replace(name, name=f"{stored}.{name.name}")
+        if isinstance(name, Part)
+        else f"{stored}.{name}"
+        for name in layers
+    ]
+    total = sum(outputs)
+    widths = outputs if len(parts) == len(outputs) else [total // len(parts)] * len(parts)
+    named: Sequence[Named] = parts
+    factor, scale = config.activation_factor, dict(zip(SCALED, names.layer_scales, strict=True))
+    by = None if scale.get(field) is None else f"{stored}.{scale[field]}"
+    if field == "intermediate" and factor != 1:
+        named = [Scaled(part, factor, factor) for part in parts]
+    elif by is not None or (field == "output" and factor != 1):
+        weight = 1 / factor if field == "output" else 1.0
+        named = [Scaled(part, weight, by=by) for part in parts]
+    return source.linear(f"{place}.{field}", named, inputs, widths, bias=field in config.biases)
 
 
 def _with_convolution(source: Source, config: EncoderConfig, names: Names, layer: Layer) -> Layer:

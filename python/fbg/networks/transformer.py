@@ -30,7 +30,8 @@ from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import RelativeTables, distance_rows
 from fbg.networks.distances import alibi_slopes, distance_buckets
-from fbg.networks.gliner import SpanHead
+from fbg.networks.experts import Expert, Experts, build_experts
+from fbg.networks.gliner import SpanHead, TokenHead
 from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
@@ -65,13 +66,14 @@ class Layer:
     attention_norm: NormKind | None
     attention_post_norm: NormKind | None
     # (H, I); of a gated layer (H, 2 I): the gate, which is activated, then the other half
-    intermediate: Linear
-    output: Linear
+    intermediate: Linear | None  # None: the layer has experts
+    output: Linear | None
     mlp_norm: NormKind | None
     mlp_post_norm: NormKind | None
     relative: RelativeTables | None = None
     convolution: Linear | None = None  # convolution over each token and its neighbours
     convolution_norm: NormKind | None = None
+    experts: Experts | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Transformer:
     final_norm: NormKind | None = None
     projection: Linear | None = field(default=None, kw_only=True)  # of the last hidden states
     head: Head | None = field(default=None, kw_only=True)
-    spans: SpanHead | None = field(default=None, kw_only=True)
+    spans: SpanHead | TokenHead | None = field(default=None, kw_only=True)
     attention_pool: AttentionPool | None = field(default=None, kw_only=True)
     vector: Linear | None = field(default=None, kw_only=True)
     image: Transformer | None = field(default=None, kw_only=True)
@@ -186,6 +188,11 @@ class Transformer:
             return graph.add(ops.Linear(context, layer.attention_output, residual=residual))
 
         def feed_forward(x: Value, residual: Value | None) -> Value:
+            if layer.experts is not None:
+                assert residual is not None and config.mixture is not None
+                chosen, activation = config.mixture.chosen, config.activation
+                return build_experts(graph, x, residual, layer.experts, chosen, activation)
+            assert layer.intermediate is not None and layer.output is not None
             if config.gated:
                 y = graph.add(ops.Linear(x, layer.intermediate, gate=config.activation))
             else:
@@ -294,7 +301,9 @@ def linears(transformer: Transformer) -> dict[str, Linear]:
 
 
 def _own_linears(transformer: Transformer) -> dict[str, Linear]:
-    parts: list[Embeddings | Layer | Probe] = [transformer.embeddings, *transformer.layers]
+    parts: list[Embeddings | Layer | Expert | Probe] = [transformer.embeddings]
+    for layer in transformer.layers:
+        parts += [layer, *(() if layer.experts is None else layer.experts.parts)]
     if transformer.attention_pool is not None:
         parts.append(transformer.attention_pool.probe)
     return {linear.name: linear for part in parts for linear in linears_of(part).values()}
@@ -337,7 +346,7 @@ def vocabulary(transformer: Transformer) -> dict[str, Table]:
     return {} if multiplied or embeddings.patches is not None else {WORD: embeddings.word}
 
 
-def linears_of(part: Embeddings | Layer | Probe) -> dict[str, Linear]:
+def linears_of(part: Embeddings | Layer | Expert | Probe) -> dict[str, Linear]:
     """Return the linear layers of a part of the network by the name of the field."""
     values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     return {key: value for key, value in values.items() if isinstance(value, Linear)}
@@ -354,8 +363,15 @@ def replace_linears(transformer: Transformer, new: Mapping[str, Linear]) -> Tran
         }
         return dataclasses.replace(part, **changed) if changed else part
 
+    def renewed_layer(layer: Layer) -> Any:
+        if layer.experts is not None:
+            parts = tuple(renewed(part) for part in layer.experts.parts)
+            experts = dataclasses.replace(layer.experts, parts=parts)
+            layer = dataclasses.replace(layer, experts=experts)
+        return renewed(layer)
+
     distinct = {id(layer): layer for layer in transformer.layers}
-    layers = {key: renewed(layer) for key, layer in distinct.items()}
+    layers = {key: renewed_layer(layer) for key, layer in distinct.items()}
     pool, image = transformer.attention_pool, transformer.image
     if pool is not None:
         pool = dataclasses.replace(pool, probe=renewed(pool.probe))

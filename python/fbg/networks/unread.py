@@ -66,6 +66,8 @@ FAMILY_KEYS = {
     "gemma3_text": "hidden_act rope_theta rope_local_base_freq",
     "t5": "num_decoder_layers scale_decoder_outputs is_gated_act",
     "mt5": "num_decoder_layers scale_decoder_outputs is_gated_act",
+    "neobert": """
+        *_init_range kwargs pretrained_model_name_or_path trust_remote_code""",
     "nomic_bert": "parallel_block_tied_norm rotary_emb_scale_base scale_attn_*",
     "vit": "encoder_stride",
     **dict.fromkeys(

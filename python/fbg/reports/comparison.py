@@ -20,7 +20,6 @@ import numpy as np
 import fbg
 from fbg.arrays import Floats, require_integer
 from fbg.importers.class_scores import class_scores
-from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load
 from fbg.progress import counted
 from fbg.reports.accuracy import (
@@ -37,6 +36,7 @@ from fbg.reports.accuracy import (
 from fbg.reports.inputs import feeds_of, require_texts
 from fbg.reports.measuring import (
     Report,
+    compared_dtypes,
     load_each,
     require_unsaved,
     table,
@@ -201,13 +201,9 @@ def compare(
     >>> print(compare("path/to/all-MiniLM-L6-v2", dtypes=["int8"]))  # doctest: +SKIP
     """
     rounds = require_integer(rounds, "compare: rounds", 1, 10_000)
-    if isinstance(dtypes, str) or not set(dtypes) <= set(WEIGHT_LIMITS):
-        raise ValueError(
-            f"compare: dtypes must be among {', '.join(WEIGHT_LIMITS)}, got {dtypes!r}"
-        )
+    names = compared_dtypes("compare", dtypes)
     require_unsaved("compare", os.fspath(model))
     sentences = require_texts("compare", texts, 2)
-    names = list(dict.fromkeys([REFERENCE, *dtypes]))
     models = load_each(os.fspath(model), names, num_threads)
     exact = models[REFERENCE]
 

@@ -19,9 +19,11 @@ import numpy.typing as npt
 import fbg
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
+from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.progress import counted, told_to
+from fbg.reports.accuracy import REFERENCE
 
 FEWEST = 5  # rounds whose quartiles say something
 SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
@@ -114,6 +116,15 @@ def require_unsaved(
             f"{where}: {model} was saved by fbg in one dtype, {reason}: give the checkpoint or the "
             "ONNX file that it was saved from"
         )
+
+
+def compared_dtypes(where: str, dtypes: Sequence[str]) -> list[str]:
+    """Return float32 and the others, each once; raises ValueError for what is no dtype."""
+    if isinstance(dtypes, str) or not set(dtypes) <= set(WEIGHT_LIMITS):
+        raise ValueError(
+            f"{where}: dtypes must be among {', '.join(WEIGHT_LIMITS)}, got {dtypes!r}"
+        )
+    return list(dict.fromkeys([REFERENCE, *dtypes]))
 
 
 def load_each(model: str, dtypes: Sequence[str], num_threads: int | None) -> dict[str, Model]:

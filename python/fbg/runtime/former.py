@@ -122,6 +122,10 @@ class BatchFormer:
         self._closed, self._team = True, team
         return self._add(ticket)
 
+    def share_batches(self, team: int) -> None:
+        """Change the number of threads that share a batch, in a former with one work."""
+        self._team = team
+
     def _class(self, ticket: Ticket) -> PriorityClass:
         return self._interactive if ticket.interactive else self._bulk
 

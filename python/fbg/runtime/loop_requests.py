@@ -59,13 +59,16 @@ class LoopRequests(Owner):
             self._waiters.append(asyncio.Event())
             await self._waiters[-1].wait()
 
-    async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
+    async def compute(
+        self, work: Work, previous: Ticket | None, background: bool = False
+    ) -> Ticket:
         """Have work computed; raises what the former raises. A task that is cancelled leaves it.
 
-        previous: the previous ticket of the same request.
+        previous: the previous ticket of the same request. background: nobody waits for it.
         """
         loop = asyncio.get_running_loop()
         ticket = Ticket(work, self, loop.create_future())
+        ticket.interactive &= not background
         if not self._submitted:
             loop.call_soon(self.submit)
         self._submitted.append((ticket, previous))

@@ -14,7 +14,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops.op import Value
 from fbg.networks.config import EncoderConfig
-from fbg.runtime.batches import PackedBatch, move_long
+from fbg.runtime.batches import MAX_BATCH_TOKENS, PackedBatch, move_long
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.store import store
 
@@ -31,7 +31,8 @@ class Runner:
     A plan serves every run up to its capacity, a power of two of tokens. Plans are kept for later
     runs while they take at most MAX_BYTES together; the one that was used least recently is dropped
     first, and the one that is in use stays, however large it is. Threads may share a runner: runs
-    at the same time share all of a plan but its arena.
+    at the same time share all of a plan but its arena. Arenas for sequences longer than a batch are
+    freed when another plan runs, so that memory is that for the longest sequence.
 
     outputs: those of a run; None: the outputs of the graph. packed: see `lower_rows`. features: of
     the CPU, for kernels; None: those that are active when a run begins.
@@ -48,6 +49,7 @@ class Runner:
         self.lowered = lower_rows(graph, outputs, packed)
         self._config, self._features = config, features
         self._plans: PlanCache[_fbg.Plan] = PlanCache(lambda plan: plan.nbytes)
+        self._has_long = False
 
     def run(
         self,
@@ -66,6 +68,10 @@ class Runner:
         in packing, scores, softmax and context (include/fbg/core/phase.h).
         """
         plan = self.plan(batch.tokens, num_threads)
+        if self._has_long:
+            for other in self._plans.plans:
+                if other is not plan and other.tokens > MAX_BATCH_TOKENS:
+                    other.free_idle()
         placed = move_long(batch, self._config.long_from)
         plan.run(*placed.arrays, list(outputs), num_threads, seconds, phases, inputs)
 
@@ -77,6 +83,7 @@ class Runner:
     def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
         capacity = max(MIN_TOKENS, 1 << (tokens - 1).bit_length())
+        self._has_long = self._has_long or capacity > MAX_BATCH_TOKENS
         # Read once: another thread may change the limit while the plan is prepared.
         features = _fbg.active_features() if self._features is None else self._features
         key = (capacity, num_threads, features)

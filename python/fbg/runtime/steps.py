@@ -58,17 +58,21 @@ def compute(
     Raises ValueError for a token id unknown to the network, and what `work.keep` raises; then the
     rest is not computed. If the calling thread is interrupted, others compute what they have begun.
     """
-    takers = _takers(work, num_threads)
+    takers, shared = _takers(work, num_threads)
     former = BatchFormer(takers, max_batch_sequences=work.batch_size)
     ticket, told = Ticket(work, Owner()), 0
     waiting = ticket.left
-    chosen = former.add_only(ticket, team=num_threads // takers)
+    chosen = former.add_only(ticket, team=num_threads)
     helpers: list[threading.Thread] = []
     with calling:
         try:
-            if takers > 1:
-                _start_helpers(former, chosen, takers, helpers)
-            while ticket.waiting and former.serve_batch(chosen, reported=Exception):
+            while ticket.waiting:
+                if takers > 1 and waiting - len(ticket.waiting) == shared:
+                    former.share_batches(num_threads // takers)
+                    _start_helpers(former, chosen, takers, helpers)
+                    takers = 1
+                if not former.serve_batch(chosen, reported=Exception):
+                    break
                 if ticket.error is None:
                     done = waiting - ticket.left
                     advance(done - told)
@@ -89,14 +93,20 @@ def compute(
     return ticket.results
 
 
-def _takers(work: Work, num_threads: int) -> int:
-    """Return how many threads are to take batches of the work: one, or all."""
+def _takers(work: Work, num_threads: int) -> tuple[int, int]:
+    """Return how many threads are to take batches of the work, one or all, and after how many of
+    the longest sequences, which all threads compute together.
+    """
     wanted = BATCHES_PER_THREAD * num_threads
     if num_threads == 1 or len(work.ids) < wanted:
-        return 1
+        return 1, 0
     sizes = sorted((ids.size for ids in work.ids if ids.size > 0), reverse=True)
-    batches = sum(1 for _ in chunks(sizes, MAX_BATCH_TOKENS, work.batch_size))
-    return 1 if batches < wanted else num_threads
+    # Batches larger than ordinary ones together take at most half of the memory of the longest
+    # sequence, as one thread may still use a larger plan, and the arenas of its copies.
+    most = max(MAX_BATCH_TOKENS, max(sizes, default=0) // (2 * num_threads))
+    shared = sum(1 for size in sizes if size > most)
+    batches = sum(1 for _ in chunks(sizes[shared:], MAX_BATCH_TOKENS, work.batch_size))
+    return (1 if batches < wanted else num_threads), shared
 
 
 def _start_helpers(

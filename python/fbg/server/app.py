@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
-from fbg.server.routes import infer, openai, pipelines, rerank, status, tei, vectors
+from fbg.server.routes import batches, infer, openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
 POST_ROUTES = (
@@ -30,6 +30,7 @@ POST_ROUTES = (
     *rerank.ROUTES,
     *pipelines.ROUTES,
     *infer.ROUTES,
+    *batches.ROUTES,
 )
 
 
@@ -42,6 +43,7 @@ PAGES = (
     *status.PAGES,
     *openai.PAGES,
     *infer.PAGES,
+    *batches.PAGES,
     Page("/openapi.json", describe, dict[str, Any]),
 )
 
@@ -59,12 +61,17 @@ def build_app(state: State) -> ASGIApp:
     origins = state.settings.cors_origins
     if origins:
         app = CORSMiddleware(
-            app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
+            app, allow_origins=origins, allow_methods=["GET", "POST", "DELETE"], allow_headers=["*"]
         )
     if state.tracing is not None:
         paths = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
         app = state.tracing.wrap(app, paths)
     return app
+
+
+def embedding_endpoint(state: State) -> Endpoint:
+    """Return an endpoint of `/v1/embeddings`."""
+    return Endpoint(state, openai.ROUTES[0])
 
 
 class Routes:
@@ -79,13 +86,15 @@ class Routes:
             for path, endpoint in posts.items()
         ]
         gets = [
-            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=["GET"])
+            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=[page.method])
             for page in PAGES
         ]
         self._table: dict[tuple[str, str], ASGIApp] = {
             ("POST", path): endpoint for path, endpoint in posts.items()
         }
-        self._table |= {("GET", route.path): route.app for route in gets}
+        self._table |= {
+            (page.method, page.path): route.app for page, route in zip(PAGES, gets, strict=True)
+        }
         self._table = {at: each for at, each in self._table.items() if "{" not in at[1]}
         self._router = Router([*routes, *gets], redirect_slashes=False)
         self._methods: dict[str, set[str]] = {}
@@ -104,9 +113,10 @@ class Routes:
 
 
 def _get(
-    state: State, answer: Callable[[State, Request], Response]
+    state: State, answer: Callable[[State, Request], Response | Awaitable[Response]]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        return answer(state, request)
+        found = answer(state, request)
+        return found if isinstance(found, Response) else await found
 
     return endpoint

@@ -51,13 +51,15 @@ class Route:
 
 @dataclass(frozen=True)
 class Page:
-    """path, answer: the function of a GET route. result: the type of its answer; media_type: None
-    for an answer without a body."""
+    """path, answer: the function of a route that reads no JSON. result: the type of its answer;
+    media_type: None for an answer without a body. form: the fields of the form that it takes."""
 
     path: str
-    answer: Callable[[State, Request], Response]
+    answer: Callable[[State, Request], Response | Awaitable[Response]]
     result: Any
     media_type: str | None = JSON
+    method: str = "GET"
+    form: tuple[str, ...] = ()
 
 
 class Endpoint:
@@ -81,10 +83,8 @@ class Endpoint:
             call.parameters = scope.get("path_params", {})
             await state.admission.wait()
             body = await self._body(scope, receive, call)
-            message = self._message(body)
+            result = await self.compute(call, body)
             del body
-            result = await self._answer(call, message)
-            del message
             seconds = time.perf_counter() - begin
             state.metrics.success(self.route.metric, seconds, call.record)
             scope["record"] = call.record
@@ -93,6 +93,12 @@ class Endpoint:
             del result
             await send_reply(send, reply)
 
+    async def compute(self, call: Call, body: bytes) -> bytes | bytearray:
+        """Return the JSON of the answer to a body; raises RequestError."""
+        message = self._message(body)
+        del body
+        return await self._answer(call, message)
+
     def _limit(self, size: int) -> None:
         limit = self._state.settings.max_body
         if size > limit:
@@ -100,7 +106,7 @@ class Endpoint:
 
     async def _body(self, scope: Scope, receive: Receive, call: Call) -> bytes:
         self._limit(scope.get("content_length", 0))
-        with _arriving_within(self._state.settings.body_seconds):
+        with arriving_within(self._state.settings.body_seconds):
             message = await _next(receive)
             body = message.get("body", b"")
             call.hold(len(body))
@@ -151,7 +157,7 @@ async def _next(receive: Receive) -> Any:
 
 
 @contextlib.contextmanager
-def _arriving_within(seconds: float) -> Iterator[None]:
+def arriving_within(seconds: float) -> Iterator[None]:
     """Raise RequestError in this task if the block takes longer."""
     task, late = asyncio.current_task(), False
     assert task is not None

@@ -10,9 +10,11 @@ import numpy as np
 from fbg.arrays import Floats, Indices
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Input, Similarity, Truncating
-from fbg.server.served import Served
+from fbg.server.models.served import Served
 from fbg.server.state import Call
 
+# The library tokenizes a text in one piece, which keeps the interpreter where places are wanted.
+MOST_CHARACTERS = 1 << 18
 HIGHEST = np.iinfo(np.int32).max
 
 
@@ -34,6 +36,13 @@ def texts_or_ids(
 def truncation(message: Truncating | Similarity.Parameters) -> bool:
     """Return whether long texts are cut."""
     return message.truncate is not False
+
+
+def require_dimensions(served: Served, dimensions: int | None) -> None:
+    """Raise RequestError for a length that embeddings cannot be cut to."""
+    widest = served.model.embedding_dimension
+    if dimensions is not None and not 1 <= dimensions <= widest:
+        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
 
 
 def require_short(

@@ -23,6 +23,7 @@ MOST_CHARACTERS = 80  # characters of a key that errors repeat and compare
 ALIASES = {
     "sentences": ("inputs", "input"),
     "texts": ("inputs",),
+    "document": ("inputs",),
     "documents": ("texts",),
     "truncation": ("truncate",),
     "truncate_dim": ("dimensions",),

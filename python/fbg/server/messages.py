@@ -50,6 +50,15 @@ class OpenAIEmbedding(Message, kw_only=True):
     user: Ignored = None
 
 
+class BatchCreation(Part, kw_only=True):
+    """`POST /v1/batches`."""
+
+    input_file_id: str
+    endpoint: Literal["/v1/embeddings"]
+    completion_window: Literal["24h"]
+    metadata: dict[str, str] | None = None
+
+
 # --- text-embeddings-inference --------------------------------------------------------------------
 
 
@@ -88,6 +97,18 @@ class RetrievalEmbedding(TokenEmbedding, kw_only=True):
     """`POST /embed_sparse` and `/embed_multi`. kind: some models embed queries in another way."""
 
     kind: Literal["query", "document"] = "document"
+
+
+class ChunkEmbedding(HubMessage, kw_only=True):
+    """`POST /embed_chunks`. inputs: a document. spans: the first character of each chunk and the
+    one after its last; without them, chunks have at most so many tokens."""
+
+    inputs: str
+    spans: list[tuple[int, int]] | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    normalize: bool = True
+    prompt_name: str | None = None
+    dimensions: int | None = None
 
 
 class Classification(Truncating, kw_only=True):

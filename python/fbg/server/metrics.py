@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections import Counter as Counted
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from prometheus_client import (
@@ -49,10 +49,10 @@ class _Histogram(Histogram):
 class Metrics:
     """Counts and times of one process; with several workers, the sums of all of them.
 
-    waiting: returns the number of texts in the queue.
+    waiting: returns the number of texts in the queue. models: names of what is served.
     """
 
-    def __init__(self, waiting: Callable[[], int]) -> None:
+    def __init__(self, waiting: Callable[[], int], models: Iterable[str] = ()) -> None:
         self._registry = registry = CollectorRegistry()
         self._waiting = waiting
         self.requests = Counter("te_request_count", "Requests", ("method",), registry=registry)
@@ -65,6 +65,15 @@ class Metrics:
         self._queue_size = Gauge(
             "te_queue_size", "Texts that wait", multiprocess_mode="livesum", registry=registry
         )
+        self._loaded = Gauge(
+            "fbg_model_loaded",
+            "Processes that have a model in memory",
+            ("model",),
+            multiprocess_mode="livesum",
+            registry=registry,
+        )
+        for name in models:
+            self._loaded.labels(name)
 
         def seconds(name: str, what: str) -> _Histogram:
             return _Histogram(f"te_request_{name}", what, buckets=SECONDS, registry=registry)
@@ -83,6 +92,10 @@ class Metrics:
         self._batch_tokens = Histogram(
             "te_batch_next_tokens", "Tokens of a batch", buckets=TOKENS, registry=registry
         )
+
+    def changed(self, name: str, loaded: bool) -> None:
+        """Count a model that was loaded, or unloaded."""
+        self._loaded.labels(name).inc(1 if loaded else -1)
 
     def batch(self, tokens: int, sequences: int) -> None:
         """Count a batch of the queue."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import signal
@@ -10,20 +11,16 @@ import socket
 import sys
 from collections.abc import Mapping
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import uvicorn
 
 from fbg.environment import INTERRUPTED
-from fbg.model.model import Model
-from fbg.server.app import build_app
+from fbg.server.app import build_app, embedding_endpoint
+from fbg.server.batches.runner import BatchRunner
 from fbg.server.http.protocol import HttpProtocol
-from fbg.server.served import load_models, serve_models, warm_up
+from fbg.server.models.served import Loaded, Models, load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
-
-if TYPE_CHECKING:
-    from fbg.importers.net import Net
 
 log = logging.getLogger("fbg.server")
 
@@ -49,7 +46,7 @@ class Server(uvicorn.Server):
     SIGINT.
     """
 
-    def __init__(self, state: State, models: Mapping[str, Model | Net] | None) -> None:
+    def __init__(self, state: State, models: Mapping[str, Loaded] | None) -> None:
         settings = state.settings
         config = uvicorn.Config(
             build_app(state),
@@ -69,6 +66,7 @@ class Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
         self.failed = self.interrupted = False
         self._listening: list[socket.socket] = []
+        self._computing: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -85,6 +83,9 @@ class Server(uvicorn.Server):
         self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
         if not self._state.ready:
             self._start("load")
+        if self._state.store is not None:
+            runner = BatchRunner(self._state, self._state.store, embedding_endpoint(self._state))
+            self._computing = self._loop.create_task(runner.run())
 
     def _start(self, what: str) -> None:
         task = asyncio.get_running_loop().create_task(self._prepare(what))
@@ -93,23 +94,41 @@ class Server(uvicorn.Server):
 
     async def _prepare(self, what: str) -> None:
         """Load all models, run each once, and only then let requests have them."""
-        state, models = self._state, self._models
-        self._models = None
-        try:
-            if models is None:
-                models = await asyncio.to_thread(load_models, state.settings)
-            served = serve_models(models, state.former, state.metrics.batch)
-            await warm_up(served)
-        except Exception as error:
-            log.error("%s failed: %s", what, error)
-            if not state.ready:
-                self.should_exit = True
-                self.failed = True
-            return
-        state.models.replace(served)
-        _set_aside_what_stays()
+        state = self._state
+        with contextlib.ExitStack() as in_use:
+            try:
+                served = await self._load(in_use)
+            except Exception as error:
+                log.error("%s failed: %s", what, error)
+                if not state.ready:
+                    self.should_exit = True
+                    self.failed = True
+                return
+            state.models.replace(served)
+        if what == "load" or state.settings.idle_unload is None:
+            _set_aside_what_stays()
         state.ready = True
         self._say_that_it_serves(what)
+
+    async def _load(self, in_use: contextlib.ExitStack) -> Models:
+        """Load models that wait for no request, and those that the requests before have loaded."""
+        state, models = self._state, self._models
+        self._models = None
+        if models is None:
+            models = await asyncio.to_thread(load_models, state.settings)
+        metrics = state.metrics
+        served = serve_models(models, state.former, metrics.batch, state.settings, metrics.changed)
+        try:
+            slots = served.slots
+            for name, before in state.models.slots.items():
+                if before.value is not None:
+                    await slots[name].take()
+                    in_use.callback(slots[name].give_back)
+            await warm_up(served)
+        except BaseException:
+            served.retire()
+            raise
+        return served
 
     def _say_that_it_serves(self, what: str) -> None:
         fields: dict[str, object] = {"models": self._state.models.names}
@@ -149,12 +168,14 @@ class Server(uvicorn.Server):
         """Stop listening; answer the accepted requests."""
         for server in self.servers:
             server.close()
+        if self._computing is not None:
+            self._computing.cancel()  # the next process goes on
         await asyncio.sleep(LAST_SECONDS)
         await super().shutdown(sockets)
 
 
 def run_process(
-    settings: Settings, listening: socket.socket, models: Mapping[str, Model | Net] | None = None
+    settings: Settings, listening: socket.socket, models: Mapping[str, Loaded] | None = None
 ) -> int:
     """Serve until a signal ends it; return the exit code of the process.
 

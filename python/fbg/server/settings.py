@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -36,7 +37,10 @@ class Settings:
     bytes. max_answer_numbers: of an answer with a vector for every token. max_answer: the bytes of
     an answer. max_held: the bytes of all requests and answers that are worked on. api_keys: any of
     them opens the server; none: everybody may use it. body_seconds: in which a request must have
-    arrived. drain_seconds: which requests have to end after SIGTERM.
+    arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the seconds
+    without a request after which a model is unloaded, to be loaded again by the next; None: all
+    models are loaded at once, and stay. batch_directory: of files and batches; None: there are
+    none. max_batch_file: bytes of a file that is uploaded.
     """
 
     models: tuple[ModelSource, ...]
@@ -59,6 +63,9 @@ class Settings:
     tracing: bool = False
     body_seconds: float = 30.0
     drain_seconds: float = 30.0
+    idle_unload: float | None = None
+    batch_directory: str | None = None
+    max_batch_file: int = 200 << 20
 
     @property
     def threads(self) -> int:
@@ -71,5 +78,7 @@ class Settings:
             raise ValueError("serve: at least one MODEL must be given")
         if len(set(names)) < len(names):
             raise ValueError(f"serve: every model must have a NAME of its own, got {names}")
+        if self.idle_unload is not None and not 0 < self.idle_unload < math.inf:
+            raise ValueError(f"serve: idle_unload must be seconds, got {self.idle_unload}")
         if not all(self.api_keys):
             raise ValueError("serve: an API key must not be empty")

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
 from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
+from fbg.server.batches.store import Store
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
+from fbg.server.messages import Message
 from fbg.server.metrics import Metrics
-from fbg.server.served import Models
+from fbg.server.models.served import Models, Served
+from fbg.server.models.slot import Slot
 from fbg.server.settings import Settings
 
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
+
+T = TypeVar("T")
 
 BYTES_OF_NUMBER = 22  # bytes of an answer, in JSON
 
@@ -30,7 +36,8 @@ class State:
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
     are not traced. encoders: the threads that make large answers. networks: the thread that runs
-    networks, one at a time. dialects: of the routes, by path.
+    networks, one at a time. dialects: of the routes, by path. store: where files and batches
+    are, or None. new_batch: set when there may be another one.
     requests, held: how many are worked on, and the bytes that they need.
     """
 
@@ -39,7 +46,9 @@ class State:
         self.former = BatchFormer(
             num_threads, settings.max_batch_tokens, max_waiting=settings.max_waiting_texts
         )
-        self.metrics = Metrics(lambda: self.former.waiting)
+        self.metrics = Metrics(
+            lambda: self.former.waiting, (source.name for source in settings.models)
+        )
         self.models = Models({})
         self.access_log = AccessLog() if settings.access_log else None
         self.tracing = _tracing() if settings.tracing else None
@@ -49,6 +58,8 @@ class State:
         self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
+        self.store = None if settings.batch_directory is None else Store(settings.batch_directory)
+        self.new_batch = asyncio.Event()
         self._keys = [key.encode() for key in settings.api_keys]
         self.requests = 0
         self.held = 0
@@ -57,6 +68,10 @@ class State:
     def healthy(self) -> bool:
         """Whether the server takes requests."""
         return self.ready and not self.draining and self.former.failure is None
+
+    def loaded(self, slot: Slot[Any]) -> dict[str, bool]:
+        """Return whether a model is in memory, as JSON; nothing where all of them always are."""
+        return {} if self.settings.idle_unload is None else {"loaded": slot.value is not None}
 
     def check_key(self, authorization: bytes | None) -> None:
         """Raise RequestError unless the header holds one of the keys, where there are any."""
@@ -80,7 +95,7 @@ class State:
         try:
             yield call
         finally:
-            call.hold(0)
+            call.end()
             self.requests -= 1
 
     def hold(self, more: int) -> None:
@@ -107,6 +122,30 @@ class Call:
         self.characters = 0
         self.parameters: dict[str, str] = {}
         self._held = 0
+        self._used: list[Slot[Any]] = []
+
+    async def choose(
+        self, task: str, message: Message, fits: Callable[[Served], bool] | None = None
+    ) -> Served:
+        """Return the model for a task (`Models.choose`), cutting long texts where the message says.
+
+        It is loaded, and stays so until the request ends. Raises RequestError.
+        """
+        served = self.state.models.choose(task, message, fits)
+        await self.use(served.slot)
+        return served.cutting(message.cuts)
+
+    async def use(self, slot: Slot[T]) -> T:
+        """Return the value of a slot, which stays until the request ends; raises RequestError."""
+        value = await slot.take()
+        self._used.append(slot)
+        return value
+
+    def end(self) -> None:
+        """Give back all that the request needed."""
+        self.hold(0)
+        while self._used:
+            self._used.pop().give_back()
 
     def hold(self, size: int) -> None:
         """Set the number of bytes that the request needs from now on; raises RequestError."""
@@ -123,9 +162,12 @@ class Call:
                 Fault.VALIDATION, f"batch size {number} > maximum allowed batch size {limit}", what
             )
 
-    def limit_numbers(self) -> None:
-        """Limit and hold the numbers of an answer that has a vector for every token."""
-        self.record = _Numbers(self)
+    def limit_numbers(self, most: int | None = None, size: int = BYTES_OF_NUMBER) -> None:
+        """Limit and hold the numbers that are computed for every token.
+
+        most: how many; None: those of an answer. size: the bytes that each takes.
+        """
+        self.record = _Numbers(self, most or self.state.settings.max_answer_numbers, size)
 
     def texts(self, texts: list[str], what: str = "inputs") -> list[str]:
         """Return texts that are neither too many nor empty; raises RequestError."""
@@ -137,15 +179,15 @@ class Call:
 
 
 class _Numbers(Record):
-    """Holds room for the numbers of an answer before they are computed."""
+    """Holds room for numbers before they are computed."""
 
-    def __init__(self, call: Call) -> None:
-        super().__init__(max_numbers=call.state.settings.max_answer_numbers)
-        self._call = call
+    def __init__(self, call: Call, most: int, size: int) -> None:
+        super().__init__(max_numbers=most)
+        self._call, self._size = call, size
 
     def count_numbers(self, work: Work) -> None:
         super().count_numbers(work)
-        self._call.hold(self.numbers * BYTES_OF_NUMBER)
+        self._call.hold(self.numbers * self._size)
 
 
 def _tracing() -> Tracing:

@@ -17,15 +17,13 @@ import sys
 import tempfile
 import time
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
+from fbg.server.batches.store import Store
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
-
-if TYPE_CHECKING:
-    from fbg.model.model import Model
 
 log = logging.getLogger("fbg.server")
 
@@ -54,6 +52,8 @@ def serve(settings: Settings) -> int:
     Raises OSError if the address is taken, ModelError for a model that cannot be loaded.
     """
     configure_logs()
+    if settings.batch_directory is not None:
+        Store(settings.batch_directory)  # its errors end the server at once
     listening = listen(settings)
     host, port = listening.getsockname()[:2]
     fields = {"host": host, "port": port, "workers": settings.workers}
@@ -71,13 +71,15 @@ def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
     try:
         from fbg.model.model import Model
-        from fbg.server.served import load_models
+        from fbg.server.models.facts import Facts, NetFacts
+        from fbg.server.models.served import load_models
 
         models = load_models(settings)
         # Threads of other back ends would not come along into a worker, which loads networks again.
-        texts = {name: model for name, model in models.items() if isinstance(model, Model)}
+        kept = (Model, Facts, NetFacts)
+        known = {name: model for name, model in models.items() if isinstance(model, kept)}
         del models
-        return _Supervisor(settings, listening, texts).run()
+        return _Supervisor(settings, listening, known).run()
     except ModelError as error:
         log.error("load failed: %s", error)
         return 1
@@ -89,7 +91,7 @@ class _Supervisor:
     """The parent of the workers."""
 
     def __init__(
-        self, settings: Settings, listening: socket.socket, models: dict[str, Model]
+        self, settings: Settings, listening: socket.socket, models: dict[str, Any]
     ) -> None:
         self._settings = settings
         self._listening = listening
@@ -127,8 +129,8 @@ class _Supervisor:
     def _work(self) -> None:
         code = 1
         try:
+            from fbg.server.models.served import load_models
             from fbg.server.process import run_process
-            from fbg.server.served import load_models
 
             models = load_models(self._settings, self._models)
             code = run_process(self._settings, self._listening, models)

@@ -15,12 +15,14 @@ from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
+from fbg.networks.gliner import TokenHead
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work
 from fbg.tasks.engines import Engines, decode_columns, require_head
 from fbg.tasks.gliner.spans import SpanScorer
+from fbg.tasks.gliner.words import WordScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText
@@ -69,10 +71,14 @@ class TaskContext:
         return None if heads is None else PackedB(heads.weight, transpose=True, dtype="float32")
 
     @cached_property
-    def span_scorer(self) -> SpanScorer | None:
+    def span_scorer(self) -> SpanScorer | WordScorer | None:
         """The layers behind the encoder of GLiNER, packed at first use; None for other models."""
         head, spans = self.transformer.spans, self.config.tasks.spans
-        return None if head is None or spans is None else SpanScorer(head, spans.max_width)
+        if head is None or spans is None:
+            return None
+        if isinstance(head, TokenHead):
+            return WordScorer(head)
+        return SpanScorer(head, spans.max_width)
 
 
 @dataclass(frozen=True)

@@ -208,16 +208,15 @@ class ChunkMethods(TaskMethods):
         ends = tokenizer.places(whole)[first:]
         places, inside = _places(text, ends[0])
         places[: encoder.skipped] = -1
-        chunks = [
-            np.flatnonzero((ends[begin] <= places) & (places < ends[end])) for begin, end in bounds
-        ]
-        for n, chunk in enumerate(chunks):
-            if chunk.size == 0:
+        order = np.argsort(places, kind="stable")
+        chunks = np.searchsorted(places[order], ends[np.array(bounds, np.intp).reshape(-1, 2)])
+        for n, (begin, end) in enumerate(chunks):
+            if begin == end:
                 raise ValueError(f"{CHUNKS}: spans[{n}] has no token of the document")
         states = yield from _states(context, text, inside, stride, batch_size)
         pooled = np.empty((len(chunks), states.shape[1]), np.float32)
-        for n, chunk in enumerate(chunks):
-            pooled[n] = POOLINGS[pooling](states[chunk])
+        for n, (begin, end) in enumerate(chunks):
+            pooled[n] = POOLINGS[pooling](states[np.sort(order[begin:end])])
         return encoder.embed_pooled(pooled)
 
     def chunk_spans(self, document: str, tokens: int = 256) -> list[tuple[int, int]]:
@@ -291,7 +290,9 @@ def _states(
     outputs = yield Work(engine, ids, CHUNKS, copied, size)
     states = np.zeros((text.ids.size, engine.columns), np.float32)
     weights = np.zeros((text.ids.size, 1), np.float32)
-    for part, rows in zip(chosen, outputs, strict=True):
+    outputs.reverse()
+    for part in chosen:
+        rows = outputs.pop()  # which is then freed, as states take memory row by row
         rising = np.arange(1, part.size + 1, dtype=np.float32)
         weight = np.minimum(rising, rising[::-1])[:, None]
         states[part] += weight * rows

@@ -37,7 +37,8 @@ def read_texts(path: Path, column: str | None = None) -> Iterator[str]:
         with path.open("rb") as file:
             yield from decode_lines(file, str(path))
     elif kind == "json":
-        yield from _json_texts(path, column or TEXT_COLUMN)
+        key = column or TEXT_COLUMN
+        yield from (require_text(value, key, where) for where, value in json_objects(path))
     else:
         yield from _parquet_texts(path, column or TEXT_COLUMN)
 
@@ -66,7 +67,8 @@ def decode_lines(file: IO[bytes], name: str) -> Iterator[str]:
         yield text.removesuffix("\n").removesuffix("\r")
 
 
-def _json_texts(path: Path, key: str) -> Iterator[str]:
+def json_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the object on each line that is not blank, after where it is, in words."""
     with path.open("rb") as file:
         for number, line in enumerate(decode_lines(file, str(path)), 1):
             where = f"{path}, line {number}"
@@ -78,10 +80,15 @@ def _json_texts(path: Path, key: str) -> Iterator[str]:
                 raise ValueError(f"{where}: not JSON: {error}") from None
             if not isinstance(value, dict):
                 raise ValueError(f"{where}: must be an object, got {type(value).__name__}")
-            if key not in value:
-                has = ", ".join(map(repr, value)) or "nothing"
-                raise ValueError(f"{where}: has no {key!r}, only {has}")
-            yield _checked(value[key], f"{where}: {key!r}")
+            yield where, value
+
+
+def require_text(value: dict[str, Any], key: str, where: str) -> str:
+    """Return the text of a key of an object; raises ValueError."""
+    if key not in value:
+        has = ", ".join(map(repr, value)) or "nothing"
+        raise ValueError(f"{where}: has no {key!r}, only {has}")
+    return _checked(value[key], f"{where}: {key!r}")
 
 
 def _checked(text: object, where: str) -> str:

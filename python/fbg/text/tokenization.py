@@ -27,6 +27,8 @@ Text = str | tuple[str, str]  # a text, or a pair of texts
 
 TOKENIZER_CONFIG = "tokenizer_config.json"
 
+PART_CHARACTERS = 1 << 16  # of texts that are tokenized at a time
+
 # The names of special tokens in the vocabularies of all families.
 MASK_TOKENS = ("[MASK]", "<mask>")
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
@@ -145,6 +147,21 @@ class TextTokenizer:
         *,
         located: bool,
         split: bool = False,
+    ) -> Iterator[Any]:
+        """Yield what the library makes of each text, which takes 100 bytes for each token."""
+        for begin, end in _parts(texts):
+            yield from self._encode_part(
+                texts[begin:end], where, first + begin, located=located, split=split
+            )
+
+    def _encode_part(
+        self,
+        texts: Sequence[Text] | Sequence[list[str]],
+        where: str,
+        first: int,
+        *,
+        located: bool,
+        split: bool,
     ) -> list[Any]:
         batch: list[Any] = texts if isinstance(texts, list) else list(texts)
         framed = self._special_tokens
@@ -162,7 +179,8 @@ class TextTokenizer:
         except ModelError:
             _require_unicode(where, texts, first)  # if it is a ModelError, it explains more
             raise
-        return list(encodings)
+        found: list[Any] = encodings
+        return found
 
     # --- Texts to tokens ------------------------------------------------------------------------
 
@@ -366,6 +384,16 @@ class TextTokenizer:
         return str(
             self._call(lambda t: t.decode(list(ids), skip_special_tokens=skip_special_tokens))
         )
+
+
+def _parts(texts: Sequence[Text] | Sequence[list[str]]) -> Iterator[tuple[int, int]]:
+    """Cut texts into parts of PART_CHARACTERS, or a little more; words are texts as well."""
+    begin = characters = 0
+    for n, text in enumerate(texts):
+        characters += len(text) if isinstance(text, str) else sum(map(len, text))
+        if characters >= PART_CHARACTERS or n + 1 == len(texts):
+            yield begin, n + 1
+            begin, characters = n + 1, 0
 
 
 def _cut(text: EncodedText, limit: int, kept: int) -> EncodedText:

@@ -23,6 +23,7 @@
 #include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
 #include "plan/ops/quantized_rows.h"
+#include "plan/ops/routes.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -155,7 +156,11 @@ class LinearOp final : public ProductOp {
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
-      const BufferView &x = frame[op_.inputs[0]], &y = frame[op_.output];
+      BufferView x = frame[op_.inputs[0]], y = frame[op_.output];
+      if (const auto& routes = op_.epilogue_.routes) {
+        x.rows = y.rows = routes->count(frame, y.rows);
+        if (y.rows == 0) return;
+      }
       const bool gains = QuantizedRows::gains(y.rows, num_threads);
       const bool bytes = reads_quantized_ && gains;
       if (!quantizes_ || !gains)
@@ -235,6 +240,7 @@ class LinearOp final : public ProductOp {
   };
 
   static std::vector<Buffer> operands(Buffer x, const Epilogue& epilogue) {
+    if (epilogue.routes) return {x, epilogue.routes->weights};
     return epilogue.residual ? std::vector<Buffer>{x, *epilogue.residual} : std::vector<Buffer>{x};
   }
 
@@ -248,6 +254,7 @@ class LinearOp final : public ProductOp {
     if (epilogue.activation == Activation::silu) text += " silu";
     if (epilogue.gate) text += std::string(" ") + gate_name(*epilogue.gate);
     if (epilogue.residual) text += " add";
+    if (epilogue.routes) text += " routed";
     if (epilogue.channel_scale.data) text += " channel_scale";
     return text;
   }
@@ -282,6 +289,10 @@ Buffer Graph::linear(Buffer x, PackedMatrix w, Epilogue epilogue) {
             "linear: the columns of a gated layer must be a multiple of " +
                 std::to_string(2 * kPanelColumns) + ", got " + std::to_string(out.cols));
     out.cols /= 2;
+  }
+  if (epilogue.routes) {
+    require(!epilogue.residual, "linear: the layer of an expert has no residual");
+    require_routes(in, shape(epilogue.routes->weights), *epilogue.routes);
   }
   if (epilogue.residual)
     require(shape(*epilogue.residual) == out,

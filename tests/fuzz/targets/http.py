@@ -16,7 +16,7 @@ from random import Random
 from starlette.types import ASGIApp
 
 from fbg.server.app import build_app
-from fbg.server.served import load_models, serve_models
+from fbg.server.models.served import load_models, serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 from fuzz.files import file_in
@@ -44,6 +44,7 @@ BODIES: dict[str, object] = {
     "/embed_multi": {"inputs": "the dog", "kind": "query"},
     "/embed_hybrid": {"inputs": "the dog"},
     "/embed_sparse": {"inputs": "the dog"},
+    "/embed_chunks": {"inputs": "the dog. A fox", "spans": [[0, 8], [9, 14]], "normalize": True},
 }
 GOOD = post("/embed", b'{"inputs": "still here"}')
 SECRETS = (b"Traceback", b".py", b"/tmp")

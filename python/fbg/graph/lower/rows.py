@@ -115,7 +115,26 @@ def _(op: ops.Linear, lowering: _Lowering) -> int:
         residual=None if op.residual is None else lowering.buffers[op.residual],
         channel_scale=layer.channel_scale,
         gate=op.gate,
+        routes=None if op.routes is None else lowering.buffers[op.routes],
+        expert=op.expert,
     )
+
+
+@_append.register
+def _(op: ops.Route, lowering: _Lowering) -> int:
+    return lowering.append("route", lowering.buffers[op.logits], op.count)
+
+
+@_append.register
+def _(op: ops.TakeRouted, lowering: _Lowering) -> int:
+    x, routes = (lowering.buffers[value] for value in (op.x, op.routes))
+    return lowering.append("take_routed", x, routes, op.expert)
+
+
+@_append.register
+def _(op: ops.AddRouted, lowering: _Lowering) -> int:
+    total, rows, routes = (lowering.buffers[value] for value in (op.sum, op.rows, op.routes))
+    return lowering.append("add_routed", total, rows, routes, op.expert, op.bias)
 
 
 @_append.register

@@ -108,6 +108,7 @@ class Linear(Op):
     gate: the function of a gated layer: gate(a) * b, where a row of the product is a, b end to end.
         Such a layer has neither an activation nor a residual.
     layer: the weight and bias; the weight need not be packed before the graph is lowered.
+    routes, expert: as of `TakeRouted`, of which it reads as many rows as come to the expert.
     """
 
     x: Value
@@ -115,6 +116,8 @@ class Linear(Op):
     activation: str = "none"
     gate: str | None = None
     residual: Value | None = None
+    routes: Value | None = None
+    expert: int = 0
     kind = "linear"
 
     @property
@@ -136,6 +139,56 @@ class Linear(Op):
         if self.residual is not None and self.residual.shape != shape:
             raise self.error("residual", f"have shape {list(shape)}", list(self.residual.shape))
         return shape
+
+
+@dataclass(frozen=True, eq=False)
+class Route(Op):
+    """The softmax of each row, with 0 for all columns but the `count` largest: the weights of the
+    experts that the row goes to.
+    """
+
+    logits: Value
+    count: int
+    kind = "route"
+
+    def infer(self) -> Shape:
+        if not 1 <= self.count <= self.logits.columns:
+            raise self.error("count", f"be from 1 to {self.logits.columns}", self.count)
+        return self.logits.shape
+
+
+@dataclass(frozen=True, eq=False)
+class TakeRouted(Op):
+    """The rows that go to an expert, one after the other; what follows them means nothing.
+
+    routes: the weights, (rows, experts). expert: its column.
+    """
+
+    x: Value
+    routes: Value
+    expert: int
+    kind = "take_routed"
+
+    def infer(self) -> Shape:
+        return self.x.shape
+
+
+@dataclass(frozen=True, eq=False)
+class AddRouted(Op):
+    """A sum plus, in each row that goes to an expert, its weight times the next of `rows`; and plus
+    the bias.
+    """
+
+    sum: Value
+    rows: Value
+    routes: Value
+    expert: int
+    bias: Floats | None = None
+    kind = "add_routed"
+
+    def infer(self) -> Shape:
+        self.require_columns("rows", self.rows, self.sum.columns)
+        return self.sum.shape
 
 
 @dataclass(frozen=True, eq=False)

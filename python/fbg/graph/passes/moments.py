@@ -33,6 +33,6 @@ class Moments:
 
     @property
     def sizes(self) -> Doubles:
-        """(K,): the root mean square of each channel."""
-        sizes: Doubles = np.sqrt(self.squares / self.rows)
+        """(K,): the root mean square of each channel, 0 if there were no rows."""
+        sizes: Doubles = np.sqrt(self.squares / max(self.rows, 1))
         return sizes

@@ -1,7 +1,8 @@
 """Rotary encoders between BERT and today's decoders.
 
 nomic_bert and gte have two layouts: one of Hugging Face transformers, and one of the files on the
-hub, which were made by code of their own.
+hub, which were made by code of their own. NeoBERT (Le Breton et al., 2025, arXiv:2502.19587) is
+made like a decoder without a causal mask; neighbouring elements of its heads are turned together.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fbg.checkpoints.kernel_tensor import Part
+from fbg.checkpoints.kernel_tensor import HeadPart, Part
 from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
+    ATTENTION,
     BIASES,
     GATES,
     EncoderConfig,
+    read_biases,
     read_common,
     read_token_types,
     require_even_heads,
 )
+from fbg.networks.experts import MAX_EXPERTS, Mixture
 from fbg.networks.families.bert import BERT, BERT_HEADS
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
@@ -61,6 +65,22 @@ NEW = replace(
     output="mlp.down_proj",
     mlp_norm="mlp_ln",
 )
+NEOBERT = Names(
+    word="encoder",
+    position=None,
+    token_type=None,
+    embedding_norm=None,
+    final_norm="layer_norm",
+    pooler=None,
+    layer="transformer_encoder.{n}",
+    attention_output="wo",
+    attention_norm="attention_norm",
+    intermediate=("ffn.w12",),
+    output="ffn.w3",
+    mlp_norm="ffn_norm",
+)
+NEOBERT_KEYS = {"max_position_embeddings": "max_length", "layer_norm_eps": "norm_eps"}
+NEOBERT_MULTIPLE = 8  # of columns between the two halves of a feed-forward layer
 # Keys of nomic's own files, which follow GPT-2.
 NOMIC_KEYS = {
     "hidden_size": "n_embd",
@@ -74,7 +94,7 @@ NOMIC_KEYS = {
 # Features of its code that no published model of this kind uses.
 NOMIC_VARIANTS = (
     *("prenorm", "parallel_block", "causal", "use_rms_norm", "rotary_emb_interleaved"),
-    *("qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias"),
+    *("moe_normalize_expert_weights", "expert_choice_router", "num_shared_experts"),
 )
 NOMIC_GATES = {"swiglu": "silu", "geglu": "gelu"}
 
@@ -84,19 +104,51 @@ def _read_nomic(settings: Settings) -> EncoderConfig:
         common = _read_common(settings, tuple(GATES), "silu")
         rotation = read_rotation(settings, common["head_dim"], 1000.0)
         return _rotary(settings, common, rotation, (ROTARY, NOMIC), frozenset({"norm"}), 2)
-    name = settings.choice("activation_function", tuple(NOMIC_GATES), default="swiglu")
-    own = settings.replaced(activation_function=NOMIC_GATES[name])
+    names = (*NOMIC_GATES, "gelu")
+    name = settings.choice("activation_function", names, default="swiglu")
+    gated = name in NOMIC_GATES
+    own = settings.replaced(activation_function=NOMIC_GATES.get(name, name))
     _require_false(settings, *NOMIC_VARIANTS)
-    for key in ("rotary_scaling_factor", "num_experts"):
-        if settings.get(key) is not None:
-            raise settings.error(key, "null")
+    if settings.get("rotary_scaling_factor") is not None:
+        raise settings.error("rotary_scaling_factor", "null")
     common = read_common(own, keys=NOMIC_KEYS, activations=("silu", "gelu"))
     part = settings.number("rotary_emb_fraction", default=1)
     size = int(common["head_dim"] * part) if part <= 1 else 0
     if size % 2 or size == 0:
         raise settings.error("rotary_emb_fraction", "a part of a head that has an even size")
     rotation = read_rotation(settings, size, 10_000.0, theta_key="rotary_emb_base")
-    return _rotary(settings, common, rotation, (NOMIC, ROTARY), frozenset({"norm"}), 2)
+    biases = read_biases(
+        settings,
+        qkv_proj_bias=ATTENTION,
+        mlp_fc1_bias=frozenset({"intermediate"}),
+        mlp_fc2_bias=frozenset({"output"}),
+    )
+    layouts = (NOMIC, ROTARY) if gated else (replace(NOMIC, intermediate=("mlp.fc1",)),)
+    config = _rotary(settings, common, rotation, layouts, biases | {"norm"}, 2)
+    mixture = _read_mixture(settings, common["num_layers"], gated)
+    return replace(config, gated=gated, mixture=mixture)
+
+
+def _read_mixture(settings: Settings, layers: int, gated: bool) -> Mixture | None:
+    if settings.number("ffn_div", 1) != 1:
+        raise settings.error("ffn_div", "1")
+    if settings.get("moe_every_n_layers") in (None, 0, -1):
+        if settings.get("num_experts") not in (None, 0):
+            raise settings.error("num_experts", "null without moe_every_n_layers")
+        for key in ("moe_top_k", "moe_impl"):
+            settings.get(key)  # of experts, which there are not
+        return None
+    every = settings.size("moe_every_n_layers")
+    settings.choice("moe_impl", ("megablocks", "torch"), default="megablocks")
+    count, chosen = settings.size("num_experts"), settings.size("moe_top_k", 1)
+    if count > MAX_EXPERTS:
+        raise settings.error("num_experts", f"at most {MAX_EXPERTS}")
+    if chosen > count:
+        raise settings.error("moe_top_k", f"at most num_experts, {count}")
+    if gated:
+        raise settings.error("activation_function", "gelu, that of experts")
+    # As in the model's own code, of which the first layer never has experts.
+    return Mixture(frozenset(n for n in range(layers) if n % every == 1), count, chosen)
 
 
 def _read_gte(settings: Settings, *, theta: float) -> EncoderConfig:
@@ -105,6 +157,35 @@ def _read_gte(settings: Settings, *, theta: float) -> EncoderConfig:
     _require_false(settings, "logn_attention_scale", "logn_attention_clip1")
     rotation = read_rotation(settings, common["head_dim"], theta)
     return _rotary(settings, common, rotation, (ROTARY, NEW), BIASES - {"intermediate"})
+
+
+def _read_neobert(settings: Settings) -> EncoderConfig:
+    for key in ("rope", "rms_norm"):
+        if not settings.flag(key, default=True):
+            raise settings.error(key, "true")
+    settings.choice("hidden_act", ("swiglu", "SwiGLU"), default="swiglu")
+    own = settings.replaced(hidden_act="silu")
+    common = read_common(
+        own, keys=NEOBERT_KEYS, activations=("silu",), eps=1e-6, own_heads=False, max_positions=1024
+    )
+    require_even_heads(settings, common)
+    heads, size = common["num_heads"], common["head_dim"]
+    if settings.size("dim_head", size) != size:
+        raise settings.error("dim_head", f"hidden_size / num_attention_heads, {size}")
+    # A gate is half of its layer: two thirds of the columns make as many weights as without one.
+    common["intermediate_size"] = (
+        -(2 * common["intermediate_size"] // 3 // -NEOBERT_MULTIPLE) * NEOBERT_MULTIPLE
+    )
+    parts = tuple(HeadPart("qkv", n, 3, heads, turned=n < 2) for n in range(3))
+    return EncoderConfig(
+        **{**common, "tasks": replace(common["tasks"], tied=False)},
+        layouts=(replace(NEOBERT, qkv=parts),),
+        rms=True,
+        place="before",
+        rotations=(Rotation(size, 10_000.0),) * common["num_layers"],
+        gated=True,
+        biases=frozenset(),
+    )
 
 
 def _rotary(
@@ -129,7 +210,7 @@ def _rotary(
 
 def _require_false(settings: Settings, *keys: str) -> None:
     for key in keys:
-        if settings.flag(key):
+        if settings.get(key) not in (None, False, 0):
             raise settings.error(key, "false")
 
 
@@ -149,6 +230,12 @@ PREDICTIONS = replace(BERT_HEADS["ForMaskedLM"], norm="cls.predictions.transform
 NOMIC_HEADS = {**CLASSIFIERS, "ForMaskedLM": PREDICTIONS}
 
 
+NEOBERT_HEADS = {
+    "ForSequenceClassification": HeadNames("classifier", dense="dense", activation="tanh"),
+    "ForMaskedLM": HeadNames("decoder"),
+}
+
+
 def _gte_heads(norm: str) -> dict[str, HeadNames]:
     masked = HeadNames("lm_head.decoder", dense="lm_head.dense", activation="gelu", norm=norm)
     return {
@@ -160,6 +247,7 @@ def _gte_heads(norm: str) -> dict[str, HeadNames]:
 
 FAMILIES = (
     Family("nomic_bert", _read_nomic, NOMIC_HEADS),
+    Family("neobert", _read_neobert, NEOBERT_HEADS),
     *(
         Family(name, partial(_read_gte, theta=theta), _gte_heads(norm), ("rope", "absolute"))
         for name, theta, norm in (

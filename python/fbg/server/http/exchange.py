@@ -48,6 +48,7 @@ class Exchange:
         self._wake: asyncio.Future[None] | None = None
         self._start: Message = {}
         self._answer: list[bytes] = []
+        self._begun = False  # whether the head of the answer has been sent
 
     def scope(self, client: Any, server: Any) -> Scope:
         """Return the ASGI scope of the request."""
@@ -95,18 +96,29 @@ class Exchange:
         return {"type": "http.request", "body": body, "more_body": not self._taken}
 
     async def send(self, message: Message) -> None:
-        """Take a part of the answer; the last one returns when the client has read all of it."""
+        """Take a part of the answer; the last one returns when the client has read all of it.
+
+        Parts are sent as they come if the headers say how long the answer is, else all at once.
+        """
         if message["type"] == "http.response.start":
             self._start = message
             return
+        more = message.get("more_body", False)
         self._answer.append(message.get("body", b""))
-        if message.get("more_body"):
+        if more and not any(name == b"content-length" for name, _ in self._start["headers"]):
             return
-        self.answered = True
-        self._parts.clear()
-        self.waiting = 0
+        if not more:
+            self.answered = True
+            self._parts.clear()
+            self.waiting = 0
         body = b"".join(self._answer) if len(self._answer) > 1 else self._answer[0]
         self._answer.clear()
+        head = b"" if self._begun else self._head(len(body))
+        self._begun = True
+        await self._write(head, b"" if self.head.method == "HEAD" else body)
+
+    def _head(self, length: int) -> bytes:
+        """Return the head of the answer, and decide whether another request may follow."""
         if not (self.invited or self.arrived):
             self.last = True  # whether the body still comes, only the client knows
         headers: list[tuple[bytes, bytes]] = [*self._more, *self._start["headers"]]
@@ -114,8 +126,7 @@ class Exchange:
             self.last = True
         elif self.last:
             headers.append(CLOSE)
-        head = answer_head(self._start["status"], headers, len(body))
-        await self._write(head, b"" if self.head.method == "HEAD" else body)
+        return answer_head(self._start["status"], headers, length)
 
 
 def answer_head(status: int, headers: Headers, length: int) -> bytes:

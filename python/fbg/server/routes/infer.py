@@ -44,15 +44,17 @@ KINDS: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "f": {int, f
 async def infer(call: Call, message: Inference) -> dict[str, Any]:
     """`POST /v2/models/{name}/infer`: the outputs of a network."""
     name, most = call.parameters["name"], call.state.settings.max_answer_numbers
-    net = call.state.models.net(name)
-    wanted = [output.name for output in message.outputs or []] or list(net.outputs)
+    served = call.state.models.net(name)
+    known = served.facts.outputs
+    wanted = [output.name for output in message.outputs or []] or list(known)
     for names in ([given.name for given in message.inputs], wanted):
         if len({*names}) < len(names):
             raise RequestError(Fault.VALIDATION, "a tensor is named twice")
     for output in wanted:
-        if output not in net.outputs:
-            known = ", ".join(net.outputs)
-            raise RequestError(Fault.VALIDATION, f"no output {output!r:.200}; there are {known}")
+        if output not in known:
+            there = ", ".join(known)
+            raise RequestError(Fault.VALIDATION, f"no output {output!r:.200}; there are {there}")
+    net = await call.use(served.slot)
 
     def run() -> dict[str, Array]:
         try:
@@ -128,13 +130,13 @@ def describe(state: State, request: Request) -> Response:
     if not state.ready:
         raise RequestError(Fault.UNHEALTHY, "the models are not ready yet")
     name = request.path_params["name"]
-    net = state.models.net(name)
+    facts = state.models.net(name).facts
     body = {
         "name": name,
         "platform": "fbg",
         "versions": [],
-        "inputs": _types(net.inputs),
-        "outputs": _types(net.outputs),
+        "inputs": _types(facts.inputs),
+        "outputs": _types(facts.outputs),
     }
     return Response(encode_json(body), media_type=JSON)
 

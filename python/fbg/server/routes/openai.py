@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from fbg.arrays import Floats
 from fbg.server.endpoint import Page, Route
-from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.inputs import embed
+from fbg.server.errors import Dialect
+from fbg.server.inputs import embed, require_dimensions
 from fbg.server.messages import OpenAIEmbedding
+from fbg.server.models.served import unknown
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
-from fbg.server.served import unknown
 from fbg.server.state import Call, State
 
 STARTED = int(time.time())
@@ -24,10 +24,9 @@ STARTED = int(time.time())
 
 async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
     """`POST /v1/embeddings`."""
-    served = call.state.models.choose("encode", message)
+    served = await call.choose("encode", message)
     widest = served.model.embedding_dimension
-    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
-        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
+    require_dimensions(served, message.dimensions)
     shortened = message.dimensions not in (None, widest)
     options = {
         "truncate_dim": message.dimensions,
@@ -56,8 +55,8 @@ def _formatted(row: Floats, message: OpenAIEmbedding) -> str | Floats:
 def list_models(state: State, request: Request) -> Response:
     """`GET /v1/models` and `/v1/models/{name}`."""
     models = [
-        {"id": name, "object": "model", "created": STARTED, "owned_by": "fbg"}
-        for name in state.models.names
+        {"id": name, "object": "model", "created": STARTED, "owned_by": "fbg"} | state.loaded(slot)
+        for name, slot in state.models.slots.items()
     ]
     name = request.path_params.get("name")
     if name is None:

@@ -18,11 +18,11 @@ ERRORS = {
     Dialect.OPENAI: results.OpenAIError,
     Dialect.COHERE: results.CohereError,
 }
-IN_PATH = re.compile(r"\{(\w+):path\}")
+IN_PATH = re.compile(r"\{(\w+)(?::path)?\}")
 
 
 def document(posts: Iterable[Route], pages: Iterable[Page]) -> dict[str, Any]:
-    """Return the document. posts: the routes with a body; pages: those of GET."""
+    """Return the document. posts: the routes with a body; pages: the others."""
     kinds: list[Any] = [*ERRORS.values()]
     for route in posts:
         kinds += [*(route.bodies or (route.message,)), route.result]
@@ -41,7 +41,11 @@ def document(posts: Iterable[Route], pages: Iterable[Page]) -> dict[str, Any]:
         paths.setdefault(IN_PATH.sub(r"{\1}", route.path), {})["post"] = operation
     for page in pages:
         operation = _operation(page, page.media_type, schemas, dialect_of(page.path))
-        paths.setdefault(IN_PATH.sub(r"{\1}", page.path), {})["get"] = operation
+        if page.form:
+            texts = {name: {"type": "string"} for name in page.form}
+            schema = {"type": "object", "properties": texts, "required": list(page.form)}
+            operation["requestBody"] = {"content": {"multipart/form-data": {"schema": schema}}}
+        paths.setdefault(IN_PATH.sub(r"{\1}", page.path), {})[page.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "fbg serve", "version": fbg.__version__},

@@ -10,8 +10,8 @@ from typing import Any
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
+from fbg.server.models.served import Served
 from fbg.server.routes.results import Label, Lists, OneOrMany
-from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE
 
@@ -25,8 +25,8 @@ async def ner(call: Call, message: Entities) -> Any:
     """`POST /ner`: the entities of a text, or of each text of a list."""
     options = given(message.parameters)
     labels = options.get("labels")
-    served = call.state.models.choose(
-        "ner", message, lambda each: each.finds_labels == (labels is not None)
+    served = await call.choose(
+        "ner", message, lambda each: each.facts.finds_labels == (labels is not None)
     )
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     if labels is not None:
@@ -41,7 +41,7 @@ async def ner(call: Call, message: Entities) -> Any:
 
 async def answer(call: Call, message: Answers) -> Any:
     """`POST /answer`: the answer to a question in a context, or a list with top_k > 1."""
-    served = call.state.models.choose("answer", message)
+    served = await call.choose("answer", message)
     call.texts([message.inputs.question], "question")
     call.texts([message.inputs.context], "context")
     question, context = message.inputs.question, message.inputs.context
@@ -53,7 +53,7 @@ async def answer(call: Call, message: Answers) -> Any:
 
 async def fill_mask(call: Call, message: MaskFilling) -> Any:
     """`POST /fill_mask`: the likeliest tokens for the mask of a text, or of each text of a list."""
-    served = call.state.models.choose("fill_mask", message)
+    served = await call.choose("fill_mask", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     options = given(message.parameters)
     _limit("the completed texts", _completed_characters(served, texts, options), MAX_CHARACTERS)
@@ -73,7 +73,7 @@ def _completed_characters(served: Served, texts: list[str], options: dict[str, A
 
 async def zero_shot(call: Call, message: ZeroShot) -> Any:
     """`POST /zero_shot`: given labels with scores, best first, of a text or of each of a list."""
-    served = call.state.models.choose("zero_shot_classify", message)
+    served = await call.choose("zero_shot_classify", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     labels = call.texts(message.parameters.candidate_labels, "candidate_labels")
     call.count(len(texts) * len(labels), "inputs")

@@ -13,8 +13,8 @@ from fbg.server.endpoint import Route
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import truncation
 from fbg.server.messages import Document, Reranking
+from fbg.server.models.served import Served
 from fbg.server.routes.results import Ranked, Relevances
-from fbg.server.served import Served
 from fbg.server.state import Call
 
 
@@ -26,7 +26,7 @@ async def rerank(call: Call, message: Reranking) -> Any:
 
 
 async def _tei(call: Call, message: Reranking, texts: list[str]) -> list[dict[str, Any]]:
-    served = call.state.models.choose("rerank", message)
+    served = await call.choose("rerank", message)
     ranked = await _ranked(call, served, message, call.texts(texts, "texts"))
     results = []
     for item in ranked:
@@ -41,7 +41,7 @@ async def documents(call: Call, message: Reranking) -> dict[str, Any]:
     """`POST /v1/rerank` and `/v2/rerank`."""
     if message.documents is None:
         raise RequestError(Fault.VALIDATION, "`documents` is required", "documents")
-    served = call.state.models.choose("rerank", message)
+    served = await call.choose("rerank", message)
     texts = [item.text if isinstance(item, Document) else item for item in message.documents]
     ranked = await _ranked(call, served, message, call.texts(texts, "documents"))
     results = []
@@ -63,7 +63,7 @@ async def _ranked(call: Call, served: Served, message: Reranking, texts: list[st
     call.texts([message.query], "query")
     if message.top_n is not None and message.top_n < 1:
         raise RequestError(Fault.VALIDATION, "`top_n` must be at least 1", "top_n")
-    if "rank" in served.tasks:
+    if "rank" in served.facts.tasks:
         cut = truncation(message)
         return await served.runs.rank(
             message.query, texts, call.record, top_k=message.top_n, truncation=cut

@@ -22,6 +22,12 @@ class Hybrid(Struct):
     multi: Vectors
 
 
+class Chunk(Struct):
+    start: int
+    end: int
+    embedding: list[float]
+
+
 class Label(Struct):
     label: str
     score: float
@@ -82,11 +88,85 @@ class ModelCard(Struct):
     object: Literal["model"]
     created: int
     owned_by: str
+    loaded: bool | UnsetType = UNSET
 
 
 class ModelCards(Struct):
     object: Literal["list"]
     data: list[ModelCard]
+
+
+class FileCard(Struct):
+    id: str
+    object: Literal["file"]
+    bytes: int
+    created_at: int
+    filename: str
+    purpose: Literal["batch", "batch_output"]
+    status: Literal["processed"]
+
+
+class FileCards(Struct):
+    object: Literal["list"]
+    data: list[FileCard]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class Deleted(Struct):
+    id: str
+    object: Literal["file"]
+    deleted: bool
+
+
+class BatchError(Struct):
+    code: str
+    message: str
+    param: str | None
+    line: int | None
+
+
+class BatchErrors(Struct):
+    object: Literal["list"]
+    data: list[BatchError]
+
+
+class Counts(Struct):
+    total: int
+    completed: int
+    failed: int
+
+
+class Batch(Struct):
+    id: str
+    object: Literal["batch"]
+    endpoint: str
+    errors: BatchErrors | None
+    input_file_id: str
+    completion_window: str
+    status: str
+    output_file_id: str | None
+    error_file_id: str | None
+    created_at: int
+    in_progress_at: int | None
+    expires_at: int
+    finalizing_at: int | None
+    completed_at: int | None
+    failed_at: int | None
+    expired_at: int | None
+    cancelling_at: int | None
+    cancelled_at: int | None
+    metadata: dict[str, str] | None
+    request_counts: Counts
+
+
+class Batches(Struct):
+    object: Literal["list"]
+    data: list[Batch]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
 
 
 class Tensor(Struct):

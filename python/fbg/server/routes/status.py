@@ -13,8 +13,8 @@ import fbg
 from fbg.server.endpoint import Page
 from fbg.server.errors import Fault, RequestError
 from fbg.server.metrics import CONTENT_TYPE
+from fbg.server.models.served import Served
 from fbg.server.replies import encode_json
-from fbg.server.served import Served
 from fbg.server.state import State
 
 # The page brings everything with it and talks to its own server only.
@@ -45,10 +45,10 @@ def info(state: State, request: Request) -> Response:
         "model_id": served.name,
         "served_model_name": served.name,
         "model_sha": None,
-        "model_dtype": served.model.dtype,
+        "model_dtype": served.facts.dtype,
         "model_type": _model_type(served),
         "max_concurrent_requests": settings.max_concurrent_requests,
-        "max_input_length": served.model.max_length,
+        "max_input_length": served.facts.described["max_length"],
         "max_batch_tokens": settings.max_batch_tokens,
         "max_batch_requests": None,
         "max_client_batch_size": settings.max_client_batch_size,
@@ -60,11 +60,12 @@ def info(state: State, request: Request) -> Response:
         "models": [
             {
                 "name": each.name,
-                "tasks": sorted(each.tasks),
-                "dtype": each.model.dtype,
-                "max_input_length": each.model.max_length,
-                "embedding_dimension": each.model.embedding_dimension,
+                "tasks": sorted(each.facts.tasks),
+                "dtype": each.facts.dtype,
+                "max_input_length": each.facts.described["max_length"],
+                "embedding_dimension": each.facts.dimension,
             }
+            | state.loaded(each.slot)
             for each in state.models
         ],
     }
@@ -72,9 +73,10 @@ def info(state: State, request: Request) -> Response:
 
 
 def _model_type(served: Served) -> dict[str, Any]:
-    if served.head_kind != "ForSequenceClassification":
-        return {"embedding": {"pooling": served.model.sentence.pooling}}
-    ids = {str(n): label for n, label in enumerate(served.labels)}
+    facts = served.facts
+    if facts.head_kind != "ForSequenceClassification":
+        return {"embedding": {"pooling": facts.described["pooling"]}}
+    ids = {str(n): label for n, label in enumerate(facts.labels)}
     kind = "reranker" if len(ids) == 1 else "classifier"
     return {kind: {"id2label": ids, "label2id": {label: int(n) for n, label in ids.items()}}}
 

@@ -12,7 +12,15 @@ from fbg.arrays import Floats
 from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import embed, require_short, texts_or_ids, token_ids, truncation
+from fbg.server.inputs import (
+    MOST_CHARACTERS,
+    embed,
+    require_dimensions,
+    require_short,
+    texts_or_ids,
+    token_ids,
+    truncation,
+)
 from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
     AnyInputs,
@@ -24,23 +32,20 @@ from fbg.server.messages import (
     Tokenization,
     given,
 )
+from fbg.server.models.served import Served
 from fbg.server.replies import encode_json
 from fbg.server.routes.results import Label, Token, Vectors
-from fbg.server.served import Served
 from fbg.server.state import Call
 
 TOKENS_AT_A_TIME = 512
-# The library tokenizes a text, and joins a sequence, in one piece, which keeps the interpreter.
-MOST_CHARACTERS = 1 << 18
+# The library joins a sequence in one piece, which keeps the interpreter.
 MOST_IDS = 1 << 16
 
 
 async def embed_texts(call: Call, message: Embedding) -> Floats:
     """`POST /embed`."""
-    served = call.state.models.choose("encode", message)
-    widest = served.model.embedding_dimension
-    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
-        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]")
+    served = await call.choose("encode", message)
+    require_dimensions(served, message.dimensions)
     options = {
         "truncate_dim": message.dimensions,
         "normalize_embeddings": message.normalize,
@@ -52,7 +57,7 @@ async def embed_texts(call: Call, message: Embedding) -> Floats:
 
 async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_all`: an embedding for every token."""
-    served = call.state.models.choose("encode", message)
+    served = await call.choose("encode", message)
     cut = truncation(message)
     texts, sequences = texts_or_ids(message.inputs, "inputs")
     call.limit_numbers()
@@ -67,7 +72,7 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
 
 async def predict(call: Call, message: Classification) -> list[Any]:
     """`POST /predict`: labels with scores, the best one first."""
-    served = call.state.models.choose("classify", message)
+    served = await call.choose("classify", message)
     options: dict[str, Any] = {
         "top_k": None,
         "truncation": truncation(message),
@@ -94,7 +99,7 @@ def _texts_or_pairs(inputs: str | list[str | list[str]]) -> tuple[bool, list[Any
 
 async def similarity(call: Call, message: Similarity) -> list[float]:
     """`POST /similarity`: cosines of a sentence with others."""
-    served = call.state.models.choose("encode", message)
+    served = await call.choose("encode", message)
     asked, parameters = message.inputs, message.parameters
     call.texts(asked.sentences, "sentences")
     texts = call.texts([asked.source_sentence], "source_sentence") + asked.sentences
@@ -112,7 +117,7 @@ async def similarity(call: Call, message: Similarity) -> list[float]:
 
 async def tokenize(call: Call, message: Tokenization) -> Iterator[bytes]:
     """`POST /tokenize`."""
-    served = call.state.models.choose("encode", message)
+    served = await call.choose("encode", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     require_short(texts, MOST_CHARACTERS, "inputs", "characters")
     prompts = served.model.prompts
@@ -150,7 +155,7 @@ def _tokens(served: Served, text: str, special: bool) -> Iterator[Iterable[bytes
 
 async def decode(call: Call, message: Decoding) -> Iterator[bytes]:
     """`POST /decode`."""
-    served = call.state.models.choose("encode", message)
+    served = await call.choose("encode", message)
     call.count(len(message.ids), "ids")
     _, sequences = texts_or_ids(message.ids, "ids")
     require_short(sequences, MOST_IDS, "ids", "token ids")
@@ -178,7 +183,7 @@ async def by_kind(call: Call, body: msgspec.Raw) -> Any:
     if bytes(decode_message(body, AnyInputs).inputs).startswith(b"{"):
         call.message = compared = decode_message(body, Similarity)
         return await similarity(call, compared)
-    if served.head_kind == "ForSequenceClassification":
+    if served.facts.head_kind == "ForSequenceClassification":
         call.message = classified = decode_message(body, Classification)
         return await predict(call, classified)
     call.message = embedded = decode_message(body, Embedding)

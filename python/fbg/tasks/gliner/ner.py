@@ -11,7 +11,7 @@ from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext
-from fbg.tasks.gliner.spans import SpanScorer, best_spans, split_words
+from fbg.tasks.gliner.spans import best_spans, split_words
 from fbg.tasks.inputs import require_count, require_texts, text_blocks
 from fbg.tasks.results import Entity
 from fbg.tasks.truncation import require_truncation
@@ -67,7 +67,7 @@ class _Reader:
         spans, scorer = context.config.tasks.spans, context.span_scorer
         assert spans is not None and scorer is not None
         self._context, self._spans, self._labels = context, spans, labels
-        self._scorer: SpanScorer = scorer
+        self._scorer = scorer
         self._truncation = truncation
         for label in labels:
             for mark in (spans.marker, spans.separator):

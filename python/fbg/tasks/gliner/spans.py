@@ -18,7 +18,7 @@ import numpy as np
 from fbg.arrays import Floats
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
-from fbg.networks.gliner import LstmDirection, Projection, SpanHead
+from fbg.networks.gliner import GlinerHead, LstmDirection, Projection, SpanHead
 
 WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
 BLOCK = 1024  # spans that are scored at a time, if no word begins more; bounds memory
@@ -34,21 +34,32 @@ def split_words(text: str, most: int) -> tuple[list[tuple[int, int]], bool]:
 
 def best_spans(found: Sequence[Found]) -> list[Found]:
     """Choose spans that do not overlap, the best first; return them in the order of the text."""
-    kept: list[Found] = []
+    kept, taken = [], bytearray(max((span[2] + 1 for span in found), default=0))
     for span in sorted(found, key=lambda span: -span[0]):
-        if all(span[1] > other[2] or other[1] > span[2] for other in kept):
+        _, first, last, _ = span
+        if taken.find(1, first, last + 1) < 0:
+            taken[first : last + 1] = b"\1" * (last + 1 - first)
             kept.append(span)
     return sorted(kept, key=lambda span: span[1])
 
 
-def _packed(weight: Floats) -> PackedB:
+def sigmoid(x: Floats) -> Floats:
+    """Return 1 / (1 + exp(-x)), which cannot overflow."""
+    scores: Floats = np.float32(0.5) * (np.tanh(np.float32(0.5) * x) + 1)
+    return scores
+
+
+def packed(weight: Floats) -> PackedB:
+    """Return a weight (outputs, inputs) as products need it."""
     return PackedB(weight, transpose=True, dtype="float32")
 
 
-class _Projection:
+class TwoLayers:
+    """A Projection, packed."""
+
     def __init__(self, weights: Projection) -> None:
-        self._first, self._first_bias = _packed(weights.first), weights.first_bias
-        self._second, self._second_bias = _packed(weights.second), weights.second_bias
+        self._first, self._first_bias = packed(weights.first), weights.first_bias
+        self._second, self._second_bias = packed(weights.second), weights.second_bias
 
     def __call__(self, x: Floats, threads: int) -> Floats:
         wide = linear(x, self._first, self._first_bias, "relu", threads)
@@ -59,7 +70,7 @@ class _Lstm:
     """One direction of a layer (Hochreiter and Schmidhuber, 1997)."""
 
     def __init__(self, weights: LstmDirection, backwards: bool) -> None:
-        self._inputs, self._state = _packed(weights.inputs), _packed(weights.state)
+        self._inputs, self._state = packed(weights.inputs), packed(weights.state)
         self._bias, self._step = weights.bias, -1 if backwards else 1
 
     def __call__(self, x: Floats, threads: int) -> Floats:
@@ -69,11 +80,31 @@ class _Lstm:
         result = np.empty((len(x), size), np.float32)
         for n in range(len(x))[:: self._step]:
             gates = (ahead[n] + linear(output, self._state, num_threads=1)[0]).reshape(4, size)
-            keep_in, keep, _, out = np.float32(0.5) * (np.tanh(np.float32(0.5) * gates) + 1)
+            keep_in, keep, _, out = sigmoid(gates)
             cell = keep * cell + keep_in * np.tanh(gates[2])
             output = (out * np.tanh(cell))[None]
             result[n] = output
         return result
+
+
+class States:
+    """The first layers of every head: a projection of the states, and the LSTM over words."""
+
+    def __init__(self, head: GlinerHead) -> None:
+        self._projection = None if head.weight is None else packed(head.weight)
+        self._bias = head.bias
+        pairs = zip(head.lstm[::2], head.lstm[1::2], strict=True)
+        self._lstm = [(_Lstm(one, False), _Lstm(other, True)) for one, other in pairs]
+
+    def __call__(self, labels: Floats, words: Floats, threads: int) -> tuple[Floats, Floats]:
+        if self._projection is not None:
+            labels, words = (
+                linear(x, self._projection, self._bias, None, threads) for x in (labels, words)
+            )
+        for forwards, backwards in self._lstm:
+            parts = [forwards(words, threads), backwards(words, threads)]
+            words = np.concatenate(parts, axis=1)
+        return labels, words
 
 
 class SpanScorer:
@@ -83,16 +114,12 @@ class SpanScorer:
     """
 
     def __init__(self, head: SpanHead, width: int) -> None:
-        self._width = width
-        self._projection = None if head.weight is None else _packed(head.weight)
-        self._bias = head.bias
-        pairs = zip(head.lstm[::2], head.lstm[1::2], strict=True)
-        self._lstm = [(_Lstm(one, False), _Lstm(other, True)) for one, other in pairs]
-        self._start, self._end = _Projection(head.start), _Projection(head.end)
-        self._label, self._output = _Projection(head.label), head.output
-        self._second = _packed(head.output.second.T)
+        self._width, self._states = width, States(head)
+        self._start, self._end = TwoLayers(head.start), TwoLayers(head.end)
+        self._label, self._output = TwoLayers(head.label), head.output
+        self._second = packed(head.output.second.T)
         half = head.output.first.shape[1] // 2
-        self._halves = (_packed(head.output.first[:, :half]), _packed(head.output.first[:, half:]))
+        self._halves = (packed(head.output.first[:, :half]), packed(head.output.first[:, half:]))
 
     def above(
         self, labels: Floats, words: Floats, threshold: float, threads: int
@@ -101,13 +128,7 @@ class SpanScorer:
 
         labels, words: the encoder's states of the labels, and of the first token of each word.
         """
-        if self._projection is not None:
-            labels, words = (
-                linear(x, self._projection, self._bias, None, threads) for x in (labels, words)
-            )
-        for forwards, backwards in self._lstm:
-            parts = [forwards(words, threads), backwards(words, threads)]
-            words = np.concatenate(parts, axis=1)
+        labels, words = self._states(labels, words, threads)
         prompts, output = self._label(labels, threads), self._output
         scored = PackedB(
             linear(prompts, self._second, None, None, threads),
@@ -128,6 +149,6 @@ class SpanScorer:
             span, inside = np.minimum(last, len(words) - 1), last < len(words)
             wide = np.maximum(starts[begin][:, None] + ends[span], 0)
             logits = linear(wide, scored, added, None, threads)
-            scores = np.float32(0.5) * (np.tanh(np.float32(0.5) * logits) + 1)
+            scores = sigmoid(logits)
             for n, width, label in np.argwhere((scores > threshold) & inside[:, :, None]).tolist():
                 yield float(scores[n, width, label]), first + n, first + n + width, label
