@@ -346,7 +346,7 @@ $(VENV)/.peers: pyproject.toml | $(VENV)/.dev
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.fbg
-	$(INSTALL) --editable '.[docs]'
+	$(INSTALL) --editable '.[docs,server]'
 	touch $@
 
 $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg

@@ -2,6 +2,7 @@
 
     README.md, CONTRIBUTING.md, …   pages of the site as they are
     include/fbg/**.h                pages of the C++ reference (cpp_reference.py)
+    the server's routes             a page of the HTTP reference (http_reference.py)
     any other file that is linked   a page that shows its source
 
 Markdown files link to each other by their places in the repository, so that they read well there.
@@ -23,6 +24,7 @@ from mkdocs.structure.pages import Page
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cpp_reference
+import http_reference
 
 ROOT = Path(__file__).parents[2]
 INCLUDE = ROOT / "include"
@@ -72,6 +74,7 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in PAGES}
     made = {PAGES[path]: text for path, text in texts.items()}
+    made["reference/http.md"] = http_reference.page()
     for path in headers():
         made[site_place(path.relative_to(ROOT).as_posix())] = cpp_reference.page(path, INCLUDE)
     for file in files.documentation_pages():

@@ -195,3 +195,19 @@ def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     for path in (ROOT / "docs").rglob("*.md"):
         assert f": {path.relative_to(ROOT / 'docs').as_posix()}\n" in navigation
+
+
+def test_the_http_reference_links_to_every_type_that_it_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from fbg.server.app import PAGES, POST_ROUTES
+
+    monkeypatch.syspath_prepend(str(ROOT / "scripts/site"))
+    text = runpy.run_path(str(ROOT / "scripts/site/http_reference.py"))["page"]()
+    targets = set(re.findall(r"\{ #([\w-]+) \}", text))
+    assert targets >= set(re.findall(r"\]\(#([\w-]+)\)", text)) and len(targets) > 30
+    for route in (*POST_ROUTES, *PAGES):
+        path = route.path.replace(":path}", "}")
+        place = text.index(f" {path}\n")
+        assert text[place:].splitlines()[2], f"{path}: the reference does not say what it does"
+    assert "| `inputs` | string or list of (string or integer or list of (integer)) |" in text

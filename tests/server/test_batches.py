@@ -149,6 +149,8 @@ def test_files_come_and_go(api: openai.OpenAI, batching: RunningServer) -> None:
     for query in ("limit=0", "limit=x", "limit=100000", "order=up"):
         assert httpx.get(f"{url}?{query}").status_code == 400
     assert httpx.put(url).status_code == 405
+    each = httpx.options(f"{url}/file-0")
+    assert each.status_code == 405 and each.headers["allow"] == "DELETE, GET, HEAD"
 
 
 def test_answers_are_as_described(api: openai.OpenAI, batching: RunningServer) -> None:

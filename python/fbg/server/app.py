@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Router
 from starlette.routing import Route as StarletteRoute
-from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fbg.server.endpoint import JSON, Endpoint, Page
@@ -36,7 +36,7 @@ POST_ROUTES = (
 
 def describe(state: State, request: Request) -> Response:
     """`GET /openapi.json`: all routes, their messages and results, as an OpenAPI document."""
-    return Response(_description(), media_type=JSON)
+    return Response(openapi(), media_type=JSON)
 
 
 PAGES = (
@@ -49,7 +49,8 @@ PAGES = (
 
 
 @cache
-def _description() -> bytes:
+def openapi() -> bytes:
+    """Return the document at /openapi.json."""
     from fbg.server.routes.openapi import document  # here: most servers are never asked for it
 
     return encode_json(document(POST_ROUTES, PAGES))
@@ -96,20 +97,20 @@ class Routes:
             (page.method, page.path): route.app for page, route in zip(PAGES, gets, strict=True)
         }
         self._table = {at: each for at, each in self._table.items() if "{" not in at[1]}
-        self._router = Router([*routes, *gets], redirect_slashes=False)
-        self._methods: dict[str, set[str]] = {}
-        for route in (*routes, *gets):
-            if "{" in route.path:  # of which the router takes the parameters
-                continue
-            self._methods.setdefault(route.path, set()).update(route.methods or ())
+        self._routes = [*routes, *gets]
+        self._router = Router(self._routes, redirect_slashes=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; raises HTTPException if it has no endpoint."""
         method, path = scope["method"], scope["path"]
-        methods = self._methods.get(path, {method})
-        if method not in methods:
-            raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
-        await self._table.get((method, path), self._router)(scope, receive, send)
+        endpoint = self._table.get((method, path))
+        if endpoint is None:  # the router takes the parameters from a path
+            found = [r for r in self._routes if r.matches(scope)[0] is not Match.NONE]
+            methods = {each for route in found for each in route.methods or ()}
+            if found and method not in methods:
+                raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
+            endpoint = self._router
+        await endpoint(scope, receive, send)
 
 
 def _get(

@@ -107,12 +107,12 @@ async def list_files(state: State, request: Request) -> Response:
 
 
 async def get_file(state: State, request: Request) -> Response:
-    """`GET /v1/files/{id}`."""
+    """`GET /v1/files/{id}`: what is known about a file."""
     return _json(_store(state).get(request.path_params["id"], "file-"))
 
 
 async def delete_file(state: State, request: Request) -> Response:
-    """`DELETE /v1/files/{id}`."""
+    """`DELETE /v1/files/{id}`: remove a file."""
     store, name = _store(state), request.path_params["id"]
     store.get(name, "file-")
     await asyncio.to_thread(store.delete, name)
@@ -185,7 +185,7 @@ async def list_batches(state: State, request: Request) -> Response:
 
 
 async def get_batch(state: State, request: Request) -> Response:
-    """`GET /v1/batches/{id}`."""
+    """`GET /v1/batches/{id}`: how far a batch is."""
     return _json(public(_store(state).get(request.path_params["id"], "batch_")))
 
 

@@ -23,7 +23,7 @@ STARTED = int(time.time())
 
 
 async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
-    """`POST /v1/embeddings`."""
+    """`POST /v1/embeddings`: an embedding of each text, in OpenAI's form."""
     served = await call.choose("encode", message)
     widest = served.model.embedding_dimension
     require_dimensions(served, message.dimensions)

@@ -19,7 +19,7 @@ from fbg.server.state import Call
 
 
 async def rerank(call: Call, message: Reranking) -> Any:
-    """`POST /rerank`."""
+    """`POST /rerank`: the scores of texts for a query, the best one first."""
     if message.texts is not None and message.documents is None:
         return await _tei(call, message, message.texts)
     return await documents(call, message)

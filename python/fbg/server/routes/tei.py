@@ -43,7 +43,7 @@ MOST_IDS = 1 << 16
 
 
 async def embed_texts(call: Call, message: Embedding) -> Floats:
-    """`POST /embed`."""
+    """`POST /embed`: an embedding of each text."""
     served = await call.choose("encode", message)
     require_dimensions(served, message.dimensions)
     options = {
@@ -116,7 +116,7 @@ async def similarity(call: Call, message: Similarity) -> list[float]:
 
 
 async def tokenize(call: Call, message: Tokenization) -> Iterator[bytes]:
-    """`POST /tokenize`."""
+    """`POST /tokenize`: the tokens of each text."""
     served = await call.choose("encode", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
     require_short(texts, MOST_CHARACTERS, "inputs", "characters")
@@ -154,7 +154,7 @@ def _tokens(served: Served, text: str, special: bool) -> Iterator[Iterable[bytes
 
 
 async def decode(call: Call, message: Decoding) -> Iterator[bytes]:
-    """`POST /decode`."""
+    """`POST /decode`: the text of each sequence of token ids."""
     served = await call.choose("encode", message)
     call.count(len(message.ids), "ids")
     _, sequences = texts_or_ids(message.ids, "ids")
