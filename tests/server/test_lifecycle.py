@@ -1,6 +1,7 @@
 """Starting, stopping under load, loading again, workers, keys, logs."""
 
 import concurrent.futures
+import contextlib
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 import fbg
 from fbg.server.metrics import FLUSH_SECONDS
+from fbg.server.workers import SHORTEST_LIFE
 from helpers import tiny_bert
 from helpers.serving import RunningServer, running
 
@@ -154,6 +156,36 @@ def test_workers_share_requests_and_metrics_and_are_replaced(directories: dict[s
         assert successes(server) == 40
         workers = {e["pid"] for e in server.entries() if e["message"] == "request"}
         assert workers and server.process.pid not in workers
+
+
+def test_a_replaced_worker_has_the_models_of_the_last_reload(tmp_path: Path) -> None:
+    directory = tmp_path / "m"
+    directory.mkdir()
+    tiny_bert.write_checkpoint(directory, seed=3, spread=0.25)
+    with running(str(directory), "--workers", "2") as server:
+        started = time.monotonic()
+        tiny_bert.write_checkpoint(directory, seed=4, spread=0.25)
+        wanted = fbg.load(directory).encode(["the dog"], normalize_embeddings=True)
+        server.signal(signal.SIGHUP)
+        for _ in range(400):
+            reloads = [
+                e
+                for e in server.entries()
+                if e["message"] == "loaded" and e["pid"] != server.process.pid
+            ]
+            if len(reloads) >= 2:
+                break
+            time.sleep(0.02)
+        time.sleep(max(0, started + SHORTEST_LIFE + 0.5 - time.monotonic()))
+        os.kill(reloads[0]["pid"], signal.SIGKILL)
+        for _ in range(400):
+            answered = {e["pid"] for e in server.entries() if e["message"] == "request"}
+            if len(answered - {entry["pid"] for entry in reloads}) == 1:
+                break
+            with contextlib.suppress(httpx.TransportError):
+                assert np.array_equal(np.array(embed(server).json(), np.float32), wanted)
+        else:
+            raise AssertionError(server.log)
 
 
 def test_keys_open_what_they_should(directories: dict[str, Path], tmp_path: Path) -> None:

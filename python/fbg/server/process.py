@@ -81,6 +81,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # which a worker has blocked
         if not self._state.ready:
             self._start("load")
         if self._state.store is not None:

@@ -121,7 +121,8 @@ class _Supervisor:
         if pid == 0:
             for number in blocked:
                 signal.signal(number, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            # One that loads again must wait until the worker can do it, or it would end the worker.
+            signal.pthread_sigmask(signal.SIG_SETMASK, {*before, signal.SIGHUP})
             self._work()
         self._started[pid] = time.monotonic()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -159,6 +160,8 @@ class _Supervisor:
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         self._stopping |= number != signal.SIGHUP
         self._interrupted |= number == signal.SIGINT
+        if number == signal.SIGHUP:  # a worker that is started later loads what is there then
+            self._models.clear()
         for pid in tuple(self._started):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
