@@ -28,6 +28,14 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
 @dtype_option("Default: that of a saved model, float32 for any other.")
+@click.option(
+    "--adapter",
+    "adapters",
+    multiple=True,
+    metavar="[MODEL:]NAME=ADAPTER",
+    help="A low-rank adapter beside a model, which requests name as they name models: a task of "
+    "the model, or a folder that PEFT wrote; may be given several times. Default: none.",
+)
 @_setting("--host", "Address to listen at.")
 @_setting("--port", "0: any free one, which the log names.", click.IntRange(0, 65535))
 @threads_option("Of each process. Default: an equal share of the CPUs.")
@@ -72,7 +80,9 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
     help="Send a span of OpenTelemetry for each request to the collector that "
     "OTEL_EXPORTER_OTLP_ENDPOINT names (needs fbg[tracing]).",
 )
-def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> None:
+def serve(
+    models: tuple[str, ...], adapters: tuple[str, ...], api_key_file: str | None, **options: Any
+) -> None:
     """Serve MODELs, directories, hub ids or ONNX files, over HTTP until SIGTERM.
 
     The interfaces are those of OpenAI (/v1/embeddings), of text-embeddings-inference (/embed,
@@ -101,6 +111,7 @@ def serve(models: tuple[str, ...], api_key_file: str | None, **options: Any) -> 
         keys = _api_keys(api_key_file)
         try:
             sources = tuple(ModelSource.parse(text) for text in models)
+            sources = ModelSource.with_adapters(sources, adapters)
             settings = Settings(models=sources, api_keys=keys, **options)
         except ModelError:
             raise

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
+from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -119,7 +120,7 @@ class AsyncModel:
         self._owns_former = queue is None
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(2, "fbg-tokenize")
-        self._closed, self._process = False, os.getpid()
+        self._life, self._process = SimpleNamespace(closed=False), os.getpid()
         self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopRequests]
         self._loops = weakref.WeakKeyDictionary()
 
@@ -137,22 +138,31 @@ class AsyncModel:
         loop = asyncio.get_running_loop()
         try:
             await asyncio.sleep(0)
-            self._closed = True
+            self._life.closed = True
             if loop in self._loops:
                 await self._loops[loop].ended()
         finally:
             await loop.run_in_executor(None, self.close)
 
     def cutting(self, side: str) -> AsyncModel:
-        """Return one on the same queue that cuts long texts at another side."""
-        return AsyncModel(self.model.with_truncation_side(side), self._former, self._on_batch)
+        """Return one that cuts long texts at another side, with the queue and threads of this."""
+        return self._with(self.model.with_truncation_side(side))
+
+    def with_adapter(self, name: str) -> AsyncModel:
+        """As `Model.with_adapter`, with the queue and threads of this one, and closed with it."""
+        return self._with(self.model.with_adapter(name))
+
+    def _with(self, model: Model) -> AsyncModel:
+        other = object.__new__(AsyncModel)
+        other.__dict__.update(self.__dict__, model=model)
+        return other
 
     def close(self) -> None:
         """Let what was submitted end, then stop the threads; later calls raise ClosedError.
 
         So do requests that have begun, when they reach a part that was not submitted.
         """
-        self._closed = True
+        self._life.closed = True
         self._submit_now()
         self._pool.shutdown()
         if self._owns_former:
@@ -310,13 +320,13 @@ class AsyncModel:
         try:
             future = self._pool.submit(function, *given)
         except RuntimeError:
-            if not self._closed:
+            if not self._life.closed:
                 raise
             raise ClosedError(CLOSED) from None
         return await asyncio.wrap_future(future)
 
     def _require_open(self) -> None:
-        if self._closed or self._process != os.getpid():  # a forked child has none of its threads
+        if self._life.closed or self._process != os.getpid():  # a forked child lacks its threads
             raise ClosedError(CLOSED)
 
     # --- Driving ------------------------------------------------------------------------------

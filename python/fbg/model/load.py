@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +19,11 @@ from fbg.checkpoints.files import read_model_file
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line, require_known
+from fbg.graph.linear import Linear
 from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
+from fbg.model.adapted import Adapters, Base, checked_adapters, find_adapters
 from fbg.model.directory import find_directory
 from fbg.model.head import with_head
 from fbg.model.load_net import is_net, load_net, require_encoder
@@ -35,12 +37,11 @@ from fbg.model.quantize import (
     sequences_within_budget,
 )
 from fbg.model.settings import ModelSettings, read_model_settings
-from fbg.model.stored import StoredDtypes, choose_stored, stored_dtypes
+from fbg.model.stored import choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.model.tuning import tune as measure
 from fbg.networks.config import EncoderConfig
-from fbg.networks.registry import open_checkpoint, read_checkpoint, read_opened, read_saved
-from fbg.networks.source import HeaderSource
+from fbg.networks.registry import read_checkpoint, read_saved
 from fbg.networks.transformer import Transformer, linears, towers, vocabulary
 from fbg.progress import Progress, active_progress, told_to, unheard
 from fbg.reading import ReadFiles, recorded_reads
@@ -73,6 +74,7 @@ def load(
     calibrate: Sequence[Any] | Literal["synthetic"] | None = None,
     higher_precision: HigherPrecision = (),
     adapter: str | os.PathLike[str] | None = None,
+    adapters: Adapters = (),
     tune: bool = False,
     progress: Progress | None = None,
     **net_options: Any,
@@ -90,9 +92,8 @@ def load(
         ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,
         attention multiplies in bfloat16 on AVX512-BF16. None: as it was quantized, or "float32".
     num_threads: for every call; None follows `fbg.set_num_threads`.
-    smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
-        the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
-        same. On those, each layer of "int4" also makes up for the errors of the layers before it.
+    smooth: whether "int8" and "int4" equalize input channels (SmoothQuant, arXiv:2211.10438), as
+        observed on fixed token ids, and layers of "int4" make up for the errors of those before.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
         arXiv:2210.17323), which takes seconds. "synthetic" uses tokens that resemble text.
@@ -100,28 +101,28 @@ def load(
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
         "embeddings.word" keeps in float32 the vocabulary, which integer models hold in 8 bits.
         `fbg compare --sensitivity` proposes some. For an ONNX file: nodes that compute in float32.
-    adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
-        jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
-        directory of the model or elsewhere. None merges none, even if the model has some.
+    adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, such as
+        "retrieval.query" of jina-embeddings-v3, or a folder that PEFT wrote. None merges none.
+    adapters: several to keep beside the weights (`Model.with_adapter`): tasks, or paths by name.
     tune: whether to time how each layer runs fastest (`fbg.tune`), which takes seconds.
     progress: called as progress(stage, done, total), with a stage such as "packing".
 
-    Raises ModelError, which names the file and the tensor or key that is missing, damaged or
-    unsupported, and TypeError or ValueError for the arguments. Pickling a model stores these
-    arguments and not the weights; unpickling loads the model again.
+    Raises ModelError, which names the file and the tensor or key that is wrong, and TypeError or
+    ValueError for the arguments. Pickling a model stores these, and not the weights.
 
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape
     (384,)
     """
     require_known("load", net_options, load, load_net)
-    path = _checked_path(model, adapter, tune, net_options)
+    path = _checked_path(model, adapters or adapter, tune, net_options)
     told = progress or active_progress() or unheard
     if is_net(path):
         net_options["higher_precision"] = higher_precision
         loaded: Any = load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
     else:
-        options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
+        more = higher_precision, adapter, adapters
+        options = _checked_options(dtype, num_threads, smooth, calibrate, *more)
         loaded = _load_directory(str(model), path, options, told)
     return _tuned(loaded, told) if tune else loaded
 
@@ -161,7 +162,7 @@ def load_encoder(
 @dataclass(frozen=True)
 class _Options:
     """Checked arguments of `load`. texts: for calibration; synthetic: or on synthetic tokens.
-    patterns: for higher precision. adapter: its name or its path.
+    patterns: for higher precision. adapter: its name or its path. adapters: paths by name.
     """
 
     dtype: str | None
@@ -171,8 +172,11 @@ class _Options:
     synthetic: bool
     patterns: dict[str, str]
     adapter: str | None
+    adapters: Mapping[str, str]
 
-    def reload(self, path: str, dtype: str, adapter: Adapter | None) -> Callable[[], Model]:
+    def reload(
+        self, path: str, dtype: str, adapter: Adapter | None, adapters: Mapping[str, Adapter]
+    ) -> Callable[[], Model]:
         """Return a function that loads the model again from any working directory, for pickle."""
         return functools.partial(
             load,
@@ -183,6 +187,7 @@ class _Options:
             calibrate=SYNTHETIC if self.synthetic else self.texts,
             higher_precision=self.patterns,
             adapter=None if adapter is None else adapter.lasting_name,
+            adapters={name: each.lasting_name for name, each in adapters.items()},
         )
 
 
@@ -193,6 +198,7 @@ def _checked_options(
     calibrate: Sequence[str] | str | None,
     higher_precision: HigherPrecision,
     adapter: object,
+    adapters: object,
 ) -> _Options:
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
@@ -207,8 +213,11 @@ def _checked_options(
         got = type(adapter).__name__
         raise TypeError(f"load: adapter must be a name, a path or None, got {got}")
     named = None if adapter is None else str(os.fspath(adapter))
+    beside = checked_adapters(adapters)
+    if named is not None and beside:
+        raise ValueError("load: adapter must be None: adapters are kept beside plain weights")
     patterns = read_patterns(higher_precision)
-    return _Options(dtype, num_threads, smooth, texts, synthetic, patterns, named)
+    return _Options(dtype, num_threads, smooth, texts, synthetic, patterns, named, beside)
 
 
 def _load_directory(name: str, path: str, options: _Options, progress: Progress) -> Model:
@@ -234,26 +243,31 @@ def _assemble(
     """Read settings, then weights, and put them together. path: as the user gave it."""
     settings = read_model_settings(directory)
     folder, sentence, static = settings.folder, settings.sentence, settings.static
-    tokenizer = _tokenizer(settings)
+    tokenizer = tokenizer_of(settings)
     config = with_head(settings.config, directory, sentence, tokenizer)
     adapter, mapped = None, (directory / WEIGHTS).is_file()
+    adapters: dict[str, Adapter] = {}
+    adapted: dict[str, Transformer] = {}
     if mapped:
         transformer, method = _map_saved(directory, config, options)
     else:
+        if static is not None and (options.adapter is not None or options.adapters):
+            raise ValueError("load: adapter must be None: static embeddings have none")
         if options.adapter is not None:
-            if static is not None:
-                raise ValueError("load: adapter must be None: static embeddings have none")
             adapter = find_adapter(directory, folder, options.adapter)
-        transformer, method = _read_and_quantize(
-            folder, config, tokenizer, options, adapter, progress
-        )
+        adapters = find_adapters(directory, folder, options.adapters)
+        base, method = _read_and_quantize(folder, config, tokenizer, options, adapter, progress)
+        transformer = base.network
+        adapted = {name: base.with_adapter(each) for name, each in adapters.items()}
     origin = saved.Origin(directory, _sentence_files(directory), reads.states, method, mapped)
     model = Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
-    model.reload = options.reload(path, model.dtype, adapter)
+    model.reload = options.reload(path, model.dtype, adapter, adapters)
+    model.adapted = adapted
     return model
 
 
-def _tokenizer(settings: ModelSettings) -> TextTokenizer:
+def tokenizer_of(settings: ModelSettings) -> TextTokenizer:
+    """Return the tokenizer of a model."""
     sentence, static = settings.sentence, settings.static
     return TextTokenizer(
         settings.folder / "tokenizer.json",
@@ -264,41 +278,7 @@ def _tokenizer(settings: ModelSettings) -> TextTokenizer:
     )
 
 
-@dataclass(frozen=True)
-class Inspected:
-    """Result of `inspect`.
-
-    network: without weights. dtype, method: of a saved model, else None. tensors: how many a
-    checkpoint has of each dtype. left_out: those that nothing reads, with the reason. quantized:
-    how its weights are, if they are.
-    """
-
-    network: Transformer
-    dtype: str | None = None
-    method: str | None = None
-    tensors: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    quantized: StoredDtypes | None = None
-
-
-def inspect(directory: Path, settings: ModelSettings) -> Inspected:
-    """Check a directory as `load` does, and raise its ModelError, without reading the weights of
-    the network, except scales of quantized ones.
-
-    What only values show stays unnoticed: numbers that are not finite, wrong checksums and copies.
-    """
-    config = with_head(settings.config, directory, settings.sentence, _tokenizer(settings))
-    if (directory / WEIGHTS).is_file():
-        with SavedFile(directory / WEIGHTS, verify=False) as file:
-            dtype, method = _dtype_and_method(file)
-            return Inspected(read_saved(file, config, dtype), dtype, method)
-    checkpoint = open_checkpoint(settings.folder, config)
-    network = read_opened(checkpoint, config, 1, HeaderSource)
-    quantized = stored_dtypes(config, network)
-    return Inspected(network, None, None, checkpoint.dtypes, checkpoint.left_out, quantized)
-
-
-def _dtype_and_method(file: SavedFile) -> tuple[str, str]:
+def dtype_and_method(file: SavedFile) -> tuple[str, str]:
     """Return in which dtype a model was saved, and how it was quantized."""
     dtype, method = file.metadata("dtype"), file.metadata("method")
     if dtype not in DTYPES:
@@ -332,18 +312,23 @@ def _map_saved(
         raise ValueError(
             f"load: smooth must be left out: {directory} is a saved model, already packed"
         )
-    if options.adapter is not None:
-        raise ValueError(
-            f"load: adapter must be None: {directory} is a saved model, merged with its adapter"
-        )
+    require_no_adapters(directory, options.adapter or options.adapters)
     with SavedFile(directory / WEIGHTS) as file:
-        stored, method = _dtype_and_method(file)
+        stored, method = dtype_and_method(file)
         if options.dtype not in (None, stored):
             raise ValueError(
                 f"load: dtype must be {stored!r}, the dtype of the saved model {directory}, "
                 f"or None, got {options.dtype!r}"
             )
         return read_saved(file, config, stored), method
+
+
+def require_no_adapters(directory: Path, adapters: object) -> None:
+    """Raise ValueError if there are adapters for a saved model."""
+    if adapters:
+        raise ValueError(
+            f"load: adapter must be None: {directory} is a saved model, merged with its adapter"
+        )
 
 
 def _read_and_quantize(
@@ -353,7 +338,7 @@ def _read_and_quantize(
     options: _Options,
     adapter: Adapter | None,
     progress: Progress,
-) -> tuple[Transformer, str]:
+) -> tuple[Base, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     threads = options.num_threads or _fbg.num_threads()
     unpacked = read_checkpoint(directory, config, threads, adapter)
@@ -361,6 +346,11 @@ def _read_and_quantize(
     higher = choose_dtypes(names, options.patterns, "linear layer")
     stored = stored_dtypes(config, unpacked)
     dtype, kept = choose_stored(directory, options.dtype, stored)
+    smoothed: dict[str, Linear] = {}
+
+    def base(network: Transformer) -> Base:
+        return Base(directory, config, network, smoothed, dtype, higher, threads)
+
     if kept is not None:
         if options.texts is not None or options.synthetic:
             raise ValueError(
@@ -368,22 +358,22 @@ def _read_and_quantize(
             )
         changes = _changes(adapter, higher)
         method = f"weights: as in the checkpoint, {stored}; {ACTIVATIONS}{changes}"
-        kept = dict.fromkeys(vocabulary(unpacked), "float32") | kept | higher
-        return quantize(unpacked, dtype, kept, threads, None, progress), method
+        higher = dict.fromkeys(vocabulary(unpacked), "float32") | kept | higher
+        return base(quantize(unpacked, dtype, higher, threads, None, progress, smoothed)), method
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     if dtype not in QUANTIZED or not options.smooth:
         method += _changes(adapter, higher)
-        return quantize(unpacked, dtype, higher, threads, None, progress), method
+        return base(quantize(unpacked, dtype, higher, threads, None, progress, smoothed)), method
     if options.texts is not None and config.picture is not None:
         raise ValueError("load: calibrate must be None or 'synthetic': the model takes no texts")
     done: list[Transformer] = []
     notes: dict[str, None] = {}
     for tower in towers(unpacked):
-        packed, note = _smoothed(tower, dtype, higher, tokenizer, options, progress)
+        packed, note = _smoothed(tower, dtype, higher, tokenizer, options, progress, smoothed)
         done.append(packed)
         notes[note] = None
     network = replace(done[0], image=done[1]) if len(done) > 1 else done[0]
-    return network, method + "".join(notes) + _changes(adapter, higher)
+    return base(network), method + "".join(notes) + _changes(adapter, higher)
 
 
 def _smoothed(
@@ -393,9 +383,10 @@ def _smoothed(
     tokenizer: TextTokenizer,
     options: _Options,
     progress: Progress,
+    smoothed: dict[str, Linear],
 ) -> tuple[Transformer, str]:
     """Return a tower of unpacked weights in integers, smoothed and perhaps rounded by what was
-    observed; and how.
+    observed; and how. smoothed: receives its layers before they are rounded.
     """
     threads, config, rows = options.num_threads or _fbg.num_threads(), tower.config, None
     rounds = options.synthetic or options.texts is not None  # round int8 by Gram matrices
@@ -415,9 +406,12 @@ def _smoothed(
         sequences = random_sequences(config, tokenizer.frame)
     note = (SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED).format(source)
     if sequential:
-        return quantize_in_turn(tower, dtype, higher, sequences, threads, progress, rows), note
+        network = quantize_in_turn(
+            tower, dtype, higher, sequences, threads, progress, rows, smoothed
+        )
+        return network, note
     moments = observe(tower, sequences, threads, rounds, progress, rows)
-    return quantize(tower, dtype, higher, threads, moments, progress), note
+    return quantize(tower, dtype, higher, threads, moments, progress, smoothed), note
 
 
 def _changes(adapter: Adapter | None, higher: Mapping[str, str]) -> str:

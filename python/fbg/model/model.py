@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,8 @@ class Model(
         self.network = network
         self.tokenizer = tokenizer
         self.reload: Callable[[], Model] | None = None  # for pickle; set by fbg.load
+        self.adapted: Mapping[str, Transformer] = {}  # with each adapter; set by fbg.load
+        self._made: dict[str, Model] = {}
         self._origin = origin
         self._num_threads = num_threads
         self._hidden_states = HiddenStates(network)
@@ -170,9 +173,41 @@ class Model(
         result = Model(
             self.name, self._origin, self.network, self.sentence, tokenizer, self._num_threads
         )
+        result.adapted = self.adapted
         if self.reload is not None:
-            result.reload = partial(_load_and_cut, self.reload, method, how)
+            result.reload = partial(_load_and_change, self.reload, method, how)
         return result
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """The names of the adapters that `fbg.load` has kept beside the weights."""
+        return tuple(self.adapted)
+
+    def with_adapter(self, name: str) -> Model:
+        """Return the model with one of its `adapters`, the same object each time.
+
+        It shares all weights to which the adapter adds nothing, and cuts texts where this one does.
+        `save` writes it as a model by itself, merged with the adapter.
+
+        Raises ValueError for another name.
+
+        >>> model = fbg.load(path, adapters={"law": "adapters/law"})  # doctest: +SKIP
+        >>> model.with_adapter("law").encode("a sentence").shape  # doctest: +SKIP
+        (384,)
+        """
+        if name not in self.adapted:
+            known = ", ".join(map(repr, self.adapted)) or "one that fbg.load has got as adapters"
+            raise ValueError(f"with_adapter: name must be {known}, got {name!r:.80}")
+        if name not in self._made:
+            method = f"{self._origin.method}; adapter: {name}"
+            origin, network = replace(self._origin, method=method), self.adapted[name]
+            result = Model(
+                self.name, origin, network, self.sentence, self.tokenizer, self._num_threads
+            )
+            if self.reload is not None:
+                result.reload = partial(_load_and_change, self.reload, "with_adapter", name)
+            self._made.setdefault(name, result)
+        return self._made[name]
 
     @property
     def prompts(self) -> Mapping[str, str]:
@@ -283,6 +318,6 @@ class Model(
         return self._image_states.run_rows(rows, self.num_threads)
 
 
-def _load_and_cut(load: Callable[[], Model], method: str, how: object) -> Model:
+def _load_and_change(load: Callable[[], Model], method: str, how: object) -> Model:
     model: Model = getattr(load(), method)(how)
     return model

@@ -62,21 +62,22 @@ def quantize(
     num_threads: int,
     moments: Mapping[str, Moments] | None = None,
     progress: Progress = unheard,
+    smoothed: dict[str, Linear] | None = None,
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`; raises ModelError.
 
     higher: dtypes of the linear layers and the vocabulary that differ from `dtype`.
     moments: the result of `observe`; with it, int8 weights are smoothed.
-    progress: as for `pack_linears`.
+    progress, smoothed: as for `pack_linears`.
     """
     unpacked = linears(transformer)
     dtypes = {name: higher.get(name, dtype) for name in unpacked}
     groups = [] if moments is None else transformer.smoothing_groups()
-    packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress)
-    return _finished(transformer, packed, dtype, higher, num_threads)
+    packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress, smoothed)
+    return finished(transformer, packed, dtype, higher, num_threads)
 
 
-def _finished(
+def finished(
     transformer: Transformer,
     packed: Mapping[str, Linear],
     dtype: str,
@@ -97,6 +98,7 @@ def pack_linears(
     groups: Iterable[SmoothingGroup],
     moments: Mapping[str, Moments],
     progress: Progress = unheard,
+    smoothed: dict[str, Linear] | None = None,
 ) -> dict[str, Linear]:
     """Pack linear layers, each once, in the dtype of its name in `dtypes`.
 
@@ -105,12 +107,16 @@ def pack_linears(
         weights are rounded to the nearest integer.
     progress: called with "quantizing", or "packing" if no layer is quantized, and how many of
         how many layers are packed.
+    smoothed: receives the layers as they were before they were packed.
 
     Raises ModelError for weights that a dtype cannot represent.
     """
     stage = "packing" if set(QUANTIZED).isdisjoint(dtypes.values()) else "quantizing"
     packed = {}
-    for name, linear in smooth(unpacked, groups, dtypes, moments, num_threads).items():
+    layers = smooth(unpacked, groups, dtypes, moments, num_threads)
+    if smoothed is not None:
+        smoothed.update(layers)
+    for name, linear in layers.items():
         factors, rounded = linear.unpacked.factors, None
         gram = None if factors is None else moments[name].gram
         if factors is not None and gram is not None:
@@ -155,6 +161,7 @@ def quantize_in_turn(
     num_threads: int,
     progress: Progress = unheard,
     rows: Sequence[Floats] | None = None,
+    smoothed: dict[str, Linear] | None = None,
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
 
@@ -163,6 +170,7 @@ def quantize_in_turn(
     rows: as for `observe`.
     progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
         through a layer, counted once for each layer, and how many layers of how many are packed.
+    smoothed: as for `pack_linears`.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     tokens = np.cumsum([sequence.size for sequence in sequences])
@@ -172,12 +180,15 @@ def quantize_in_turn(
     work = _InTurn(transformer, dtypes, runs, runner, num_threads, progress)
     for index in range(transformer.parts):
         work.advance(index)
-    return _finished(transformer, work.packed, dtype, higher, num_threads)
+    if smoothed is not None:
+        smoothed.update(work.smoothed)
+    return finished(transformer, work.packed, dtype, higher, num_threads)
 
 
 @dataclass
 class _InTurn:
-    """Two networks, the hidden states of both in each run, and the layers that are packed so far.
+    """Two networks, the hidden states of both in each run, and the layers that are packed so far,
+    with what they were before.
 
     observed: number of tokens, counted once for each part of the network.
     """
@@ -189,6 +200,7 @@ class _InTurn:
     num_threads: int
     progress: Progress
     packed: dict[str, Linear] = field(default_factory=dict)
+    smoothed: dict[str, Linear] = field(default_factory=dict)
     exact: list[Floats] | None = None
     rounded: list[Floats] | None = None
     observed: int = 0
@@ -205,6 +217,7 @@ class _InTurn:
         layers = {name: op.layer for name, op in products.items()}
         groups = [g for g in self.transformer.smoothing_groups() if g.readers[0] in layers]
         smoothed = smooth(layers, groups, self.dtypes, moments, self.num_threads)
+        self.smoothed.update(smoothed)
         for name, layer in smoothed.items():
             dtype, rounded = self.dtypes[name], None
             # Rows may come to other experts in the network that is quantized.

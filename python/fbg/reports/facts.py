@@ -13,7 +13,8 @@ from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.directory import find_directory
-from fbg.model.load import inspect, load
+from fbg.model.inspected import inspect
+from fbg.model.load import load
 from fbg.model.settings import read_model_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from fbg.runtime.batches import MAX_BATCH_TOKENS
@@ -12,10 +13,14 @@ from fbg.threads import get_num_threads
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model to serve: its name in requests, and the arguments of `fbg.load`."""
+    """A model to serve: its name in requests, and the arguments of `fbg.load`.
+
+    adapters: of the model, by name; requests name them as they name models.
+    """
 
     name: str
     path: str
+    adapters: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> ModelSource:
@@ -26,6 +31,25 @@ class ModelSource:
         if not name or not path:
             raise ValueError(f"serve: MODEL must be MODEL or NAME=MODEL, got {text!r}")
         return cls(name, path)
+
+    @classmethod
+    def with_adapters(
+        cls, sources: Sequence[ModelSource], texts: Iterable[str]
+    ) -> tuple[ModelSource, ...]:
+        """Return sources with adapters, each `[MODEL:]NAME=ADAPTER`; raises ValueError."""
+        found: dict[str, list[tuple[str, str]]] = {source.name: [] for source in sources}
+        for text in texts:
+            names, _, path = text.partition("=")
+            model, colon, name = names.rpartition(":")
+            if not colon and len(sources) == 1:
+                model = sources[0].name
+            if not name or not path or model not in found:
+                raise ValueError(
+                    "serve: ADAPTER must be NAME=ADAPTER, or MODEL:NAME=ADAPTER for one of several "
+                    f"models ({', '.join(found)}), got {text!r}"
+                )
+            found[model].append((name, path))
+        return tuple(replace(source, adapters=tuple(found[source.name])) for source in sources)
 
 
 @dataclass(frozen=True)
@@ -74,6 +98,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         names = [source.name for source in self.models]
+        names += [name for source in self.models for name, _ in source.adapters]
         if not names:
             raise ValueError("serve: at least one MODEL must be given")
         if len(set(names)) < len(names):

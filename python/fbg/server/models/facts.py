@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fbg.errors import ModelError, install_line
 from fbg.model.directory import find_directory
-from fbg.model.load import inspect
+from fbg.model.inspected import inspect
 from fbg.model.model import Model
 from fbg.model.settings import read_model_settings
 from fbg.model.stored import choose_stored
@@ -81,15 +81,15 @@ def facts_of(model: Model | Net) -> Facts | NetFacts:
     return NetFacts(model.dtype, model.inputs, model.outputs)
 
 
-def find_facts(path: str, dtype: str | None) -> Facts:
+def find_facts(path: str, dtype: str | None, adapters: Mapping[str, str]) -> Facts:
     """Return the facts of a model of texts; raises what `fbg.load` raises, without reading weights.
 
-    path, dtype: arguments of `fbg.load`.
+    path, dtype, adapters: arguments of `fbg.load`.
     """
     try:
         directory = find_directory(path)
         settings = read_model_settings(directory)
-        found = inspect(directory, settings)
+        found = inspect(directory, settings, adapters)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"{path}: models need the package {error.name}: {install_line(error.name)}"

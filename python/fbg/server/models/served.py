@@ -46,13 +46,14 @@ IN_WORDS = {
 
 class Served:
     """A model under the name that requests give it. facts: those of the model that is loaded, or
-    was found in the directory."""
+    was found in the directory. adapter: that of the model in the slot with which it computes."""
 
     slot: Slot[AsyncModel]
 
-    def __init__(self, name: str, facts: Facts) -> None:
+    def __init__(self, name: str, facts: Facts, adapter: str | None = None) -> None:
         self.name = name
         self.facts = facts
+        self._adapter = adapter
         self._others: dict[str, Served] = {}  # by where they cut
 
     def cutting(self, side: str | None) -> Served:
@@ -67,18 +68,17 @@ class Served:
     @property
     def runs(self) -> AsyncModel:
         """The model, while it is loaded."""
-        assert self.slot.value is not None
-        return self.slot.value
+        runs = self.slot.value
+        assert runs is not None
+        return runs if self._adapter is None else runs.with_adapter(self._adapter)
 
     @property
     def model(self) -> Model:
         return self.runs.model
 
-    def close(self, runs: AsyncModel) -> None:
-        """End the threads of the model, and of those that cut at another side."""
-        others, self._others = self._others, {}
-        for each in (runs, *(other.runs for other in others.values())):
-            each.close()
+    def forget(self) -> None:
+        """Drop what was made from the model, which is unloaded."""
+        self._others.clear()
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,8 @@ def load_models(settings: Settings, known: Mapping[str, Loaded] | None = None) -
         elif is_net(source.path):  # its file is the description
             facts = models[source.name] = facts_of(_load(source, settings))
         else:
-            facts = models[source.name] = find_facts(source.path, settings.dtype)
+            adapters = dict(source.adapters)
+            facts = models[source.name] = find_facts(source.path, settings.dtype, adapters)
         described = facts.described if isinstance(facts, Facts) else {}
         fields = {"model": source.name, "dtype": facts.dtype, "path": source.path, **described}
         log.info("found" if waits else "loaded", extra={"fields": fields})
@@ -208,7 +209,7 @@ def load_models(settings: Settings, known: Mapping[str, Loaded] | None = None) -
 
 
 def _load(source: ModelSource, settings: Settings) -> Any:
-    return load(source.path, settings.dtype, settings.threads)
+    return load(source.path, settings.dtype, settings.threads, adapters=dict(source.adapters))
 
 
 def serve_models(
@@ -225,6 +226,7 @@ def serve_models(
     sources = {} if settings is None else {source.name: source for source in settings.models}
     seconds = None if settings is None else settings.idle_unload
     served: dict[str, Served] = {}
+    adapted: dict[str, Served] = {}
     nets: dict[str, ServedNet] = {}
 
     def load_again(name: str, kind: type) -> Any:
@@ -235,7 +237,9 @@ def serve_models(
             raise ModelError(f"{sources[name].path}: is no longer what it was")
         if isinstance(found, NetFacts):
             return loaded
-        served[name].facts = found
+        for each in served.values():
+            if each.slot is served[name].slot:  # its adapters, too
+                each.facts = found
         return AsyncModel(loaded, former, on_batch)
 
     for name, model in models.items():
@@ -243,13 +247,26 @@ def serve_models(
         make, changed = partial(load_again, name, type(facts)), partial(on_change, name)
         if isinstance(facts, NetFacts):
             net = None if model is facts else model
-            slot = Slot(name, net, make, seconds=seconds, changed=changed)
-            nets[name] = ServedNet(name, facts, slot)
+            own = Slot(name, net, make, seconds=seconds, changed=changed)
+            nets[name] = ServedNet(name, facts, own)
         else:
             runs = None if model is facts else AsyncModel(model, former, on_batch)
             one = served[name] = Served(name, facts)
-            one.slot = Slot(name, runs, make, one.close, seconds, changed)
+            family = [one]
+            for adapter, _ in sources[name].adapters if name in sources else ():
+                family.append(Served(adapter, facts, adapter))
+                adapted[adapter] = family[-1]
+            slot = Slot(name, runs, make, partial(_close, family), seconds, changed)
+            for each in family:
+                each.slot = slot
+    served |= adapted  # behind the others, for requests that name none
     return Models(served, nets)
+
+
+def _close(family: Iterable[Served], runs: AsyncModel) -> None:
+    for each in family:
+        each.forget()
+    runs.close()
 
 
 async def warm_up(models: Models) -> None:
