@@ -34,6 +34,9 @@ MODELS = {
     "eurobert": "eurobert",
     "qwen2": "qwen2",
     "qwen3": "qwen3",
+    "gemma-embedding": "gemma3_text",
+    "llama": "llama",
+    "t5encoder": "t5",
 }
 
 

@@ -37,6 +37,19 @@ DECODER = {
     "head_dim": "attention.key_length",
     "rope_theta": "rope.freq_base",
 }
+T5 = {
+    "d_model": "embedding_length",
+    "num_layers": "block_count",
+    "num_heads": "attention.head_count",
+    "d_ff": "feed_forward_length",
+    "d_kv": "attention.key_length",
+    "relative_attention_num_buckets": "attention.relative_buckets_count",
+}
+GEMMA = {
+    "sliding_window": "attention.sliding_window",
+    "rope_local_base_freq": "rope.freq_base_swa",
+    "_sliding_window_pattern": "attention.sliding_window_pattern",
+}
 OTHERS = {
     "rotary_emb_base": "rope.freq_base",
     "local_attention": "attention.sliding_window",
@@ -44,7 +57,7 @@ OTHERS = {
     "global_rope_theta": "rope.freq_base",
     "local_rope_theta": "rope.freq_base_swa",
 }
-KEYS = BERT | GPT2 | DECODER | OTHERS
+KEYS = BERT | GPT2 | DECODER | T5 | OTHERS
 # By architecture: the tiny model, other settings than its own, and settings that it must lack.
 CASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "bert": ("bert", {"hidden_act": "gelu", "layer_norm_eps": 1e-3}, ()),
@@ -63,7 +76,22 @@ CASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
         {"rope_theta": 70.0, "use_sliding_window": False, "attention_bias": False},
         ("rope_parameters", "layer_types"),
     ),
+    "gemma-embedding": (
+        "gemma3_text",
+        {
+            **{"rope_theta": 700.0, "rope_local_base_freq": 30.0, "query_pre_attn_scalar": 14},
+            "_sliding_window_pattern": 2,
+        },
+        ("rope_parameters", "layer_types"),
+    ),
+    "llama": (
+        "llama",
+        {"rope_theta": 60.0, "attention_bias": False, "mlp_bias": False},
+        ("rope_parameters",),
+    ),
+    "t5encoder": ("t5", {"relative_attention_max_distance": 128}, ()),
 }
+UNBIASED = ("qwen3", "llama")
 
 
 def settings_of(architecture: str) -> tuple[dict[str, Any], Tensors]:
@@ -74,13 +102,16 @@ def settings_of(architecture: str) -> tuple[dict[str, Any], Tensors]:
     for key in dropped:
         config.pop(key, None)
     tensors = dict(model.tensors)
-    if architecture == "qwen3":
+    if architecture in UNBIASED:
         tensors = {key: value for key, value in tensors.items() if not key.endswith(".bias")}
     return config, {key: value for key, value in tensors.items() if "pooler" not in key}
 
 
 def metadata_of(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
-    own = {KEYS[key]: value for key, value in config.items() if key in KEYS}
+    keys = KEYS | (GEMMA if architecture == "gemma-embedding" else {})
+    own = {keys[key]: value for key, value in config.items() if key in keys}
+    if architecture == "t5encoder":
+        own["attention.layer_norm_rms_epsilon"] = config["layer_norm_epsilon"]
     return {
         "general.architecture": architecture,
         **{f"{architecture}.{key}": value for key, value in own.items()},
@@ -88,7 +119,16 @@ def metadata_of(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
 
 
 def renamed(architecture: str, tensors: Tensors) -> dict[str, Stored]:
-    """The tensors under the names of a GGUF file."""
+    """The tensors under the names of a GGUF file, as the converter changes them."""
+    if architecture == "gemma-embedding":
+        tensors = {k: v + np.float32("norm" in k) for k, v in tensors.items()}
+    if architecture == "llama":
+        heads = {"q_proj": 3, "k_proj": 1}
+        for name, tensor in tensors.items():
+            count = heads.get(name.split(".")[-2])
+            if count:  # rotations turn neighbouring rows
+                halves = tensor.reshape(count, 2, -1, tensor.shape[1])
+                tensors = tensors | {name: halves.swapaxes(1, 2).reshape(tensor.shape)}
     if architecture != "jina-bert-v2":
         return {NAMES[architecture][name]: tensor for name, tensor in tensors.items()}
     names = NAMES["bert"]

@@ -58,6 +58,54 @@ def test_a_decoder_may_see_both_ways(tmp_path: Path) -> None:
     np.testing.assert_array_equal(states(path), states(directory))
 
 
+def test_rows_that_rotations_turn_keep_their_integers(tmp_path: Path) -> None:
+    config, tensors = settings_of("llama")
+    config |= {"hidden_size": 64, "head_dim": 16, "num_attention_heads": 4}
+    config |= {"num_key_value_heads": 2, "intermediate_size": 96}
+    shapes = {"q_proj": (64, 64), "k_proj": (32, 64), "v_proj": (32, 64), "o_proj": (64, 64)}
+    shapes |= {"gate_proj": (96, 64), "up_proj": (96, 64), "down_proj": (64, 96)}
+    rng = np.random.default_rng(5)
+    stored: dict[str, Stored] = {}
+    floats: Tensors = {}
+    for name in tensors:
+        rows, columns = shapes.get(name.split(".")[-2], (99, 64))
+        floats[name] = np.ones(64, np.float32)
+        if "norm" not in name:
+            chosen = rng.integers(len(GOLDEN["Q4_0"]), size=rows * columns // 32)
+            floats[name] = GOLDEN["Q4_0_values"][chosen].reshape(rows, columns)
+            octets = GOLDEN["Q4_0"][chosen].reshape(rows, -1)
+            count = {"q_proj": 4, "k_proj": 2}.get(name.split(".")[-2])
+            if count:
+                octets = octets.reshape(count, 2, 8, -1).swapaxes(1, 2).reshape(rows, -1)
+            stored[NAMES["llama"][name]] = Blocks("Q4_0", (rows, columns), octets)
+        else:
+            stored[NAMES["llama"][name]] = floats[name]
+    directory = write_checkpoint(tmp_path, config, floats)
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("llama", config), stored)
+    np.testing.assert_array_equal(states(path, dtype="float32"), states(directory))
+    packed = linears(fbg.load(path).network)["layers.1.qkv"].packed
+    assert packed.dtype == "int4"
+    rows = [floats[f"layers.1.self_attn.{part}_proj.weight"] for part in "qkv"]
+    given = packed.unpack() * np.repeat(packed.scale, 32, axis=0).astype(np.float32)
+    np.testing.assert_array_equal(given, np.concatenate(rows).T)
+
+
+def test_gated_layers_of_t5_are_read(tmp_path: Path) -> None:
+    config, tensors = settings_of("t5encoder")
+    config |= {"feed_forward_proj": "gated-gelu", "dense_act_fn": "gelu_new"}
+    gated: Tensors = {}
+    stored = renamed("t5encoder", tensors)
+    for name, tensor in tensors.items():
+        gated[name.replace(".wi.", ".wi_1.")] = tensor
+        if ".wi." in name:
+            gated[name.replace(".wi.", ".wi_0.")] = tensor[::-1].copy()
+            gate = NAMES["t5encoder"][name].replace("ffn_up", "ffn_gate")
+            stored[gate] = tensor[::-1].copy()
+    directory = write_checkpoint(tmp_path, config, gated)
+    path = write_gguf(tmp_path / "m.gguf", metadata_of("t5encoder", config), stored)
+    np.testing.assert_array_equal(states(path), states(directory))
+
+
 def test_yarn_is_read(tmp_path: Path) -> None:
     config, tensors = settings_of("qwen2")
     scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
@@ -193,6 +241,36 @@ def test_pooling_is_that_of_the_file(tmp_path: Path) -> None:
         vector = pool(hidden)
         expected = vector / np.linalg.norm(vector)
         np.testing.assert_allclose(model.encode("hello world"), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [None, "Q8_0"])
+def test_layers_behind_the_pooling_are_read(tmp_path: Path, kind: str | None) -> None:
+    config, tensors = settings_of("gemma-embedding")
+    stored = renamed("gemma-embedding", tensors)
+    first = np.random.default_rng(3).standard_normal((64, 36)).astype(np.float32)
+    second = np.random.default_rng(4).standard_normal((20, 64)).astype(np.float32)
+    stored |= {"dense_2.weight": first, "dense_3.weight": second}
+    if kind is not None:
+        chosen = np.arange(40) % len(GOLDEN[kind])
+        second = GOLDEN[f"{kind}_values"][chosen].reshape(20, 64)
+        stored["dense_3.weight"] = Blocks(kind, (20, 64), GOLDEN[kind][chosen].reshape(20, -1))
+    words = [f"▁{n}" for n in range(98)]
+    metadata = {
+        **metadata_of("gemma-embedding", config),
+        **{"gemma-embedding.pooling_type": 1, "gemma-embedding.dense_2_feat_in": 36},
+        **{"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": ["<unk>", *words]},
+        **{"tokenizer.ggml.add_bos_token": False, "tokenizer.ggml.unknown_token_id": 0},
+    }
+    path = write_gguf(tmp_path / "m.gguf", metadata, stored)
+    model = fbg.load(path)
+    ids = model.tokenizer(["7 8 9"])[0]
+    vector = model.forward([ids]).last_hidden_state[0].mean(0) @ first.T @ second.T
+    np.testing.assert_allclose(
+        model.encode("7 8 9"), vector / np.linalg.norm(vector), atol=1e-5
+    )
+    model.save(tmp_path / "saved")
+    again = fbg.load(tmp_path / "saved")
+    np.testing.assert_array_equal(again.encode("7 8 9"), model.encode("7 8 9"))
 
 
 def test_a_model_of_a_file_can_be_saved_and_pickled(tmp_path: Path) -> None:

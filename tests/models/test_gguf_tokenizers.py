@@ -115,6 +115,41 @@ def test_unigram_makes_the_tokens_of_roberta(tmp_path: Path) -> None:
     assert pair_of(model) == own.encode("Hello", "world").ids
 
 
+def merged(text: str, words: list[str], scores: np.ndarray) -> list[int]:
+    """What SentencePiece's BPE does: the pair that makes the best token is merged first."""
+    worth = dict(zip(words, scores.tolist(), strict=True))
+    parts = list(text)
+    while pairs := [n for n in range(len(parts) - 1) if parts[n] + parts[n + 1] in worth]:
+        n = max(pairs, key=lambda n: (worth[parts[n] + parts[n + 1]], -n))
+        parts[n : n + 2] = [parts[n] + parts[n + 1]]
+    octets = [[part] if part in worth else [f"<0x{o:02X}>" for o in part.encode()] for part in parts]
+    return [words.index(part) for each in octets for part in each]
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+def test_pieces_merge_by_their_scores(tmp_path: Path, prefix: bool) -> None:
+    words = ["<unk>", "<s>", "</s>", *(f"<0x{octet:02X}>" for octet in range(256))]
+    special = len(words)
+    words += ["he", "▁t", "in", "er", "an", "▁the", "▁▁", "ing", "▁th", "th", "nd", "▁and", "the"]
+    words += ["▁", *"abcdefghijklmnopqrstuvwxyz"]
+    scores = np.zeros(len(words), np.float32)
+    scores[special:] = -np.arange(len(words) - special)
+    kinds = np.array([2, 3, 3] + [6] * 256 + [1] * (len(words) - special), np.int32)
+    model = with_tokenizer(
+        tmp_path,
+        **{"model": "llama", "tokens": words, "scores": scores, "token_type": kinds},
+        **{"bos_token_id": 1, "eos_token_id": 2, "unknown_token_id": 0},
+        **({} if prefix else {"add_space_prefix": False}),
+    )
+    texts = ["the thing  and the other", " in  the\nmorning", "naïve and 漢字", "<s>hand</s>"]
+    for text in texts[:3]:
+        own = text.replace(" ", "▁")
+        assert ids_of(model, [text]) == [[1, *merged("▁" * prefix + own, words, scores)]]
+        assert model.tokenizer.decode(ids_of(model, [text])[0]) == text
+    inner = merged("▁" * prefix + "hand", words, scores)
+    assert ids_of(model, texts[3:]) == [[1, 1, *inner, 2]]
+
+
 @pytest.mark.parametrize("pre", ["gpt-2", "qwen2", "llama-bpe"])
 def test_byte_pairs_make_the_same_tokens(tmp_path: Path, pre: str) -> None:
     words = ["<|end|>", *sorted(pre_tokenizers.ByteLevel.alphabet())]

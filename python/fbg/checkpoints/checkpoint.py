@@ -238,7 +238,7 @@ def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:
     """Return the file that stands for the checkpoint in errors, those with its tensors, and their
     format; raises ModelError where there is none.
     """
-    if is_gguf(directory):
+    if is_gguf(directory) or is_gguf(directory.parent):
         return directory, [directory], GGUF
     for form in FORMATS:
         single, index = directory / form.single, directory / form.index

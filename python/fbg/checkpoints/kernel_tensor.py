@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.quantized.tensor import QuantizedTensor
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class HeadPart(Part):
             inside = np.concatenate([inside[0::2], inside[1::2]])
         first = (np.arange(self.heads) * self.count + self.index) * inside.size
         order = (first[:, None] + inside).ravel()
+        if isinstance(whole, QuantizedTensor):
+            return whole.ordered(order)
         shape = (rows, whole.shape[1])
         return MovedTensor(
             whole.file, whole.name, whole.dtype, shape, whole.begin, stored=whole, order=order

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,10 @@ from fbg.errors import ModelError
 LAYER = re.compile(r"((?:enc\.)?blk)\.(0|[1-9]\d{0,5})\.(.+)")
 # Metadata of an architecture that change nothing, or whose tensors say the same.
 IRRELEVANT = ("vocab_size", "pooling_type", "tensor_data_layout", "rope.scaling.finetuned")
+DENSE_SIZES = re.compile(r"dense_[23]_feat_(in|out)")
 WORDS, TYPES = "token_embd.weight", "token_types.weight"
+# Layers behind the pooling, in order.
+DENSE = {"dense_2.weight": "2_Dense", "dense_3.weight": "3_Dense"}
 
 
 def _table(text: str) -> dict[str, str]:
@@ -46,7 +49,9 @@ class Architecture:
     """config: settings that are always the same. keys: of others, by those of metadata. tensors,
     layers: names by those in the file, without ".weight" and ".bias"; `layer`, and a number, is
     before those of layers.
-    equal: a key that must have the value of another one.
+    equal: keys that must have the value of another one, by it.
+    causal: whether tokens see no later ones unless the file says so. dense: whether there may be
+    layers behind the pooling.
     """
 
     config: Mapping[str, Any]
@@ -54,7 +59,9 @@ class Architecture:
     tensors: Mapping[str, str]
     layer: str
     layers: Mapping[str, str]
-    equal: tuple[str, str]
+    equal: Mapping[str, str]
+    causal: bool = False
+    dense: bool = False
 
 
 BERT = _table("""
@@ -75,15 +82,50 @@ DECODER_LAYERS = _table("""
     attn_v self_attn.v_proj       attn_output self_attn.o_proj  ffn_norm post_attention_layernorm
     ffn_gate mlp.gate_proj        ffn_up mlp.up_proj            ffn_down mlp.down_proj
     attn_q_norm self_attn.q_norm  attn_k_norm self_attn.k_norm""")
-HEADS = ("attention.head_count_kv", "attention.head_count")
-WIDTHS = ("attention.value_length", "attention.key_length")
+T5_LAYERS = _table("""
+    attn_q layer.0.SelfAttention.q  attn_k layer.0.SelfAttention.k
+    attn_v layer.0.SelfAttention.v  attn_o layer.0.SelfAttention.o
+    attn_rel_b layer.0.SelfAttention.relative_attention_bias
+    attn_norm layer.0.layer_norm    ffn_norm layer.1.layer_norm
+    ffn_up layer.1.DenseReluDense.wi  ffn_down layer.1.DenseReluDense.wo""")
+T5_GATED = _table("""
+    ffn_gate layer.1.DenseReluDense.wi_0  ffn_up layer.1.DenseReluDense.wi_1""")
+HEADS = _table("attention.head_count_kv attention.head_count")
+WIDTHS = _table("attention.value_length attention.key_length")
 
 
-def _decoder(family: str) -> Architecture:
-    keys = {**SIZES, **DECODER, **ROPE}
+def _decoder(family: str, *, causal: bool = True, **config: Any) -> Architecture:
     return Architecture(
-        {"model_type": family}, keys, DECODER_TENSORS, "layers", DECODER_LAYERS, WIDTHS
+        {"model_type": family, **config},
+        {**SIZES, **DECODER, **ROPE},
+        DECODER_TENSORS,
+        "layers",
+        DECODER_LAYERS,
+        WIDTHS,
+        causal,
     )
+
+
+GEMMA = _decoder(
+    "gemma3_text",
+    causal=False,
+    use_bidirectional_attention=True,
+    hidden_activation="gelu_pytorch_tanh",
+    norm_adds_one=False,
+)
+T5 = Architecture(
+    {"model_type": "t5", "feed_forward_proj": "relu"},
+    _table("""
+        embedding_length d_model        block_count num_layers
+        attention.head_count num_heads  feed_forward_length d_ff
+        attention.key_length d_kv       context_length n_positions
+        attention.layer_norm_rms_epsilon layer_norm_epsilon
+        attention.relative_buckets_count relative_attention_num_buckets"""),
+    _table("token_embd shared  enc.output_norm encoder.final_layer_norm"),
+    "encoder.block",
+    T5_LAYERS,
+    {**WIDTHS, "attention.layer_norm_epsilon": "attention.layer_norm_rms_epsilon"},
+)
 
 
 ARCHITECTURES = {
@@ -147,9 +189,29 @@ ARCHITECTURES = {
             ffn_norm mlp_norm    ffn_up mlp.Wi       ffn_down mlp.Wo"""),
         HEADS,
     ),
-    "eurobert": _decoder("eurobert"),
+    "eurobert": _decoder("eurobert", causal=False),
+    "gemma-embedding": replace(
+        GEMMA,
+        dense=True,
+        keys={
+            **GEMMA.keys,
+            **_table("""
+                attention.sliding_window sliding_window
+                attention.sliding_window_pattern _sliding_window_pattern
+                rope.freq_base_swa rope_local_base_freq"""),
+        },
+        layers={
+            **DECODER_LAYERS,
+            **_table("""
+                post_attention_norm post_attention_layernorm
+                ffn_norm pre_feedforward_layernorm
+                post_ffw_norm post_feedforward_layernorm"""),
+        },
+    ),
+    "llama": _decoder("llama", rope_interleaved=True),
     "qwen2": _decoder("qwen2"),
     "qwen3": _decoder("qwen3"),
+    "t5encoder": T5,
 }
 
 
@@ -160,7 +222,11 @@ def find_architecture(header: Header) -> tuple[str, Architecture]:
         raise settings.error("split.count", "1: models in several files are not supported")
     settings.choice("general.type", ("model",), default="model")
     name = settings.choice("general.architecture", tuple(ARCHITECTURES))
-    return name, ARCHITECTURES[name]
+    form = ARCHITECTURES[name]
+    if form is T5 and "enc.blk.0.ffn_gate.weight" in header.tensors:
+        config = {**form.config, "feed_forward_proj": "gated-gelu"}
+        form = replace(form, config=config, layers={**form.layers, **T5_GATED})
+    return name, form
 
 
 def make_config(header: Header) -> dict[str, Any]:
@@ -172,6 +238,8 @@ def make_config(header: Header) -> dict[str, Any]:
         for key, value in header.metadata.items()
         if key.startswith(prefix) and key.removeprefix(prefix) not in IRRELEVANT
     }
+    if form.dense:
+        own = {key: value for key, value in own.items() if not DENSE_SIZES.fullmatch(key)}
     settings = Settings(header.path, own, prefix)
     config = {**form.config, "vocab_size": _rows(header, WORDS)}
     if TYPES.removesuffix(".weight") in form.tensors:
@@ -181,10 +249,12 @@ def make_config(header: Header) -> dict[str, Any]:
             config[ours] = settings.get(key)
             if isinstance(config[ours], (list, np.ndarray)):
                 raise settings.error(key, "one number for all layers")
-    one, other = form.equal
-    if one in settings and settings.get(one) != settings.get(other):
-        raise settings.error(one, f"{other}, {settings.get(other)!r:.80}")
-    _read_direction(settings, config)
+    for one, other in form.equal.items():
+        if one in settings and settings.get(one) != settings.get(other):
+            raise settings.error(one, f"{other}, {settings.get(other)!r:.80}")
+    if form is ARCHITECTURES["gemma-embedding"]:
+        config["query_pre_attn_scalar"] = settings.size("attention.key_length")
+    _read_direction(settings, config, form.causal)
     if settings.get("rope.dimension_count") is not None:
         _require_whole_heads(settings, own)
     settings.choice("rope.scaling.type", ("none", "linear", "yarn"), default="none")
@@ -209,11 +279,10 @@ def _rows(header: Header, name: str, default: int | None = None) -> int:
     return default or 0 if tensor is None else tensor.shape[0]
 
 
-def _read_direction(settings: Settings, config: dict[str, Any]) -> None:
+def _read_direction(settings: Settings, config: dict[str, Any], usual: bool) -> None:
     """Say whether a token sees later ones, in decoders alone."""
-    decoder = "rms_norm_eps" in config and config["model_type"] != "eurobert"
-    causal = settings.flag("attention.causal", default=decoder)
-    if causal != decoder:
+    causal = settings.flag("attention.causal", default=usual)
+    if causal != usual:
         if causal:
             raise settings.error("attention.causal", "false")
         config["use_bidirectional_attention"] = True
@@ -242,6 +311,8 @@ def named_tensors(header: Header) -> dict[str, StoredTensor]:
     name, form = find_architecture(header)
     found: dict[str, StoredTensor] = {}
     for stored, tensor in header.tensors.items():
+        if form.dense and stored in DENSE:
+            continue
         stem, _, kind = stored.rpartition(".")
         layer = LAYER.fullmatch(stem)
         known = form.tensors.get(stem)
@@ -255,6 +326,13 @@ def named_tensors(header: Header) -> dict[str, StoredTensor]:
         found[f"{known}.{kind}"] = tensor
     _add_types(header, form, found)
     return found
+
+
+def dense_layers(header: Header) -> dict[str, StoredTensor]:
+    """Return the layers behind the pooling by the names of their folders; raises ModelError."""
+    _, form = find_architecture(header)
+    found = {folder: header.tensors.get(name) for name, folder in DENSE.items() if form.dense}
+    return {folder: tensor for folder, tensor in found.items() if tensor is not None}
 
 
 def _add_types(header: Header, form: Architecture, found: dict[str, StoredTensor]) -> None:

@@ -1,8 +1,8 @@
 """The tokenizer of a GGUF file as tokenizer.json.
 
 tokenizer.ggml.model says which kind it is: "bert" is WordPiece, whose tokens begin with "▁" where a
-word begins; "t5" is SentencePiece's unigram model; "gpt2" is BPE of bytes, and tokenizer.ggml.pre
-names the rule that splits texts before.
+word begins; "t5" and "llama" are SentencePiece's unigram model and its BPE; "gpt2" is BPE of bytes,
+and tokenizer.ggml.pre names the rule that splits texts before.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from fbg.errors import ModelError
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4  # kinds of tokens in the file
 SPACE, BYTE = "▁", "<0x00>"
+LONGEST_PIECE = 128  # characters of a token that merges may make
 
 # How texts are split before BPE of bytes; "": as GPT-2 does, whose expression the library has.
 QWEN = (
@@ -55,13 +56,13 @@ class _Reader:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.kind = settings.choice("model", ("bert", "t5", "gpt2"))
+        self.kind = settings.choice("model", ("bert", "t5", "gpt2", "llama"))
         self.words: list[str] = self._strings("tokens")
         self.kinds = self._numbers("token_type", NORMAL, (np.int32, np.uint32))
 
     def tokenizer(self) -> Json:
         makers = {"bert": self._wordpiece, "t5": self._unigram, "gpt2": self._bytes}
-        parts = makers[self.kind]()
+        parts = {**makers, "llama": self._pieces}[self.kind]()
         special = np.flatnonzero((self.kinds >= UNKNOWN) & (self.kinds <= USER_DEFINED))
         added = [self._added(number) for number in special.tolist() if self.words[number]]
         nothing = dict.fromkeys(("truncation", "padding", "decoder", "normalizer", "pre_tokenizer"))
@@ -145,6 +146,32 @@ class _Reader:
         decoder = {**split, "use_regex": True}
         return {"normalizer": nfc, "pre_tokenizer": before, "model": model, "decoder": decoder}
 
+    def _pieces(self) -> Json:
+        """Return BPE whose merges follow from scores: the pair that makes the best token is next."""
+        vocabulary, found = self._vocabulary(), []
+        for word, score, kind in zip(self.words, self._scores(), self.kinds, strict=True):
+            if kind == NORMAL and len(word) <= LONGEST_PIECE:
+                for at in range(1, len(word)):
+                    one, other = word[:at], word[at:]
+                    if one in vocabulary and other in vocabulary:
+                        order = -score, vocabulary[one], vocabulary[other]
+                        found.append((order, [one, other]))
+        space = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
+        back = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
+        normalizers, decoders = [space], [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
+        if self.settings.flag("add_space_prefix", default=True):
+            normalizers.insert(0, {"type": "Prepend", "prepend": SPACE})
+            decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+        return {
+            "normalizer": {"type": "Sequence", "normalizers": normalizers},
+            "model": {
+                **self._bpe([merge for _, merge in sorted(found)], ignore_merges=False),
+                **{"unk_token": self._unknown(None), "fuse_unk": True},
+                "byte_fallback": BYTE in vocabulary,
+            },
+            "decoder": {"type": "Sequence", "decoders": decoders},
+        }
+
     def _bpe(self, merges: list[list[str]], ignore_merges: bool) -> Json:
         nothing = dict.fromkeys(
             ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix")
@@ -163,9 +190,11 @@ class _Reader:
         bert, kind = self.kind == "bert", self.kind
         firsts, lasts = ("bos_token_id", "cls_token_id"), ("eos_token_id", "seperator_token_id")
         first, last = (self._token(*keys[:: -1 if bert else 1]) for keys in (firsts, lasts))
-        if not self.settings.flag("add_bos_token", default=bert):
+        rule = SPLITS[self.settings.get("pre") or "default"] if kind == "gpt2" else ""
+        llama = kind == "llama" or rule == LLAMA
+        if not self.settings.flag("add_bos_token", default=bert or llama):
             first = None
-        if not self.settings.flag("add_eos_token", default=kind != "gpt2"):
+        if not self.settings.flag("add_eos_token", default=kind in ("bert", "t5")):
             last = None
         if first is None and last is None:
             return None

@@ -20,6 +20,7 @@ from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.matmul.weights import INT4_DTYPES, PackedWeight, int4_name
 
 Codes = npt.NDArray[Any]
+Rows = slice | npt.NDArray[np.intp]
 HALF_LIMIT = float(np.finfo(np.float16).max)  # of scales and offsets of int4 weights
 # Numbers of inputs that may share a scale of int4 weights, the largest first.
 GROUPS = sorted({layout.group for layout in INT4_DTYPES.values()}, reverse=True)
@@ -46,7 +47,7 @@ class Scales:
         groups = np.arange(inputs) // self.size if self.groups is None else self.groups
         return values[:, groups]
 
-    def rows(self, span: slice) -> Scales:
+    def rows(self, span: Rows) -> Scales:
         points = None if self.zero_point is None else self.zero_point[span]
         return replace(self, scale=self.scale[span], zero_point=points)
 
@@ -57,7 +58,7 @@ class QuantizedTensor(StoredTensor):
 
     parts: the tensors. bits: of a code; 0 for codes that are no integers. codes: returns them,
     (N, K), as int8 or float32. scales: returns the rest. first: the row of the tensors at which
-    it begins.
+    it begins. order: the rows of the tensors, if they are in another order.
 
     Both functions raise ModelError for values that have no meaning.
     """
@@ -67,10 +68,12 @@ class QuantizedTensor(StoredTensor):
     codes: Callable[[], Codes] = field(kw_only=True)
     scales: Callable[[], Scales] = field(kw_only=True)
     first: int = field(kw_only=True, default=0)
+    order: npt.NDArray[np.intp] | None = field(kw_only=True, default=None)
 
     @property
-    def _span(self) -> slice:
-        return slice(self.first, self.first + self.shape[0])
+    def _span(self) -> Rows:
+        span = slice(self.first, self.first + self.shape[0])
+        return span if self.order is None else self.order[span]
 
     def view(self) -> npt.NDArray[Any]:
         """Return the weight as float32."""
@@ -84,6 +87,12 @@ class QuantizedTensor(StoredTensor):
 
     def rows(self, first: int, count: int) -> QuantizedTensor:
         return replace(self, shape=(count, self.shape[1]), first=self.first + first)
+
+    def ordered(self, order: npt.NDArray[np.intp]) -> QuantizedTensor:
+        """Return some rows in another order."""
+        rows = np.arange(self.first + self.shape[0]) if self.order is None else self.order
+        shape = order.size, self.shape[1]
+        return replace(self, shape=shape, first=0, order=rows[self.first + order])
 
     def release(self) -> None:
         for part in self.parts:

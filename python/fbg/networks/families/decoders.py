@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from fbg.checkpoints.kernel_tensor import HeadPart
 from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     ATTENTION,
@@ -59,8 +60,11 @@ KEYS = {"layer_norm_eps": "rms_norm_eps"}
 
 
 def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
-    """Read Llama's settings, or EuroBERT's, which is not a decoder."""
-    pooling = ""
+    """Read Llama's settings, or EuroBERT's, which is not a decoder.
+
+    rope_interleaved: rotations turn neighbouring rows of queries and keys, as in GGUF files.
+    """
+    pooling, names = "", NAMES
     if causal:
         causal = _is_causal(settings)
     else:
@@ -72,7 +76,14 @@ def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
     rotation = read_rotation(settings, common["head_dim"], 10_000.0)
     if pooling:
         common["tasks"] = replace(common["tasks"], pooling=POOLINGS[pooling])
-    return _decoder(common, rotation, causal=causal, layouts=(NAMES,), biases=biases)
+    if settings.flag("rope_interleaved"):
+        *turned, values = NAMES.qkv
+        heads = common["num_heads"], common["kv_heads"]
+        parts = [HeadPart(str(n), 0, 1, h, turned=True) for n, h in zip(turned, heads, strict=True)]
+        names = replace(NAMES, qkv=(*parts, values))
+        if "qkv" in biases:
+            raise settings.error("attention_bias", "false where rope_interleaved is true")
+    return _decoder(common, rotation, causal=causal, layouts=(names,), biases=biases)
 
 
 def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
@@ -152,7 +163,7 @@ def _read_gemma(settings: Settings, *, third: bool) -> EncoderConfig:
     return _decoder(
         common,
         layouts=(GEMMA if third else replace(GEMMA, q_norm=None, k_norm=None),),
-        norm_adds_one=True,
+        norm_adds_one=settings.flag("norm_adds_one", default=True),
         place="around",
         causal=causal,
         windows=tuple(None if kind == FULL else reach for kind in kinds),
