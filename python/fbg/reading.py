@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,13 @@ class FileState:
 @dataclass
 class ReadFiles:
     """states: of each file when first opened, by its path as given. contents: of those that
-    were read as a whole (files.read_regular); they are read once.
+    were read as a whole (files.read_regular); they are read once. parsed: headers that were read
+    once.
     """
 
     states: dict[str, FileState] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
+    parsed: dict[str, Any] = field(default_factory=dict)
 
     def note(self, path: str, found: os.stat_result) -> None:
         """Note a file that is open; raises OSError if it is not the one that was open before."""

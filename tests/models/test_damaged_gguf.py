@@ -12,6 +12,7 @@ import pytest
 
 import fbg
 from helpers.gguf_files import Blocks, Stored, gguf_bytes, string
+from helpers.tiny_gguf import metadata_of, renamed, settings_of
 
 FLOATS = np.arange(64, dtype=np.float32).reshape(2, 32)
 
@@ -49,6 +50,11 @@ BYTES: dict[str, tuple[bytes, str]] = {
     "an unknown type": (pair(99, bytes(8)), "x must have values of a known type, got number 99"),
     "a long array": (pair(9, struct.pack("<IQ", 4, 2**62)), "4611686018427387904 items"),
     "a long list": (pair(9, struct.pack("<IQ", 8, 2**61)), "2305843009213693952 items"),
+    "a list of a long string": (
+        pair(9, struct.pack("<IQQ", 8, 1, HUGE) + bytes(40)),
+        "a string ends at byte 184467",
+    ),
+    "a list of no texts": (pair(9, struct.pack("<IQQ", 8, 1, 8) + b"\xff" * 40), "utf-8"),
     "nested arrays": (pair(9, struct.pack("<IQ", 9, 1) + bytes(64)), "known type, got number 9"),
     "no axes": (tensor(), "must have 1 to 4 axes, got 0"),
     "many axes": (tensor(1, axes=2**32 - 1), "must have 1 to 4 axes, got 4294967295"),
@@ -209,7 +215,20 @@ OTHER_TOKENS: list[tuple[str, dict[str, object], str]] = [
     ("gpt2", {"merges": ["ab"]}, "merges must be pairs of tokens"),
     ("gpt2", {"merges": ["a b"]}, "not a readable tokenizer"),
     ("gpt2", {"merges": np.zeros(3, np.float32)}, "merges must be strings"),
+    ("llama", {"scores": np.full(32, np.nan, np.float32)}, "scores must be finite"),
+    ("llama", {"tokens": ["a"] * 32}, "tokens must be distinct"),
+    ("llama", {"bos_token_id": 32}, "bos_token_id must be one of 32 tokens"),
 ]
+
+
+def test_the_cost_of_merges_is_bounded(tmp_path: Path) -> None:
+    metadata, tensors = model()
+    metadata |= {f"{TOKENS}.model": "llama", f"{TOKENS}.unknown_token_id": 0}
+    words = metadata[f"{TOKENS}.tokens"]
+    metadata[f"{TOKENS}.tokens"] = [*words[:30], "a" * 1_000_000, "a" * 999_999]
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf_bytes(metadata, tensors))
+    assert fbg.load(path).encode("w1 w2").shape == (32,)  # would take minutes
 
 
 @pytest.mark.parametrize(("kind", "changes", "error"), OTHER_TOKENS)
@@ -263,6 +282,53 @@ def test_tensors_that_do_not_fit_are_refused(
     with pytest.raises(fbg.ModelError, match=error) as caught:
         fbg.load(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("stored", "pooling", "error"),
+    [
+        (FLOATS, 1, "in_features must be 36"),
+        (FLOATS[0], 1, "tensor dense_2.weight must be a matrix"),
+        (Blocks("Q8_0", (32,), blocks(0).octets[0]), 1, "dense_2.weight must be a matrix"),
+        (np.full((2, 36), np.nan, np.float32), 1, "NaN or infinite"),
+        (np.zeros((2, 36), np.float64), 1, "must have dtype"),
+        (FLOATS, 0, "gemma-embedding.pooling_type must be given"),
+    ],
+)
+def test_layers_behind_the_pooling_are_checked(
+    tmp_path: Path, stored: Stored, pooling: int, error: str
+) -> None:
+    config, tensors = settings_of("gemma-embedding")
+    metadata = metadata_of("gemma-embedding", config)
+    metadata |= {"gemma-embedding.pooling_type": pooling}
+    path = tmp_path / "m.gguf"
+    whole = {**renamed("gemma-embedding", tensors), "dense_2.weight": stored}
+    path.write_bytes(gguf_bytes(metadata, whole))
+    with pytest.raises(fbg.ModelError, match=error) as caught:
+        fbg.load(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "key", "value", "error"),
+    [
+        ("gemma-embedding", "attention.causal", True, "attention.causal must be false"),
+        ("gemma-embedding", "attention.key_length", None, "attention.key_length must be an"),
+        ("t5encoder", "attention.layer_norm_epsilon", 0.5, "must be attention.layer_norm_rms"),
+        ("llama", "rope.dimension_count", 8, "must be the width of a head, 12"),
+    ],
+)
+def test_settings_of_other_architectures_are_checked(
+    tmp_path: Path, architecture: str, key: str, value: object, error: str
+) -> None:
+    config, tensors = settings_of(architecture)
+    metadata = {**metadata_of(architecture, config), f"{architecture}.{key}": value}
+    if value is None:
+        del metadata[f"{architecture}.{key}"]
+    path = tmp_path / "m.gguf"
+    path.write_bytes(gguf_bytes(metadata, renamed(architecture, tensors)))
+    with pytest.raises(fbg.ModelError, match=error):
+        fbg.load(path)
 
 
 def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:

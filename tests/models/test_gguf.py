@@ -265,9 +265,7 @@ def test_layers_behind_the_pooling_are_read(tmp_path: Path, kind: str | None) ->
     model = fbg.load(path)
     ids = model.tokenizer(["7 8 9"])[0]
     vector = model.forward([ids]).last_hidden_state[0].mean(0) @ first.T @ second.T
-    np.testing.assert_allclose(
-        model.encode("7 8 9"), vector / np.linalg.norm(vector), atol=1e-5
-    )
+    np.testing.assert_allclose(model.encode("7 8 9"), vector / np.linalg.norm(vector), atol=1e-5)
     model.save(tmp_path / "saved")
     again = fbg.load(tmp_path / "saved")
     np.testing.assert_array_equal(again.encode("7 8 9"), model.encode("7 8 9"))

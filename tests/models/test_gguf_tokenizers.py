@@ -122,8 +122,8 @@ def merged(text: str, words: list[str], scores: np.ndarray) -> list[int]:
     while pairs := [n for n in range(len(parts) - 1) if parts[n] + parts[n + 1] in worth]:
         n = max(pairs, key=lambda n: (worth[parts[n] + parts[n + 1]], -n))
         parts[n : n + 2] = [parts[n] + parts[n + 1]]
-    octets = [[part] if part in worth else [f"<0x{o:02X}>" for o in part.encode()] for part in parts]
-    return [words.index(part) for each in octets for part in each]
+    known = [[p] if p in worth else [f"<0x{octet:02X}>" for octet in p.encode()] for p in parts]
+    return [words.index(part) for each in known for part in each]
 
 
 @pytest.mark.parametrize("prefix", [True, False])

@@ -59,7 +59,7 @@ def _file(model: str, kind: str | None) -> bytes:
 
 def _seeds() -> list[bytes]:
     kinds = [None, *NUMBERS]
-    models = ("bert", "t5", "gpt2")
+    models = ("bert", "t5", "gpt2", "llama")
     return [_file(models[n % len(models)], kind) for n, kind in enumerate(kinds)]
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from fbg.checkpoints.mapped_file import MAX_SIZE, MappedFile, StoredTensor
 from fbg.errors import ModelError
+from fbg.reading import active_reads
 
 MAGIC, VERSIONS, MAX_AXES, ALIGNMENT = b"GGUF", (2, 3), 4, 32
 # Types of values by number: scalars by their code in struct, then strings and arrays.
@@ -62,7 +63,19 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Read a file, and check that each tensor is inside of it; raises ModelError."""
+    """Read a file, and check that each tensor is inside of it; raises ModelError. A load reads it
+    once.
+    """
+    reads = active_reads()
+    if reads is None:
+        return _read(path)
+    known = reads.parsed.get(str(path))
+    header: Header = _read(path) if known is None else known
+    reads.parsed[str(path)] = header
+    return header
+
+
+def _read(path: Path) -> Header:
     file = MappedFile(path)
     try:
         return _Reader(file).header()
@@ -138,9 +151,22 @@ class _Reader:
             return self._number(_scalar(kind, name))
         kind = self._number("I")
         if kind == STRING:
-            return [self._string() for _ in range(self._count(8))]
+            return self._strings(self._count(8))
         dtype = np.dtype(_scalar(kind, name)).newbyteorder("<")
         return np.frombuffer(self._bytes(self._count(dtype.itemsize) * dtype.itemsize), dtype)
+
+    def _strings(self, count: int) -> list[str]:
+        """Return so many strings: `_string`, for vocabularies of 10⁵ tokens."""
+        data, end, found = self.file.bytes, len(self.file), []
+        at = self.at
+        for _ in range(count):
+            begin = at + 8
+            at = begin + int.from_bytes(data[at:begin], "little")
+            if at > end:
+                raise ValueError(f"a string ends at byte {at}, beyond {end}")
+            found.append(data[begin:at].decode("utf-8"))
+        self.at = at
+        return found
 
     def _number(self, code: str) -> Any:
         return struct.unpack(f"<{code}", self._bytes(struct.calcsize(f"<{code}")))[0]

@@ -147,7 +147,7 @@ class _Reader:
         return {"normalizer": nfc, "pre_tokenizer": before, "model": model, "decoder": decoder}
 
     def _pieces(self) -> Json:
-        """Return BPE whose merges follow from scores: the pair that makes the best token is next."""
+        """Return BPE whose merges follow from scores: the next one makes the best token."""
         vocabulary, found = self._vocabulary(), []
         for word, score, kind in zip(self.words, self._scores(), self.kinds, strict=True):
             if kind == NORMAL and len(word) <= LONGEST_PIECE:

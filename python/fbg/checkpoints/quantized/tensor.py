@@ -44,8 +44,9 @@ class Scales:
         """Return (N, K): the element of the group of each input."""
         if values.shape[1] == 1:
             return values
-        groups = np.arange(inputs) // self.size if self.groups is None else self.groups
-        return values[:, groups]
+        if self.groups is None:
+            return np.repeat(values, self.size, axis=1)[:, :inputs]
+        return values[:, self.groups]
 
     def rows(self, span: Rows) -> Scales:
         points = None if self.zero_point is None else self.zero_point[span]
