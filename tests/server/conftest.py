@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import fbg
-from helpers import tiny_bert, tiny_gliner
+from helpers import tiny_bert, tiny_gliner, tiny_towers
 from helpers.serving import RunningServer, running
 from helpers.tiny_tasks import SERVED_KINDS, write_model
 
@@ -30,7 +30,8 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     tiny_bert.write_checkpoint(text, seed=3, spread=0.25)
     tiny_bert.write_json(text / "config_sentence_transformers.json", PROMPTS)
     found = {name: write_model(root / name, kind) for name, kind in KINDS.items()}
-    return {"text": text} | found | {"gliner": tiny_gliner.write_model(root / "gliner", "bare")}
+    found["gliner"] = tiny_gliner.write_model(root / "gliner", "bare")
+    return {"text": text} | found | {"clip": tiny_towers.write_tiny_tower(root / "clip", "clip")}
 
 
 @pytest.fixture(scope="session")

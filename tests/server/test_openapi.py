@@ -1,5 +1,6 @@
 """The document at /openapi.json describes what the routes take and what they answer."""
 
+import base64
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, QUERY, QUESTIONS
 
 TEXTS = ["a quick fox", "the dog"]
 INPUTS = {"inputs": TEXTS}
+PICTURE = base64.b64encode(b"P5 2 2 255 abcd").decode()  # PGM
 RANKED = {"query": QUERY, "documents": DOCUMENTS, "return_documents": True}
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/embeddings": {"input": TEXTS, "encoding_format": "base64"},
@@ -28,6 +30,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/embed_sparse": INPUTS,
     "/embed_multi": INPUTS,
     "/embed_hybrid": INPUTS,
+    "/embed_image": {"inputs": PICTURE, "normalize": False},
+    "/classify_image": {"inputs": [PICTURE], "parameters": {"candidate_labels": ["a", "b"]}},
     "/embed_chunks": {"inputs": "a quick fox. The dog", "spans": [[0, 12], [13, 20]]},
     "/rerank": {"query": QUERY, "texts": DOCUMENTS},
     "/v1/rerank": RANKED,

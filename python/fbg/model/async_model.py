@@ -299,6 +299,25 @@ class AsyncModel:
         method = Model.zero_shot_classify
         return await self._task(method, record, options, texts, candidate_labels, inline=False)
 
+    async def encode_image(
+        self, images: Any, record: Record | None = None, **options: Any
+    ) -> Floats:
+        """As `Model.encode_image`; pictures are decoded and resized in a thread."""
+        return await self._task(Model.encode_image, record, options, images, inline=False)
+
+    async def classify_image(
+        self, images: Any, record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.classify_image`."""
+        return await self._task(Model.classify_image, record, options, images, inline=False)
+
+    async def zero_shot_classify_image(
+        self, images: Any, candidate_labels: Any, record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.zero_shot_classify_image`."""
+        method = Model.zero_shot_classify_image
+        return await self._task(method, record, options, images, candidate_labels, inline=False)
+
     async def _task(
         self,
         method: Callable[..., Result],

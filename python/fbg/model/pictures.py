@@ -18,11 +18,10 @@ from fbg.model.forward import ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.towers.config import PictureConfig
 from fbg.networks.towers.input import PREPROCESSOR
-from fbg.runtime.batches import MAX_BATCH_TOKENS
-from fbg.runtime.engine import Engine
-from fbg.runtime.steps import run_steps
+from fbg.runtime.steps import Steps
+from fbg.runtime.work import Work, copied
 from fbg.tasks.classify import TopK, label_scores
-from fbg.tasks.context import TaskContext
+from fbg.tasks.context import TaskMethods, task
 from fbg.tasks.encoder import EncodeOptions, Encoder
 from fbg.tasks.engines import require_head
 from fbg.tasks.inputs import require_count
@@ -31,7 +30,6 @@ from fbg.tasks.scores import sigmoid, softmax
 from fbg.tasks.scores import top_k as best_first
 from fbg.tasks.search import unit_rows
 from fbg.tasks.zero_shot import candidate_list, checked_template
-from fbg.threads import calling
 
 if TYPE_CHECKING:
     from fbg.vision.decode import Source
@@ -39,21 +37,20 @@ if TYPE_CHECKING:
 TEMPLATE = "This is a photo of {}."
 
 
-class PictureMethods:
+class PictureMethods(TaskMethods):
     """The methods of `Model` for towers that read pictures; other models raise ModelError.
 
     A picture is what `fbg.vision.read_image` takes; several are a list, a tuple, an iterator, or an
     array of uint8 with one axis more. The errors are those of `read_image`, and name the picture.
     """
 
-    _context: TaskContext
-
+    @task
     def encode_image(
         self,
         images: Source | Iterable[Source],
         batch_size: int = 32,
         normalize_embeddings: bool = False,
-    ) -> Floats:
+    ) -> Steps[Floats]:
         """Return the vectors of pictures, float32: (dimension,), or (n, dimension) for several.
 
         images: a path, the bytes of a file, a Pillow image, an array of uint8, or several of them.
@@ -68,7 +65,7 @@ class PictureMethods:
         (1, 20)
         """
         normalize = require_flag(normalize_embeddings, "encode_image: normalize_embeddings")
-        rows, several = self._rows("encode_image", images, batch_size)
+        rows, several = yield from self._rows("encode_image", images, batch_size)
         vectors = unit_rows(rows) if normalize else rows
         return vectors if several else vectors[0]
 
@@ -102,9 +99,10 @@ class PictureMethods:
         """Height and width of the pictures that the network reads."""
         return self._picture("image_size").size
 
+    @task
     def classify_image(
         self, images: Source | Iterable[Source], top_k: TopK = "best", batch_size: int = 32
-    ) -> list[LabelScore] | list[list[LabelScore]]:
+    ) -> Steps[list[LabelScore] | list[list[LabelScore]]]:
         """Classify pictures: return labels of config.json with their probabilities.
 
         images, batch_size: as in `encode_image`. top_k: as in `classify`.
@@ -116,24 +114,25 @@ class PictureMethods:
         >>> model.classify_image("cat.jpg", 1)  # doctest: +SKIP
         [{'label': 'tabby, tabby cat', 'score': 0.94}]
         """
-        context, task = self._context, "classify_image"
-        head = require_head(context.transformer, context.directory, task)
+        context, name = self._context, "classify_image"
+        head = require_head(context.transformer, context.directory, name)
         most = 1 if top_k == "best" else top_k
-        most = None if most is None else require_count(f"{task}: top_k", most)
-        rows, several = self._rows(task, images, batch_size, with_head=True)
+        most = None if most is None else require_count(f"{name}: top_k", most)
+        rows, several = yield from self._rows(name, images, batch_size, with_head=True)
         score = softmax if len(head.labels) > 1 else sigmoid
         results = [label_scores(score(row), head.labels, most) for row in rows]
         if not several:
             return results[0]
         return [result[0] for result in results] if top_k == "best" else results
 
+    @task
     def zero_shot_classify_image(
         self,
         images: Source | Iterable[Source],
         candidate_labels: str | Iterable[str],
         hypothesis_template: str = TEMPLATE,
         batch_size: int = 32,
-    ) -> ImageZeroShotResult | list[ImageZeroShotResult]:
+    ) -> Steps[ImageZeroShotResult | list[ImageZeroShotResult]]:
         """Classify pictures by labels that are given in words.
 
         images, batch_size: as in `encode_image`. candidate_labels, hypothesis_template: as in
@@ -148,17 +147,17 @@ class PictureMethods:
         >>> sorted(found["labels"])
         ['a cat', 'a dog']
         """
-        task, context = "zero_shot_classify_image", self._context
+        name, context = "zero_shot_classify_image", self._context
         logits = context.transformer.logits
         if logits is None:
-            self._picture(task)
-            raise ModelError(f"{task}: a model of type {context.config.model_type} has no texts")
-        labels = candidate_list(task, candidate_labels)
-        template = checked_template(task, hypothesis_template)
+            self._picture(name)
+            raise ModelError(f"{name}: a model of type {context.config.model_type} has no texts")
+        labels = candidate_list(name, candidate_labels)
+        template = checked_template(name, hypothesis_template)
         encoder = Encoder(context, EncodeOptions(normalize_embeddings=True))
         texts = [template.replace("{}", label) for label in labels]
-        words = run_steps(encoder.embed(texts), context.num_threads).astype(np.float64)
-        rows, several = self._rows(task, images, batch_size)
+        words = (yield from encoder.embed(texts)).astype(np.float64)
+        rows, several = yield from self._rows(name, images, batch_size)
         factor, added = np.exp(np.float64(logits[0])), float(logits[1])
         is_sigmoid = context.config.model_type == "siglip"
         results: list[ImageZeroShotResult] = []
@@ -181,8 +180,10 @@ class PictureMethods:
 
     def _rows(
         self, method: str, images: object, batch_size: object, *, with_head: bool = False
-    ) -> tuple[Floats, bool]:
-        """Return the vectors of pictures, or what the head gives, and whether there are several."""
+    ) -> Steps[tuple[Floats, bool]]:
+        """Ask for the vectors of pictures, or for what the head gives; return them, and whether
+        there are several.
+        """
         picture, engines = self._picture(method), self._context.engines
         most = require_count(f"{method}: batch_size", batch_size)
         engine = engines.head if with_head else engines.picture
@@ -205,19 +206,11 @@ class PictureMethods:
                     raise ValueError(f"{name} must have {size} pixels, got {got}")
                 prepared.append(pixels)
             batch = table.prepare(prepared).array.astype(np.float32)
-            found += self._compute(engine, picture.rows(batch))
-        rows = np.concatenate(found) if found else np.zeros((0, engine.columns), np.float32)
-        return rows, several
-
-    def _compute(self, engine: Engine, rows: Floats) -> list[Floats]:
-        """Return the output of each picture, which is given as rows of patches."""
-        at_once = max(MAX_BATCH_TOKENS // rows.shape[1], 1)
-        found: list[Floats] = []
-        with calling:
-            for first in range(0, len(rows), at_once):
-                some = list(rows[first : first + at_once])
-                found += engine.compute_rows(some, self._context.num_threads)
-        return found
+            rows = list(picture.rows(batch))
+            places = [np.arange(len(each), dtype=np.int32) for each in rows]
+            found += yield Work(engine, places, method, copied, most, types=rows)
+        whole = np.concatenate(found) if found else np.zeros((0, engine.columns), np.float32)
+        return whole, several
 
 
 def _several(images: Any) -> tuple[Iterator[object], bool]:

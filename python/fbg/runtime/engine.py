@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fbg.arrays import Floats, Indices
 from fbg.graph.graph import Graph
@@ -14,6 +16,10 @@ from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
+
+# What goes with a sequence: the types of its tokens, or None for zeros; in a tower for pictures,
+# the rows of patches.
+Types = npt.NDArray[Any] | None
 
 
 class Engine:
@@ -37,9 +43,7 @@ class Engine:
         """Return the output of a sequence without tokens: one row of zeros, or no row."""
         return np.zeros((0 if self.per_token else 1, self.columns), np.float32)
 
-    def require_valid(
-        self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
-    ) -> None:
+    def require_valid(self, ids: Sequence[Indices], types: Sequence[Types], where: str) -> None:
         """Raise ValueError for a token id or a token type that the network does not have."""
         config = self._config
         if ids:
@@ -51,7 +55,7 @@ class Engine:
     def compute(
         self,
         ids: Sequence[Indices],
-        types: Sequence[Indices | None],
+        types: Sequence[Types],
         num_threads: int,
         where: str,
     ) -> list[Floats]:
@@ -83,3 +87,17 @@ class Engine:
         output = np.empty((bounds[-1], self.columns), np.float32)
         self.runner.run(batch, [output], num_threads, inputs=[np.concatenate(rows)])
         return [output[begin:end] for begin, end in pairwise(bounds)]
+
+
+class PictureEngine(Engine):
+    """The same of a tower for pictures: a sequence has the place of each patch, and its rows where
+    others have types.
+    """
+
+    def require_valid(self, ids: Sequence[Indices], types: Sequence[Types], where: str) -> None:
+        pass  # places are not from users
+
+    def compute(
+        self, ids: Sequence[Indices], types: Sequence[Types], num_threads: int, where: str
+    ) -> list[Floats]:
+        return self.compute_rows([rows for rows in types if rows is not None], num_threads)

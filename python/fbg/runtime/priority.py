@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from fbg.arrays import Indices
 from fbg.locks import Lock, cached_property
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, Types
 from fbg.runtime.ticket import Ticket
 
 
@@ -55,7 +55,7 @@ class Batch:
         return self.tickets[0].work.where
 
     @property
-    def types(self) -> list[Indices | None]:
+    def types(self) -> list[Types]:
         pairs = zip(self.tickets, self.parts, strict=True)
         return [t.work.types[n] if t.work.types else None for t, n in pairs]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fbg.arrays import Floats, Indices
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, Types
 
 
 def _everything(number: int, output: Floats) -> Floats:
@@ -30,6 +30,7 @@ class Work:
     before, after: how many sequences of the same request were submitted earlier or will be
         submitted later, if a request is computed in parts.
     types: the token types of each sequence; None stands for zeros, and so does no sequence at all.
+        For a tower of pictures, the rows of patches of each.
     """
 
     engine: Engine
@@ -39,7 +40,7 @@ class Work:
     batch_size: int = 32
     before: int = 0
     after: int = 0
-    types: Sequence[Indices | None] = ()
+    types: Sequence[Types] = ()
 
     @property
     def is_part(self) -> bool:

@@ -20,13 +20,24 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
-from fbg.server.routes import batches, infer, openai, pipelines, rerank, status, tei, vectors
+from fbg.server.routes import (
+    batches,
+    infer,
+    openai,
+    pictures,
+    pipelines,
+    rerank,
+    status,
+    tei,
+    vectors,
+)
 from fbg.server.state import State
 
 POST_ROUTES = (
     *openai.ROUTES,
     *tei.ROUTES,
     *vectors.ROUTES,
+    *pictures.ROUTES,
     *rerank.ROUTES,
     *pipelines.ROUTES,
     *infer.ROUTES,

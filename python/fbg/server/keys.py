@@ -23,6 +23,7 @@ MOST_CHARACTERS = 80  # characters of a key that errors repeat and compare
 ALIASES = {
     "sentences": ("inputs", "input"),
     "texts": ("inputs",),
+    "images": ("inputs", "input"),
     "document": ("inputs",),
     "documents": ("texts",),
     "truncation": ("truncate",),

@@ -41,10 +41,17 @@ class Message(Part, kw_only=True):
 # --- OpenAI ---------------------------------------------------------------------------------------
 
 
+class Modality(Part, kw_only=True):
+    """An item of an input in Jina's form: a text, or a picture as a data URI or in base64."""
+
+    text: str | None = None
+    image: str | None = None
+
+
 class OpenAIEmbedding(Message, kw_only=True):
     """`POST /v1/embeddings`."""
 
-    input: Input
+    input: str | list[str | int | list[int] | Modality]
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
     user: Ignored = None
@@ -109,6 +116,25 @@ class ChunkEmbedding(HubMessage, kw_only=True):
     normalize: bool = True
     prompt_name: str | None = None
     dimensions: int | None = None
+
+
+class ImageEmbedding(HubMessage, kw_only=True):
+    """`POST /embed_image`. inputs: pictures as data URIs or in base64."""
+
+    inputs: str | list[str]
+    normalize: bool = True
+
+
+class ImageClassification(HubMessage, kw_only=True):
+    """`POST /classify_image`. inputs: as above. candidate_labels: of models without labels."""
+
+    class Parameters(Part):
+        top_k: int | None = None
+        candidate_labels: list[str] | None = None
+        hypothesis_template: str | None = None
+
+    inputs: str | list[str]
+    parameters: Parameters | None = None
 
 
 class Classification(Truncating, kw_only=True):

@@ -20,7 +20,7 @@ from fbg.networks.dense import Dense, build_dense
 from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, PictureEngine
 from fbg.tasks.late_interaction.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
@@ -161,7 +161,8 @@ class Engines:
                 if key[0] == "vectors" and key[1]:
                     engine = ExpandedEngine(graph, config, key[1], columns)
                 else:
-                    engine = Engine(graph, config, columns, per_token=per_token)
+                    kind = Engine if config.picture is None else PictureEngine
+                    engine = kind(graph, config, columns, per_token=per_token)
                 self._made[key] = engine
             return engine
 

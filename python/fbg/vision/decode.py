@@ -73,6 +73,12 @@ def image_of(source: Source, name: str, max_pixels: int = MAX_PIXELS) -> Pixels:
     return np.array(np.broadcast_to(planes, (*array.shape[:2], 3)), order="C")
 
 
+def pixels_of(data: bytes, name: str) -> int:
+    """Return how many pixels a file says that it has; raises ValueError if it is no picture."""
+    with _told_as(name), Image.open(io.BytesIO(data), formats=FORMATS) as image:
+        return image.width * image.height
+
+
 def require_pixels(height: int, width: int, name: str, max_pixels: int = MAX_PIXELS) -> None:
     """Raise ValueError for an empty picture, or one with too many pixels."""
     if height < 1 or width < 1:

@@ -44,6 +44,7 @@ BODIES: dict[str, object] = {
     "/embed_multi": {"inputs": "the dog", "kind": "query"},
     "/embed_hybrid": {"inputs": "the dog"},
     "/embed_sparse": {"inputs": "the dog"},
+    "/embed_image": {"inputs": ["UDUgMiAyIDI1NSBhYmNk"], "normalize": True},
     "/embed_chunks": {"inputs": "the dog. A fox", "spans": [[0, 8], [9, 14]], "normalize": True},
 }
 GOOD = post("/embed", b'{"inputs": "still here"}')

@@ -53,13 +53,19 @@ class Facts:
             tasks -= {"zero_shot_classify"}
         if "rank" in tasks:
             tasks |= {"rerank"}
+        tower = (network.config.image or network.config).picture
+        if tower is not None and tower.input is not None:
+            tasks |= {"encode_image"}
+            tasks |= {"zero_shot_classify_image"} if network.config.image is not None else set()
+        if network.config.picture is None:
+            tasks |= {"encode"}
         return cls(
             dtype,
             network_facts(network, sentence),
             Engines(network, sentence).dimension,
             kind,
             labels,
-            frozenset(tasks | {"encode"}),
+            frozenset(tasks),
             kind is None and not finds_labels and sentence.multi_vector is None,
             finds_labels,
         )

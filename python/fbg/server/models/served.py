@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fbg.errors import ModelError
 from fbg.model.async_model import AsyncModel
 from fbg.model.load import load
@@ -41,6 +43,9 @@ IN_WORDS = {
     "answer": "answers to questions",
     "fill_mask": "words for masks",
     "zero_shot_classify": "zero-shot classification",
+    "encode_image": "embeddings of pictures",
+    "classify_image": "classes of pictures",
+    "zero_shot_classify_image": "pictures by labels of the request",
 }
 
 
@@ -275,7 +280,13 @@ async def warm_up(models: Models) -> None:
     for served in models:
         if served.slot.value is None:
             continue
-        await served.runs.encode(["ready", "a text of several words, with plans of its own"] * 16)
+        if "encode" in served.facts.tasks:
+            texts = ["ready", "a text of several words, with plans of its own"]
+            await served.runs.encode(texts * 16)
+        if "encode_image" in served.facts.tasks:
+            picture = np.zeros((*served.model.image_size, 3), np.uint8)
+            with contextlib.suppress(ModuleNotFoundError):  # requests get the error
+                await served.runs.encode_image([picture])
         if "encode_multi" in served.facts.tasks:
             await served.runs.encode_multi("ready", kind="query")
             await served.runs.encode_multi(["ready", "a text of several words"])

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import Any
+from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fbg.arrays import Floats
 from fbg.server.endpoint import Page, Route
-from fbg.server.errors import Dialect
+from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.inputs import embed, require_dimensions
-from fbg.server.messages import OpenAIEmbedding
+from fbg.server.messages import Input, Modality, OpenAIEmbedding
 from fbg.server.models.served import unknown
 from fbg.server.replies import encode_json
+from fbg.server.routes.pictures import embed_modalities
 from fbg.server.routes.results import Embeddings, ModelCard, ModelCards
 from fbg.server.state import Call, State
+from fbg.tasks.search import unit_rows
 
 STARTED = int(time.time())
 
 
 async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
-    """`POST /v1/embeddings`: an embedding of each text, in OpenAI's form."""
-    served = await call.choose("encode", message)
+    """`POST /v1/embeddings`: an embedding of each text, in OpenAI's form, or of each picture."""
+    items = [item for item in message.input if isinstance(item, Modality)]
+    served = await call.choose("encode_image" if items else "encode", message)
     widest = served.model.embedding_dimension
     require_dimensions(served, message.dimensions)
     shortened = message.dimensions not in (None, widest)
@@ -33,7 +36,15 @@ async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
         # As OpenAI's own: a shortened embedding has length 1.
         "normalize_embeddings": True if shortened else None,
     }
-    rows = await embed(call, served, message.input, "input", options)
+    if items:
+        if len(items) < len(message.input):
+            text = "`input` must hold objects only, or none"
+            raise RequestError(Fault.VALIDATION, text, "input")
+        rows = await embed_modalities(call, served, items, None)
+        if shortened:
+            rows = unit_rows(rows[:, : message.dimensions])
+    else:
+        rows = await embed(call, served, cast(Input, message.input), "input", options)
     tokens = call.record.tokens
     return {
         "object": "list",
