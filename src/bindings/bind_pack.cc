@@ -12,7 +12,9 @@
 #include "bindings/products.h"
 #include "core/checksum.h"
 #include "core/memory.h"
+#include "fbg/core/threads.h"
 #include "fbg/gemm/pack_b.h"
+#include "gemm/pack_codes.h"
 
 namespace fbg::bindings {
 namespace {
@@ -149,6 +151,69 @@ void bind_matrix(py::module_& m) {
       });
 }
 
+MatrixView<const float16> group_view(const HalfBits& bits, std::int64_t groups, std::int64_t n,
+                                     const char* name) {
+  if (bits.ndim() != 2 || bits.shape(0) != groups || bits.shape(1) != n)
+    throw py::value_error(std::string("PackedB: ") + name +
+                          " must have shape (ceil(K / group), N)");
+  return {reinterpret_cast<const float16*>(bits.data()), groups, n, n, 1};
+}
+
+// Codes as a checkpoint has them: (N, K) int8, or int32 words of inputs or of outputs.
+CodeMatrix code_matrix(const py::array& a, std::int64_t inputs, bool of_outputs) {
+  constexpr std::int64_t kCodes = 8, kBytes = 4;
+  const bool bytes = has_dtype<std::int8_t>(a);
+  MatrixView<const std::byte> view;
+  const auto set = [&](const auto& m, std::int64_t size) {
+    view = {reinterpret_cast<const std::byte*>(m.data), m.rows, m.cols, m.row_stride * size,
+            m.col_stride * size};
+  };
+  if (bytes)
+    set(matrix<std::int8_t>(a, "pack_codes: a part"), 1);
+  else
+    set(matrix<std::int32_t>(a, "pack_codes: a part"), kBytes);
+  require(view.cols == (bytes || of_outputs ? inputs : ceil_div(inputs, kCodes)),
+          "pack_codes: a part has another K");
+  return {bytes        ? CodeForm::bytes
+          : of_outputs ? CodeForm::words_of_outputs
+                       : CodeForm::words_of_inputs,
+          view.data, bytes || !of_outputs ? view.rows : view.rows * kCodes, view.row_stride,
+          view.col_stride};
+}
+
+PackedMatrix pack_codes(const std::vector<py::array>& parts, std::int64_t inputs, bool of_outputs,
+                        const std::string& dtype,
+                        const std::optional<py::array_t<float, py::array::c_style>>& scale,
+                        const std::optional<py::array_t<std::int32_t, py::array::c_style>>& points,
+                        const std::optional<HalfBits>& scales,
+                        const std::optional<HalfBits>& offsets, int num_threads) {
+  const std::optional<NamedWeights> named = named_weights(dtype);
+  require(named && reads_bytes(named->family), "pack_codes: no such integers: " + dtype);
+  std::vector<CodeMatrix> codes;
+  std::int64_t n = 0;
+  for (const py::array& part : parts) {
+    codes.push_back(code_matrix(part, inputs, of_outputs));
+    n += codes.back().outputs;
+  }
+  const WeightQuant quant{span_of(scale), span_of(points)};
+  MatrixView<const float16> scale_view;
+  std::optional<MatrixView<const float16>> offset_view;
+  const auto kr = std::int64_t{packed_format(named->family).kr};
+  const auto halves = [&](const std::optional<HalfBits>& bits, const char* name) {
+    return group_view(bits.value(), ceil_div(inputs, kr), n, name);
+  };
+  if (is_int4(named->family)) {
+    scale_view = halves(scales, "scale");
+    if (named->has_offsets) offset_view = halves(offsets, "offset");
+  }
+  for (const std::size_t size : {quant.scale.size(), quant.zero_point.size()})
+    require(size == 0 || static_cast<std::int64_t>(size) == n, "pack_codes: N values are wanted");
+  const GilRelease release;
+  CodePacker packer(named->family, std::move(codes), inputs, quant, scale_view, offset_view);
+  run_shares(num_threads, [&](int thread_id, int count) { packer.run(thread_id, count); });
+  return packer.finish();
+}
+
 }  // namespace
 
 void bind_pack(py::module_& m) {
@@ -203,12 +268,7 @@ void bind_pack(py::module_& m) {
         require(family.has_value(), "PackedB: no weights have such groups");
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
         const auto of_groups = [&](const HalfBits& bits, const char* name) {
-          if (bits.ndim() != 2 || bits.shape(0) != ceil_div(view.rows, group) ||
-              bits.shape(1) != view.cols)
-            throw py::value_error(std::string("PackedB: ") + name +
-                                  " must have shape (ceil(K / group), N)");
-          return MatrixView<const float16>{reinterpret_cast<const float16*>(bits.data()),
-                                           bits.shape(0), view.cols, view.cols, 1};
+          return group_view(bits, ceil_div(view.rows, group), view.cols, name);
         };
         const auto scale = of_groups(scales, "scale");
         std::optional<MatrixView<const float16>> offset;
@@ -217,6 +277,9 @@ void bind_pack(py::module_& m) {
         return PackedMatrix::pack_groups(*family, view, scale, offset);
       },
       py::arg("w"), py::arg("scales"), py::arg("offsets"), py::arg("group"));
+  m.def("pack_codes", &pack_codes, py::arg("parts"), py::arg("inputs"), py::arg("of_outputs"),
+        py::arg("dtype"), py::arg("scale"), py::arg("points"), py::arg("scales"),
+        py::arg("offsets"), py::arg("num_threads"));
   m.def(
       "packed_b_from_bytes",
       [](const py::array& block) {

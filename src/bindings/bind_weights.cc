@@ -74,25 +74,35 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
   return largest;
 }
 
-// A copy of a contiguous array, and the largest magnitude in it: NaN where it holds one.
-py::tuple copy_floats(const Vector& x, int num_threads) {
+// A copy as floats of a contiguous array of them, or of float16 or bfloat16 as bits; and the
+// largest magnitude in it: NaN where it holds one.
+py::tuple copy_floats(const py::array& x, bool is_bfloat16, int num_threads) {
+  const bool wide = has_dtype<float>(x);
+  require((wide || has_dtype<std::uint16_t>(x)) && x.flags() & py::array::c_style && is_aligned(x),
+          "copy_floats: x must be a contiguous array of floats or of bits of 16");
   constexpr std::int64_t kChunk = policy::tensors::kBytes;
   Vector copy(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
   std::vector<float> largest(static_cast<std::size_t>(num_threads), 0.0f);
   {
-    const float* const from = x.data();
+    const auto* const floats = static_cast<const float*>(x.data());
+    const auto* const halves = static_cast<const std::uint16_t*>(x.data());
     float* const to = copy.mutable_data();
     const std::int64_t size = x.size(), chunks = ceil_div(size, kChunk);
     const GilRelease release;
     const FloatEnvironment environment;
+    const auto& rows = simd::kernels(active_features()).rows;
     const auto& kernels = simd::kernels(active_features()).weights;
+    const auto widen = is_bfloat16 ? rows.bfloat16_to_float : rows.half_to_float;
     run_shares(num_threads, [&](int thread_id, int n) {
       const std::int64_t end = std::min(size, chunks * (thread_id + 1) / n * kChunk);
       float magnitudes[kChunk] = {};
       for (std::int64_t i = chunks * thread_id / n * kChunk; i < end; i += kChunk) {
         const auto count = static_cast<std::size_t>(std::min(kChunk, end - i));
-        kernels.widen_magnitudes(from + i, 1.0f, count, magnitudes);
-        std::copy_n(from + i, count, to + i);
+        if (wide)
+          std::copy_n(floats + i, count, to + i);
+        else
+          widen(halves + i, count, to + i);
+        kernels.widen_magnitudes(to + i, 1.0f, count, magnitudes);
       }
       largest[static_cast<std::size_t>(thread_id)] =
           kernels.largest_magnitude(magnitudes, 1.0f, nullptr, kChunk);
@@ -125,7 +135,7 @@ void bind_weights(py::module_& m) {
         py::arg("factor"), py::arg("limit"), py::arg("checksum"), py::arg("num_threads"));
   m.def("largest_weights", &largest_weights, py::arg("parts"), py::arg("divisor"),
         py::arg("num_threads"));
-  m.def("copy_floats", &copy_floats, py::arg("x").noconvert(), py::arg("num_threads"));
+  m.def("copy_floats", &copy_floats, py::arg("x"), py::arg("is_bfloat16"), py::arg("num_threads"));
   m.def("sum_squares", &sum_squares, py::arg("x"), py::arg("num_threads"));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/int4.h"
-#include "gemm/int4_groups.h"
+#include "gemm/pack_codes.h"
 #include "gemm/packed_block.h"
 #include "kernels/weight_codec.h"
 
@@ -94,26 +94,11 @@ PackedMatrix PackedMatrix::convert(GemmType family, MatrixView<const float> w) {
 PackedMatrix PackedMatrix::pack_groups(GemmType family, MatrixView<const std::int8_t> w,
                                        MatrixView<const float16> scales,
                                        std::optional<MatrixView<const float16>> offsets) {
-  const bool has_offsets = offsets.has_value();
-  const PackedFormat format = packed_format(family);
-  const std::int64_t kr = format.kr, group_bytes = format.b_group(has_offsets);
-  PackedBlock s(lay_out({family, w.rows, w.cols, false, has_offsets}));
-  Int4Column column;
-  for (std::int64_t j = 0; j < w.cols; ++j) {
-    auto* group = s.at<std::byte>(s.header.panels_offset) +
-                  j / kPanelColumns * ceil_div(w.rows, kr) * group_bytes;
-    float weighted = 0.0f;
-    for (std::int64_t g = 0; g < scales.rows; ++g, group += group_bytes) {
-      const std::int64_t used = std::min(kr, w.rows - g * kr);
-      column.scale = scales(g, j);
-      if (has_offsets) column.offset = (*offsets)(g, j);
-      for (std::int64_t i = 0; i < kr; ++i)
-        column.q[i] = i < used ? w(g * kr + i, j) : std::int8_t{};
-      weighted = put_int4_column(group, j % kPanelColumns, kr, used, has_offsets, column, weighted);
-    }
-    s.at<float>(s.header.col_offsets_offset)[j] = weighted;
-  }
-  return PackedMatrix(s.finish());
+  const CodeMatrix codes{CodeForm::bytes, reinterpret_cast<const std::byte*>(w.data), w.cols,
+                         w.col_stride, w.row_stride};
+  CodePacker packer(family, {codes}, w.rows, {}, scales, offsets);
+  packer.run(0, 1);
+  return packer.finish();
 }
 
 float16 PackedMatrix::group_scale(std::int64_t g, std::int64_t j) const {

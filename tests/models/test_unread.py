@@ -105,6 +105,24 @@ def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
             read_checkpoint(tmp_path, config, 1)
 
 
+@pytest.mark.parametrize("name", (*MODELS, *OF_HUB))
+def test_a_tensor_that_is_left_out_is_named_or_changes_nothing(tmp_path: Path, name: str) -> None:
+    tiny = tiny_model(name)
+    file = write_tiny(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    wanted, refused = states(tmp_path, tiny), 0
+    for key in tensors:
+        save_file({other: tensors[other] for other in tensors if other != key}, file)
+        try:
+            got = states(tmp_path, tiny)
+        except fbg.ModelError as error:
+            assert key in str(error) or key.rpartition(".")[0] in str(error)
+            refused += 1
+        else:
+            np.testing.assert_array_equal(got, wanted, err_msg=key)
+    assert refused
+
+
 # What checkpoints on the hub have beside the encoder.
 BESIDE = {
     "bert": ("embeddings.position_ids", "cls.predictions.bias", "cls.seq_relationship.weight"),

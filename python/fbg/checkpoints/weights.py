@@ -7,6 +7,7 @@ key and value, are one product: their parts are the columns of one (K, N) matrix
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,14 @@ def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
 
 def copy_floats(tensor: StoredTensor, num_threads: int) -> Floats:
     """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
-    values, largest = _fbg.copy_floats(_floats(tensor), num_threads)
+    stored = tensor.view()
+    if stored.dtype.name in ("float16", "bfloat16"):
+        stored = stored.view(np.uint16)
+    else:
+        stored = stored.astype(np.float32, copy=False)
+    stored = np.require(stored, None, ["C_CONTIGUOUS", "ALIGNED"])
+    is_bfloat16 = tensor.dtype == "bfloat16"
+    values, largest = _fbg.copy_floats(stored, is_bfloat16, num_threads)
     if not np.isfinite(largest):
         read_floats(tensor)  # explains the error
     tensor.release()
@@ -74,7 +82,7 @@ class UnpackedWeight:
         """Whether the checkpoint has some of it as codes."""
         return any(isinstance(part, QuantizedTensor) for part in self.parts)
 
-    @property
+    @cached_property
     def stored_dtype(self) -> str | None:
         """The dtype that holds the codes of the checkpoint; None without codes, or if none does."""
         return common_dtype(self.parts) if self.is_quantized else None
@@ -106,7 +114,7 @@ class UnpackedWeight:
         codes = [part for part in self.parts if isinstance(part, QuantizedTensor)]
         scaled = self.divisor is not None or self.factors is not None
         if dtype in QUANTIZED and not scaled and self.stored_dtype == dtype:
-            packed = pack_stored(codes, dtype)
+            packed = pack_stored(codes, dtype, num_threads)
             self._release()
             return packed
         limit = WEIGHT_LIMITS[dtype]

@@ -22,7 +22,7 @@ from fbg.checkpoints.quantized.module import (
     points_or_none,
     read_scale,
 )
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales, Words
 from fbg.checkpoints.settings import Settings
 
 PARTS = ("qweight", "qzeros", "scales")
@@ -65,7 +65,10 @@ def _weight(module: Module, given: int | None) -> QuantizedTensor:
         zero = _ordered(points.view()).astype(np.int32) - 8
         return Scales(read_scale(scale).T, points_or_none(zero), size)
 
-    return module.weight(packed, (8 * columns, inputs), 4, codes, scales)
+    def words() -> Words:
+        return Words(packed.view().T, of_outputs=True)
+
+    return module.weight(packed, (8 * columns, inputs), 4, codes, scales, words)
 
 
 def _ordered(words: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

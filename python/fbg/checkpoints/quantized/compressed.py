@@ -32,7 +32,7 @@ from fbg.checkpoints.quantized.module import (
     refusal,
 )
 from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales, Words
 from fbg.checkpoints.settings import Settings
 
 PARTS = (
@@ -199,7 +199,8 @@ def _integers(module: Module, scheme: Scheme) -> QuantizedTensor:
         zero = None if zero is None else points_or_none(zero)
         return Scales(spread(read_scale(scale)), zero, size, groups)
 
-    return module.weight(main, (outputs, inputs), bits, codes, scales)
+    words = (lambda: Words(main.view())) if packed and bits == 4 else None
+    return module.weight(main, (outputs, inputs), bits, codes, scales, words)
 
 
 def _stored_shape(module: Module) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from fbg.checkpoints.quantized.module import (
     read_scale,
     refusal,
 )
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales, Words
 from fbg.checkpoints.settings import Settings
 
 PARTS = ("qweight", "qzeros", "scales", "g_idx")
@@ -89,4 +89,5 @@ def _weight(
         groups = None if order is None else read_groups(order, count, size)
         return Scales(read_scale(scale).T, points_or_none(zero), size, groups)
 
-    return module.weight(packed, (outputs, inputs), bits, codes, scales)
+    words = (lambda: Words(packed.view().T)) if bits == 4 else None
+    return module.weight(packed, (outputs, inputs), bits, codes, scales, words)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales, Words
 from fbg.errors import ModelError
 
 LARGEST = 1 << 40  # more rows or columns than any weight has
@@ -56,6 +56,7 @@ class Module:
         bits: int,
         codes: Callable[[], Codes],
         scales: Callable[[], Scales],
+        words: Callable[[], Words] | None = None,
     ) -> QuantizedTensor:
         """Return the weight, of shape (outputs, inputs). main: the tensor of its codes."""
         return QuantizedTensor(
@@ -67,6 +68,7 @@ class Module:
             parts=tuple(self.parts.values()),
             bits=bits,
             codes=codes,
+            words=words,
             scales=scales,
         )
 

@@ -53,13 +53,32 @@ class Scales:
         return replace(self, scale=self.scale[span], zero_point=points)
 
 
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Codes of 4 bits plus 8 in int32, the lowest bits first, as kernels pack them: (N, K / 8), or
+    of outputs 0, 2, 4, 6, 1, 3, 5, 7 of 8, (N / 8, K).
+    """
+
+    values: npt.NDArray[np.int32]
+    of_outputs: bool = False
+
+    def rows(self, span: Rows) -> npt.NDArray[np.int32] | None:
+        """Return those of some outputs; None if they are not whole words."""
+        if self.of_outputs:
+            if not isinstance(span, slice) or span.start % 8 or span.stop % 8:
+                return None
+            span = slice(span.start // 8, span.stop // 8)
+        return np.require(self.values[span], None, ["ALIGNED"])
+
+
 @dataclass(frozen=True)
 class QuantizedTensor(StoredTensor):
     """A weight of linear layers, (N, K), made of several tensors of a file.
 
     parts: the tensors. bits: of a code; 0 for codes that are no integers. codes: returns them,
-    (N, K), as int8 or float32. scales: returns the rest. first: the row of the tensors at which
-    it begins. order: the rows of the tensors, if they are in another order.
+    (N, K), as int8 or float32. words: returns the same without unpacking them; None: they are in no
+    such words. scales: returns the rest. first: the row of the tensors at which it begins. order:
+    the rows of the tensors, if they are in another order.
 
     Both functions raise ModelError for values that have no meaning.
     """
@@ -67,12 +86,14 @@ class QuantizedTensor(StoredTensor):
     parts: Sequence[StoredTensor] = field(kw_only=True)
     bits: int = field(kw_only=True)
     codes: Callable[[], Codes] = field(kw_only=True)
+    words: Callable[[], Words] | None = field(kw_only=True, default=None)
     scales: Callable[[], Scales] = field(kw_only=True)
     first: int = field(kw_only=True, default=0)
     order: npt.NDArray[np.intp] | None = field(kw_only=True, default=None)
 
     @property
-    def _span(self) -> Rows:
+    def span(self) -> Rows:
+        """The rows of the tensors that it has."""
         span = slice(self.first, self.first + self.shape[0])
         return span if self.order is None else self.order[span]
 
@@ -101,11 +122,11 @@ class QuantizedTensor(StoredTensor):
 
     def own_codes(self) -> Codes:
         """Return the codes of the rows of this weight."""
-        return self.codes()[self._span]
+        return self.codes()[self.span]
 
     def own_scales(self) -> Scales:
         """Return the scales of the rows of this weight."""
-        return self.scales().rows(self._span)
+        return self.scales().rows(self.span)
 
     def kernel_dtype(self) -> str | None:
         """Return the dtype of the packed weights that can hold the codes; None if none does."""
@@ -129,22 +150,37 @@ class QuantizedTensor(StoredTensor):
         return next((group for group in GROUPS if scales.size % group == 0), None)
 
 
-def pack_stored(parts: Sequence[QuantizedTensor], dtype: str) -> PackedWeight:
+def _stored_codes(parts: Sequence[QuantizedTensor]) -> tuple[list[npt.NDArray[Any]], bool]:
+    """Return the codes of weights, as words if all have such, and whether these are of outputs."""
+    words = [part.words() for part in parts if part.words is not None]
+    forms = {each.of_outputs for each in words}
+    if len(words) == len(parts) and len(forms) == 1:
+        rows = [each.rows(part.span) for each, part in zip(words, parts, strict=True)]
+        found = [each for each in rows if each is not None]
+        if len(found) == len(parts):
+            return found, forms.pop()
+    return [part.own_codes() for part in parts], False
+
+
+def pack_stored(parts: Sequence[QuantizedTensor], dtype: str, num_threads: int) -> PackedWeight:
     """Return weights side by side, packed with the codes that they have; `dtype` holds all."""
-    codes = np.concatenate([part.own_codes() for part in parts]).T
+    codes, of_outputs = _stored_codes(parts)
+    inputs = parts[0].shape[1]
     scales = [part.own_scales() for part in parts]
     if dtype == "int8":
         scale = np.concatenate([each.scale[:, 0] for each in scales])
-        points = [
+        zeros = [
             np.zeros(len(each.scale), np.int32)
             if each.zero_point is None
             else each.zero_point[:, 0]
             for each in scales
         ]
-        point = np.concatenate(points)
-        return _fbg.pack_b_int8(codes, scale, point if point.any() else None, per_column=True)
+        point = np.concatenate(zeros)
+        points = point if point.any() else None
+        return _fbg.pack_codes(
+            codes, inputs, of_outputs, dtype, scale, points, None, None, num_threads
+        )
     group, symmetric = INT4_DTYPES[dtype]
-    inputs = codes.shape[0]
 
     def of_groups(values: Sequence[Floats]) -> npt.NDArray[np.uint16]:
         """Return (ceil(K / group), N) float16 as bits."""
@@ -158,9 +194,12 @@ def pack_stored(parts: Sequence[QuantizedTensor], dtype: str) -> PackedWeight:
     offsets = None
     if not symmetric:
         found = [_offset(each) for each in scales]
-        zeros = [np.zeros_like(each.scale) for each in scales]
-        offsets = of_groups([z if o is None else o for o, z in zip(found, zeros, strict=True)])
-    return _fbg.pack_b_int4(codes, of_groups([each.scale for each in scales]), offsets, group)
+        none = [np.zeros_like(each.scale) for each in scales]
+        offsets = of_groups([z if o is None else o for o, z in zip(found, none, strict=True)])
+    factors = of_groups([each.scale for each in scales])
+    return _fbg.pack_codes(
+        codes, inputs, of_outputs, dtype, None, None, factors, offsets, num_threads
+    )
 
 
 def common_dtype(parts: Sequence[StoredTensor]) -> str | None:
