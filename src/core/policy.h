@@ -127,6 +127,8 @@ namespace attention {
 inline constexpr std::int64_t kScoreBytes = 24 * kKiB;  // stay in the L1 beside a panel of K or V
 inline constexpr std::int64_t kProductRows = 96;        // of A, of a block of stacked products
 inline constexpr std::int64_t kLongSequence = 64;       // tokens of a sequence that is long
+inline constexpr std::int64_t kKeys = 2048;             // at a time, which stay in the L2 with V
+inline constexpr std::int64_t kTilesOfKeys = 8;         // of queries, which read them one by one
 
 }  // namespace attention
 

@@ -72,8 +72,8 @@ void rms_norm(const float* x, const float* gamma, float eps, std::size_t n, floa
   });
 }
 
-void softmax(float* x, std::size_t n, float scale) {
-  if (n == 0) return;
+ExpSum softmax(float* x, std::size_t n, float scale) {
+  if (n == 0) return {};
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   const auto factor = hn::Set(d, scale);
@@ -93,11 +93,13 @@ void softmax(float* x, std::size_t n, float scale) {
     access.store(e, d, x + i);
     sum = hn::Add(sum, access.select(d, e, hn::Zero(d)));
   });
-  const auto inverse = hn::Set(d, 1.0f / hn::GetLane(hn::SumOfLanes(d, sum)));
+  const float total = hn::GetLane(hn::SumOfLanes(d, sum));
+  const auto inverse = hn::Set(d, 1.0f / total);
 
   for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     access.store(hn::Mul(access.load(d, x + i), inverse), d, x + i);
   });
+  return {total, hn::GetLane(max)};
 }
 
 // bfloat16 in the upper half of each lane, half to even; a NaN stays a NaN. Lower halves are noise.
@@ -118,8 +120,8 @@ HWY_INLINE void store_upper_halves(Access access, hn::Vec<hn::RebindToUnsigned<F
   access.store(hn::DemoteTo(d16, hn::BitCast(di, hn::ShiftRight<16>(bits))), d16, y);
 }
 
-float exp_bfloat16(const float* x, std::size_t n, float scale, std::uint16_t* y) {
-  if (n == 0) return 0.0f;
+ExpSum exp_bfloat16(const float* x, std::size_t n, float scale, std::uint16_t* y) {
+  if (n == 0) return {};
   const FloatTag d;
   const hn::RebindToUnsigned<FloatTag> du;
   const std::size_t lanes = hn::Lanes(d);
@@ -152,7 +154,7 @@ float exp_bfloat16(const float* x, std::size_t n, float scale, std::uint16_t* y)
   for_each_vector_simple(n - i, lanes, [&](auto access, std::size_t j) FBG_INLINE_LAMBDA {
     store_upper_halves(access, next(access, i + j, 0), y + i + j);
   });
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum[0], sum[1])));
+  return {hn::GetLane(hn::SumOfLanes(d, hn::Add(sum[0], sum[1]))), hn::GetLane(max) * scale};
 }
 
 void gelu_row(const float* x, std::size_t n, float* y) {

@@ -13,17 +13,22 @@ struct RowQuant {
   std::int32_t zero_point;
 };
 
+// Of the terms e^(scale * (x - max x)) of a row: their sum, and scale * max x.
+struct ExpSum {
+  float sum, max;
+};
+
 struct RowKernels {
   // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps,
                      std::size_t n, float* y);
   // y = x / sqrt(mean of x^2 + eps) * gamma; y may alias x.
   void (*rms_norm)(const float* x, const float* gamma, float eps, std::size_t n, float* y);
-  // x = softmax(scale * x), in place, max subtracted first.
-  void (*softmax)(float* x, std::size_t n, float scale);
+  // x = softmax(scale * x), in place, max subtracted first. Returns what x was divided by.
+  ExpSum (*softmax)(float* x, std::size_t n, float scale);
   // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within rounding:
   // softmax but for the division. Returns the sum by which to divide; NaN if x holds one.
-  float (*exp_bfloat16)(const float* x, std::size_t n, float scale, std::uint16_t* y);
+  ExpSum (*exp_bfloat16)(const float* x, std::size_t n, float scale, std::uint16_t* y);
   // Elementwise; y may alias x.
   void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
   void (*tanh)(const float* x, std::size_t n, float* y);

@@ -69,16 +69,17 @@ inline constexpr std::int64_t kWords = 50, kPositions = 300;
 
 // A graph under test starts with tables of given width; their values are kept for the plain loops.
 struct Tables {
-  std::int64_t width;
+  std::int64_t width, positions;
   Values word, position, type;
 
-  Tables(std::int64_t w, Random& random)
+  Tables(std::int64_t w, Random& random, std::int64_t most_positions = kPositions)
       : width(w),
+        positions(most_positions),
         word(random.values(kWords * w)),
-        position(random.values(kPositions * w)),
+        position(random.values(positions * w)),
         type(random.values(2 * w)) {}
   Buffer embed(Graph& graph) const {
-    return graph.embedding(shared(word, kWords, width), shared(position, kPositions, width),
+    return graph.embedding(shared(word, kWords, width), shared(position, positions, width),
                            shared(type, 2, width));
   }
   // Row of a token, computed in double.
@@ -115,7 +116,9 @@ inline Values run(Plan& plan, const Graph& graph, const Input& in, std::int64_t 
   return results.front();
 }
 inline Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
-  Plan plan(graph, {512, 64, kPositions, threads});
+  const std::int64_t last = *std::ranges::max_element(in.sequence_positions);
+  Plan plan(graph,
+            {std::max<std::int64_t>(512, rows), 64, std::max(kPositions, last + 1), threads});
   return run(plan, graph, in, rows, threads);
 }
 

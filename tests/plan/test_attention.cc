@@ -60,6 +60,26 @@ TEST(AttentionPanels, HoldTheMatrixAndZeros) {
   }
 }
 
+// On every ISA the result is that of plain loops, within `rounded` where it is computed in
+// bfloat16, and any number of threads gives its bits.
+void expect_plain_loops(const Tables& tables, const Input& in, const AttentionShape& shape,
+                        AttentionOptions options, const std::vector<int>& threads = {3},
+                        double rounded = 0.15) {
+  const std::int64_t tokens = in.offsets.back();
+  const std::vector<double> want = plain_attention(tables, in, shape, options);
+  on_every_isa([&] {
+    for (const bool allow_bfloat16 : {false, true}) {
+      options.allow_bfloat16 = allow_bfloat16;
+      Graph graph;
+      graph.output(graph.attention(tables.embed(graph), shape, options));
+      const Values one = run(graph, in, tokens);
+      const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
+      expect_near(one, want, rounds ? rounded : 2e-4);
+      for (const int n : threads) EXPECT_EQ(run(graph, in, tokens, n), one) << n;
+    }
+  });
+}
+
 class Attention : public testing::TestWithParam<AttentionShape> {
  protected:
   const AttentionShape heads = GetParam();
@@ -70,30 +90,11 @@ class Attention : public testing::TestWithParam<AttentionShape> {
   SharedMatrix distances() {
     return shared(random.values(heads.q_heads * 599, 4.0f), heads.q_heads, 599);
   }
-
-  // On every ISA the result is that of plain loops, within `rounded` where it is computed in
-  // bfloat16, and any number of threads gives its bits.
-  void expect_plain_loops(const Input& in, const AttentionShape& shape, AttentionOptions options,
-                          const std::vector<int>& threads = {3}, double rounded = 0.15) {
-    const std::int64_t tokens = in.offsets.back();
-    const std::vector<double> want = plain_attention(tables, in, shape, options);
-    on_every_isa([&] {
-      for (const bool allow_bfloat16 : {false, true}) {
-        options.allow_bfloat16 = allow_bfloat16;
-        Graph graph;
-        graph.output(graph.attention(tables.embed(graph), shape, options));
-        const Values one = run(graph, in, tokens);
-        const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
-        expect_near(one, want, rounds ? rounded : 2e-4);
-        for (const int n : threads) EXPECT_EQ(run(graph, in, tokens, n), one) << n;
-      }
-    });
-  }
 };
 
 TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
   const Input in = random_input(random, {1, 2, 16, 31, 33, 150});
-  expect_plain_loops(in, heads, {}, {2, 3, 7}, 0.1);
+  expect_plain_loops(tables, in, heads, {}, {2, 3, 7}, 0.1);
 }
 
 TEST_P(Attention, RoundsIfItMayOnMachinesWithProductsOfBfloat16) {
@@ -125,7 +126,7 @@ TEST_P(Attention, SeesDistancesWindowsAndNoLaterKeys) {
       AttentionShape shape = heads;
       shape.window = mask.window;
       shape.causal = mask.causal;
-      expect_plain_loops(in, shape, {false, mask.bias});
+      expect_plain_loops(tables, in, shape, {false, mask.bias});
     }
   }
 }
@@ -134,7 +135,7 @@ TEST_P(Attention, ScalesAndCapsScoresAfterDistances) {
   const Input in = random_input(random, {1, 33, 70}, 3);
   for (const AttentionOptions& options :
        {AttentionOptions{false, {}, 0.3f}, {false, distances(), 1.0f, 2.5f}, {false, {}, {}, 0.5f}})
-    expect_plain_loops(in, heads, options);
+    expect_plain_loops(tables, in, heads, options);
 }
 
 TEST_P(Attention, AddsProductsWithVectorsOfDistances) {
@@ -157,9 +158,25 @@ TEST_P(Attention, AddsProductsWithVectorsOfDistances) {
       AttentionOptions options{false, {}, 0.1f, {}, relative};
       if (!keys) options.relative.keys = {};
       if (!queries) options.relative.queries = {};
-      expect_plain_loops(in, heads, options);
+      expect_plain_loops(tables, in, heads, options);
     }
   }
+}
+
+TEST(LongAttention, JoinsTheContextsOfManyKeys) {
+  // Two thousand keys are seen at a time; the tables have rows for the tokens between those of
+  // `in`.
+  constexpr std::int64_t kMany = 2220;
+  Random random;
+  const SharedMatrix bias = shared(random.values(2 * kMany - 1, 4.0f), 1, 2 * kMany - 1);
+  const AttentionOptions biased{false, bias}, capped{false, {}, {}, 2.5f};
+  const auto expect = [&](const AttentionShape& shape, const AttentionOptions& options) {
+    const Tables tables{shape.columns(), random, kMany};
+    expect_plain_loops(tables, random_input(random, {2210}, 3), shape, options);
+  };
+  expect({1, 1, 5}, biased);
+  expect({1, 1, 5, false, 1100}, {});
+  expect({1, 1, 64, true}, capped);
 }
 
 std::string heads_name(const testing::TestParamInfo<AttentionShape>& info) {

@@ -140,7 +140,7 @@ TEST_P(Rows, ExpToBfloat16IsSoftmaxBeforeTheDivision) {
       const double most = *std::max_element(source.begin(), source.end());
       Guarded<float> x(source, side);
       Guarded<std::uint16_t> y(n, side);
-      const float sum = kernels.exp_bfloat16(x.data(), n, 0.3f, y.data());
+      const float sum = kernels.exp_bfloat16(x.data(), n, 0.3f, y.data()).sum;
       double exact_sum = 0.0;
       for (std::size_t i = 0; i < n; ++i) {
         const double exact = std::exp(0.3f * (source[i] - most));
@@ -159,18 +159,18 @@ TEST_P(Rows, ExpToBfloat16MasksAndPropagates) {
     std::vector<float> x = normal(n, n);
     std::vector<std::uint16_t> y(n);
     x[0] = -kInf;
-    EXPECT_TRUE(std::isfinite(kernels.exp_bfloat16(x.data(), n, 1.0f, y.data())));
+    EXPECT_TRUE(std::isfinite(kernels.exp_bfloat16(x.data(), n, 1.0f, y.data()).sum));
     EXPECT_EQ(y[0], 0);
     for (std::size_t bad = 0; bad < n; ++bad) {
       std::vector<float> z = normal(n, n);
       z[bad] = kNaN;
-      EXPECT_TRUE(std::isnan(kernels.exp_bfloat16(z.data(), n, 1.0f, y.data())));
+      EXPECT_TRUE(std::isnan(kernels.exp_bfloat16(z.data(), n, 1.0f, y.data()).sum));
     }
     const std::vector<float> equal(n, 1e30f);
-    EXPECT_EQ(kernels.exp_bfloat16(equal.data(), n, 1.0f, y.data()), static_cast<float>(n));
+    EXPECT_EQ(kernels.exp_bfloat16(equal.data(), n, 1.0f, y.data()).sum, static_cast<float>(n));
     for (std::uint16_t bits : y) EXPECT_EQ(to_float(bfloat16{bits}), 1.0f);
   }
-  EXPECT_EQ(kernels.exp_bfloat16(nullptr, 0, 1.0f, nullptr), 0.0f);
+  EXPECT_EQ(kernels.exp_bfloat16(nullptr, 0, 1.0f, nullptr).sum, 0.0f);
 }
 
 TEST_P(Rows, ExpIsAccurateOverItsRange) {

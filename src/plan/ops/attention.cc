@@ -7,6 +7,9 @@
 //     P = softmax(scale S), scale S perhaps soft-capped
 //     context = P V        straight into the head's columns of the output
 //
+// A block sees up to 2048 keys at a time. The contexts of more are joined in their order: each
+// counts by the sum of its terms, all of which are relative to the largest score so far.
+//
 // Both products are raw microkernels that sum floats. A k-group is a 32-bit word: one float, or two
 // bfloat16 where those are allowed and the ISA has their dot product. Floats are read where they
 // are: Q in qkv, P where S was. Pairs of bfloat16 are made by rounding Q, K and V as they are
@@ -21,8 +24,10 @@
 // the keys of a block, among which those that a row does not see have a weight of 0, do not depend
 // on the threads either.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -40,28 +45,18 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);  // and of any word
+constexpr std::int64_t kSumWords = sizeof(simd::ExpSum) / kFloat;
 
-using policy::attention::kLongSequence, policy::attention::kScoreBytes;
+using policy::attention::kKeys, policy::attention::kLongSequence, policy::attention::kScoreBytes,
+    policy::attention::kTilesOfKeys;
 
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
 
-std::string op_name(const AttentionShape& shape, const AttentionOptions& options) {
-  std::string name = "attention";
-  if (shape.kv_heads != shape.q_heads)
-    name += " heads " + std::to_string(shape.q_heads) + "/" + std::to_string(shape.kv_heads);
-  if (shape.causal) name += " causal";
-  if (options.distance_bias.data) name += " distance_bias";
-  if (options.relative.num_rows()) name += " relative";
-  if (shape.window) name += " window " + std::to_string(*shape.window);
-  if (options.softcap) name += " softcap";
-  return name;
-}
-
 class AttentionOp final : public Op {
  public:
   AttentionOp(Buffer qkv, const AttentionShape& shape, AttentionOptions options)
-      : Op(op_name(shape, options), {qkv}), shape_(shape), options_(std::move(options)) {}
+      : Op(attention_name(shape, options), {qkv}), shape_(shape), options_(std::move(options)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     if (context.type(inputs[0]) == ValueType::bfloat16 || rounds(context.features))
@@ -98,7 +93,8 @@ class AttentionOp final : public Op {
         offset = thread_words_;
         thread_words_ += round_up(words, 16);
       };
-      const std::int64_t score = std::max(kScoreBytes / kFloat, tallest() * score_stride(length));
+      const std::int64_t keys = std::min(length, kKeys);
+      const std::int64_t score = std::max(kScoreBytes / kFloat, tallest() * score_stride(keys));
       place(keys_, round_up(length, kPanelColumns) * words(d));
       place(values_, round_up(d, kPanelColumns) * words(length));
       place(score_, score);
@@ -107,6 +103,10 @@ class AttentionOp final : public Op {
       place(probabilities_, kPairs ? score / Acc::format.kr : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
       place(relative_scratch_, relative_.scratch_words(length, tallest()));
+      place(partial_, length > kKeys ? tallest() * d : 0);
+      const std::int64_t sums = length > kKeys ? tallest() * kSumWords : 0;
+      place(sums_, kTilesOfKeys * sums);
+      place(joining_, sums);
       scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
 
@@ -184,76 +184,157 @@ class AttentionOp final : public Op {
       panels_.values(head_rows(frame, tokens, first + shape_.kv_heads), scratch + values_);
     }
 
+    // What the blocks of queries of one head of a sequence share.
+    struct Head {
+      std::int64_t number;
+      const Products& product;
+      MatrixView<const float> queries;
+      MatrixView<float> context;
+      const std::int32_t* positions;
+      bool masked;  // whether queries see different keys
+      RelativeHead relative;
+      float* scratch;
+    };
+    // Some of its queries, the keys that any of them sees, and what a context holds so far.
+    struct Block {
+      Range rows, keys;
+      simd::ExpSum* sums;
+    };
+
     // Query rows `rows` of one head of the sequence that spans `tokens`.
     void run_head(const Frame& frame, Range tokens, std::int64_t head, Range rows,
                   float* scratch) const noexcept {
-      const MatrixView<float> qkv = frame.floats(op_.inputs[0]), out = frame.floats(op_.output);
+      const MatrixView<float> out = frame.floats(op_.output);
       const std::int64_t d = shape_.head_dim, length = tokens.size();
-      const std::int64_t q_cols = panels_.columns(d);
       const Products& product = products(length);
-      const float* const q = qkv.data + tokens.begin * qkv.row_stride + head * q_cols;
-      float* const keys = scratch + keys_;
-      float* const values = scratch + values_;
-      float* const score = scratch + score_;
-
       const std::int32_t* const positions =
           frame.args.sequence_positions ? frame.args.sequence_positions + tokens.begin : nullptr;
-      // Whether queries see different keys.
       const bool masked =
           shape_.causal || (shape_.window && positions[length - 1] - positions[0] > *shape_.window);
-      const auto visible = [&](std::int64_t query) {
-        return masked ? visible_keys(shape_, positions, length, query) : Range{0, length};
-      };
-      RelativeHead relative{};
+      Head at{head,
+              product,
+              head_rows(frame, tokens, head),
+              {out.data + tokens.begin * out.row_stride + head * d, length, d, out.row_stride, 1},
+              positions,
+              masked,
+              {},
+              scratch};
       if (relative_) {
         const MatrixView<const float> k =
             panels_.rows(head_rows(frame, tokens, shape_.q_heads + head), scratch + rounded_);
-        relative = relative_.begin(head, positions, k, product.scores, scratch + relative_scratch_,
-                                   scratch + rounded_);
+        at.relative = relative_.begin(head, positions, k, product.scores,
+                                      scratch + relative_scratch_, scratch + rounded_);
       }
+
       const std::int64_t tallest = product.geometry.max_rows;
-      const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
-      const BalancedSplit blocks = BalancedSplit::split(rows.size(), std::max(fit, tallest));
-      std::int64_t row = rows.begin;
-      for (std::int64_t b = 0; row < rows.end; ++b) {
-        const std::int64_t count = masked || relative_ ? std::min(tallest, rows.end - row)
-                                                       : blocks.largest - (b >= blocks.num_largest);
-        const Range seen{visible(row).begin / kPanelColumns * kPanelColumns,
-                         visible(row + count - 1).end};  // by any row of the block
-        const std::int64_t n = seen.size(), stride = score_stride(n);
-        const MatrixView<const float> queries = panels_.rows(
-            {q + row * qkv.row_stride, count, q_cols, qkv.row_stride, 1}, scratch + rounded_);
-        {
-          const PhaseTimer timer(Phase::scores);
-          product.scores.run(queries, keys + seen.begin * words(d), words(d),
-                             {score, count, round_up(n, kKeyPadding), stride, 1});
-          if (relative_) relative_.begin_rows(relative, queries, product.scores);
+      const std::int64_t row_bytes = score_stride(std::min(length, kKeys)) * kFloat;
+      const BalancedSplit split = BalancedSplit::split(
+          rows.size(), std::max(kScoreBytes / row_bytes / tallest * tallest, tallest));
+      auto* const sums = reinterpret_cast<simd::ExpSum*>(scratch + sums_);
+      const std::int64_t most = length > kKeys ? kTilesOfKeys : 1;
+      std::array<Block, kTilesOfKeys> blocks;
+      std::int64_t number = 0;
+      for (std::int64_t row = rows.begin; row < rows.end;) {
+        std::int64_t count = 0, longest = 0;
+        for (; count < most && row < rows.end; ++count, ++number) {
+          const std::int64_t height = masked || relative_
+                                          ? std::min(tallest, rows.end - row)
+                                          : split.largest - (number >= split.num_largest);
+          const Range keys{visible(at, row).begin / kPanelColumns * kPanelColumns,
+                           visible(at, row + height - 1).end};
+          blocks[count] = {{row, row + height}, keys, sums + count * tallest};
+          longest = std::max(longest, keys.size());
+          row += height;
         }
-        const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
-        {
-          const PhaseTimer timer(Phase::softmax);
-          for (std::int64_t i = 0; i < count; ++i) {
-            const Range row_keys = visible(row + i);
-            const Range columns{row_keys.begin - seen.begin, row_keys.end - seen.begin};
-            float* const s = score + i * stride;
-            if (op_.options_.distance_bias.data)
-              add_bias(head, positions, row + i, row_keys, scratch + bias_, s + columns.begin);
-            if (relative_)
-              relative_.add(relative, positions, i, positions[row + i], row_keys,
-                            s + columns.begin);
-            if (op_.options_.softcap) cap(s + columns.begin, columns.size());
-            softmax(s, columns, n, &p(i, 0));
+        for (std::int64_t first = 0; first < longest; first += kKeys)
+          for (const Block& block : std::span(blocks).first(count)) {
+            const std::int64_t begin = block.keys.begin + first;
+            if (begin < block.keys.end)
+              attend(at, block, {begin, std::min(begin + kKeys, block.keys.end)});
           }
+      }
+    }
+
+    Range visible(const Head& at, std::int64_t query) const noexcept {
+      const std::int64_t length = at.queries.rows;
+      return at.masked ? visible_keys(shape_, at.positions, length, query) : Range{0, length};
+    }
+
+    // The context of a block for some of its keys, joined with that for the keys before.
+    void attend(const Head& at, const Block& block, Range keys) const noexcept {
+      const std::int64_t d = shape_.head_dim, length = at.queries.rows;
+      const std::int64_t n = keys.size(), stride = score_stride(n);
+      const std::int64_t row = block.rows.begin, count = block.rows.size();
+      float* const scratch = at.scratch;
+      float* const score = scratch + score_;
+      const MatrixView<const float> queries =
+          panels_.rows({at.queries.data + row * at.queries.row_stride, count, at.queries.cols,
+                        at.queries.row_stride, 1},
+                       scratch + rounded_);
+      {
+        const PhaseTimer timer(Phase::scores);
+        at.product.scores.run(queries, scratch + keys_ + keys.begin * words(d), words(d),
+                              {score, count, round_up(n, kKeyPadding), stride, 1});
+        if (relative_) relative_.begin_rows(at.relative, queries, at.product.scores);
+      }
+      const bool first = keys.begin == block.keys.begin, last = keys.end == block.keys.end;
+      const bool whole = first && last;
+      simd::ExpSum* const sums =
+          first ? block.sums : reinterpret_cast<simd::ExpSum*>(scratch + joining_);
+      const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
+      {
+        const PhaseTimer timer(Phase::softmax);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const simd::ExpSum sum =
+              probabilities(at, row + i, i, keys, score + i * stride, &p(i, 0));
+          if (!whole) sums[i] = sum;
         }
-        const MatrixView<float> context{out.data + (tokens.begin + row) * out.row_stride + head * d,
-                                        count, d, out.row_stride, 1};
-        {
-          const PhaseTimer timer(Phase::context);
-          product.context.run({p.data, count, p.cols, p.row_stride, 1},
-                              values + words(seen.begin) * kPanelColumns, words(length), context);
-        }
-        if (kPairs) divide_rows(context, score, stride);
-        row += count;
+      }
+      const MatrixView<float> context{at.context.data + row * at.context.row_stride, count, d,
+                                      at.context.row_stride, 1};
+      const MatrixView<float> made =
+          first ? context : MatrixView<float>{scratch + partial_, count, d, d, 1};
+      {
+        const PhaseTimer timer(Phase::context);
+        at.product.context.run({p.data, count, p.cols, p.row_stride, 1},
+                               scratch + values_ + words(keys.begin) * kPanelColumns, words(length),
+                               made);
+      }
+      if (kPairs) divide_rows(made, score, stride);
+      if (!first) join(made, sums, context, block.sums);
+    }
+
+    // The probabilities of the keys that a query sees among some, row i of a block.
+    simd::ExpSum probabilities(const Head& at, std::int64_t query, std::int64_t i, Range keys,
+                               float* score, float* probabilities) const noexcept {
+      const Range all = visible(at, query);
+      const std::int64_t begin = std::clamp(all.begin, keys.begin, keys.end);
+      const Range seen{begin, std::clamp(all.end, begin, keys.end)};
+      const Range columns{seen.begin - keys.begin, seen.end - keys.begin};
+      if (seen.size() > 0) {
+        float* const s = score + columns.begin;
+        if (op_.options_.distance_bias.data)
+          add_bias(at.number, at.positions, query, seen, at.scratch + bias_, s);
+        if (relative_) relative_.add(at.relative, at.positions, i, at.positions[query], seen, s);
+        if (op_.options_.softcap) cap(s, columns.size());
+      }
+      return softmax(score, columns, keys.size(), probabilities);
+    }
+
+    // Adds contexts for further keys to those so far, each counting by the sum of its terms.
+    void join(const MatrixView<float>& made, const simd::ExpSum* sums,
+              const MatrixView<float>& context, simd::ExpSum* so_far) const noexcept {
+      const PhaseTimer timer(Phase::softmax);
+      const auto d = static_cast<std::size_t>(context.cols);
+      for (std::int64_t i = 0; i < context.rows; ++i) {
+        if (sums[i].sum == 0) continue;  // it sees none of them
+        const float max = std::max(so_far[i].max, sums[i].max);
+        const float before = so_far[i].sum * std::exp(so_far[i].max - max);
+        const float more = sums[i].sum * std::exp(sums[i].max - max);
+        const float total = before + more;
+        kernels_.multiply(&context(i, 0), before / total, d);
+        kernels_.accumulate(&made(i, 0), more / total, d, &context(i, 0));
+        so_far[i] = {total, max};
       }
     }
 
@@ -289,18 +370,24 @@ class AttentionOp final : public Op {
     // Probabilities of the visible ones of n scores; those of the others, and what makes them whole
     // words, are 0. Rounded ones are not yet divided by their sum, whose reciprocal is left where
     // the first score was.
-    void softmax(float* score, Range visible, std::int64_t n, float* probabilities) const noexcept {
+    simd::ExpSum softmax(float* score, Range visible, std::int64_t n,
+                         float* probabilities) const noexcept {
       using Element = std::conditional_t<kPairs, std::uint16_t, float>;
       auto* const p = reinterpret_cast<Element*>(probabilities);
       float* const seen_scores = score + visible.begin;
       const auto count = static_cast<std::size_t>(visible.size());
       const float factor = op_.options_.softcap.value_or(scale_);
-      if constexpr (kPairs)
-        score[0] = 1.0f / kernels_.exp_bfloat16(seen_scores, count, factor, p + visible.begin);
-      else
-        kernels_.softmax(seen_scores, count, factor);
+      simd::ExpSum sum;
+      if constexpr (kPairs) {
+        sum = kernels_.exp_bfloat16(seen_scores, count, factor, p + visible.begin);
+        score[0] = count ? 1.0f / sum.sum : 0.0f;
+      } else {
+        sum = kernels_.softmax(seen_scores, count, factor);
+      }
+      if (!count) sum.max = -std::numeric_limits<float>::infinity();
       std::fill(p, p + visible.begin, Element{});
       std::fill(p + visible.end, p + words(n) * Acc::format.kr, Element{});
+      return sum;
     }
 
     // Multiplies each row by the first of a row of factors.
@@ -321,6 +408,7 @@ class AttentionOp final : public Op {
     // Where a thread has what, in words of its scratch: rows rounded are a panel's keys, then a
     // block's queries.
     std::int64_t keys_, values_, score_, rounded_, probabilities_, bias_, relative_scratch_;
+    std::int64_t partial_, sums_, joining_;
     std::int64_t thread_words_ = 0;
     std::size_t scratch_bytes_;
   };

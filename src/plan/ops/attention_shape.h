@@ -4,11 +4,15 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 
 #include "fbg/core/types.h"
 #include "fbg/plan/plan.h"
 
 namespace fbg {
+
+// What a listing of a plan calls it.
+std::string attention_name(const AttentionShape& shape, const AttentionOptions& options);
 
 // Throws std::invalid_argument unless x has one row of Q, K and V per token.
 void require_attention_input(const char* op, const BufferShape& x, const AttentionShape& shape);

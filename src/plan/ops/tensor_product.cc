@@ -203,7 +203,7 @@ class AttendOp final : public Op {
     void softmax(float* scores, std::size_t n, float factor, float* probabilities) const noexcept {
       if constexpr (kPairs) {
         auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
-        scores[0] = 1.0f / kernels_.exp_bfloat16(scores, n, factor, p);
+        scores[0] = 1.0f / kernels_.exp_bfloat16(scores, n, factor, p).sum;
         if (n % 2 != 0) p[n] = 0;
       } else {
         kernels_.softmax(scores, n, factor);
