@@ -194,6 +194,14 @@ def test_long_documents_are_read_in_windows_that_overlap(
     assert whole.shape == (1, model.embedding_dimension)
 
 
+def test_there_may_be_more_chunks_than_a_window_has_tokens(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path, normalize=True))
+    spans = [SPANS[n % len(SPANS)] for n in range(2 * LENGTH + 3)]
+    rows = model.encode_chunks(DOCUMENT, spans)
+    few = model.encode_chunks(DOCUMENT, SPANS)
+    np.testing.assert_array_equal(rows, [few[n % len(SPANS)] for n in range(len(spans))])
+
+
 @pytest.mark.parametrize("mode", ["cls", "lasttoken", "weightedmean"])
 def test_poolings_of_certain_tokens_are_refused_by_name(tmp_path: Path, mode: str) -> None:
     model = fbg.load(write(tmp_path, mode))

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fbg.arrays import Floats
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
@@ -87,7 +89,10 @@ class Engines:
                 graph.output(_projected(graph, x, dense, normalize))
                 engine = Engine(graph, self._transformer.config, self.dimension, per_token=True)
                 self._made[key] = engine
-        return engine.compute_rows([rows], num_threads)[0] if len(rows) else engine.empty()
+        # A sequence has at most as many rows as the model takes tokens.
+        most = self._transformer.config.max_length
+        parts = [rows[n : n + most] for n in range(0, len(rows), most)]
+        return np.concatenate(engine.compute_rows(parts, num_threads)) if parts else engine.empty()
 
     @property
     def picture(self) -> Engine:
