@@ -100,7 +100,9 @@ std::vector<const float*> choose_quantized(Ops ops, std::span<const BufferShape>
     for (std::size_t i = 0; i < op->inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(op->inputs[i]);
       const std::optional<const float*> own = op->quantized_factors(i);
-      alike[at] = alike[at] && own && (!read[at] || *own == factors[at]);
+      // Whether rows are quantized depends on how many there are.
+      alike[at] =
+          alike[at] && own && (!read[at] || *own == factors[at]) && op->routed == ops[at]->routed;
       factors[at] = own.value_or(nullptr);
       read[at] = true;
     }

@@ -98,6 +98,28 @@ def test_the_sum_is_that_of_the_definition() -> None:
     np.testing.assert_allclose(compute(graph, x, total, COLUMNS, 2), wanted, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("routed", [(False, True), (True, False), (True, True)])
+def test_layers_of_other_rows_understand_each_other(routed: tuple[bool, bool]) -> None:
+    """Of many rows, a layer may quantize those that the next one reads; of few, none does."""
+    x = draw(1, 400, 5 + 64)
+    x[:, 0], x[0, 0] = -9, 9  # the first row alone comes to the first expert
+
+    def first_row(*routed: bool) -> Any:
+        graph = _fbg.Graph()
+        both = graph.append("input", 5 + 64)
+        identity = np.eye(5 + 64, dtype=np.float32)
+        parts = [_fbg.pack_b_convert(part, "float32") for part in np.split(identity, [5], axis=1)]
+        logits, rows = (graph.append("linear", both, part) for part in parts)
+        routes = graph.append("route", logits, 1)
+        for seed, chosen in enumerate(routed):
+            w = PACKERS["int8"](draw(seed, 64, 64))
+            options = {"routes": routes} if chosen else {}
+            rows = graph.append("linear", rows, w, activation="gelu", **options)
+        return compute(graph, x, rows, 64, 1)[0]
+
+    np.testing.assert_array_equal(first_row(*routed), first_row(False, False))
+
+
 def test_wrong_fields_are_named() -> None:
     graph = _fbg.Graph()
     x = graph.append("input", 4)

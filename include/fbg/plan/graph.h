@@ -87,6 +87,7 @@ struct Routes {
 
   float weight(const Frame& frame, std::int64_t row) const;
   std::int64_t count(const Frame& frame, std::int64_t rows) const;  // of the first rows
+  friend bool operator==(const Routes&, const Routes&) = default;
 };
 
 // What a linear layer does to its product x * w before it stores the result. Empty members mean

@@ -44,7 +44,9 @@ class LinearOp final : public ProductOp {
       : ProductOp(describe(w, epilogue), operands(x, epilogue)),
         shape_(shape),
         w_(std::move(w)),
-        epilogue_(std::move(epilogue)) {}
+        epilogue_(std::move(epilogue)) {
+    routed = epilogue_.routes;
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<LinearStep>(*this, context);
@@ -157,8 +159,8 @@ class LinearOp final : public ProductOp {
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
       BufferView x = frame[op_.inputs[0]], y = frame[op_.output];
-      if (const auto& routes = op_.epilogue_.routes) {
-        x.rows = y.rows = routes->count(frame, y.rows);
+      if (op_.routed) {
+        x.rows = y.rows = op_.routed->count(frame, y.rows);
         if (y.rows == 0) return;
       }
       const bool gains = QuantizedRows::gains(y.rows, num_threads);

@@ -131,6 +131,7 @@ class Op {
   const std::vector<Buffer> inputs;
   Buffer output = -1;     // set by Graph
   bool in_place = false;  // the output may take the place of inputs[0], if nobody reads that later
+  std::optional<Routes> routed = {};  // where only the rows that go to an expert are computed
 };
 
 // An op that multiplies by weights.
