@@ -55,6 +55,13 @@ def test_coefficients_and_intervals_are_those_of_pairs_drawn_again(count: int) -
         np.testing.assert_allclose(got, wanted, atol=1e-7)
 
 
+def test_cosines_that_are_no_numbers_have_no_coefficient() -> None:
+    scores = np.array([1.0, 2.0, 3.0, 4.0])
+    found = correlate(scores, {"float32": scores, "int8": np.array([np.nan, 1, 2, 3])})
+    assert [each.value for each in found["float32"]] == [1, 1]
+    assert all(np.isnan([*vars(each).values()]).all() for each in found["int8"])
+
+
 def test_more_pairs_give_a_narrower_interval() -> None:
     rng = np.random.default_rng(0)
     widths = []

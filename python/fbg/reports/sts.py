@@ -169,12 +169,12 @@ def _samples(pairs: int) -> Iterator[Doubles]:
 
 
 def _pearson(x: Doubles, y: Doubles, counts: Doubles) -> Doubles:
-    """Return the coefficient in each sample; 0 where x or y is constant."""
+    """Return the coefficient in each sample; 0 where x or y is constant, NaN where one has it."""
     total = counts.sum(axis=1, keepdims=True)
     dx, dy = (v - (counts * v).sum(axis=1, keepdims=True) / total for v in (x, y))
     product, of_x, of_y = ((counts * v).sum(axis=1) for v in (dx * dy, dx * dx, dy * dy))
     scale = np.sqrt(of_x * of_y)
-    coefficients: Doubles = np.divide(product, scale, out=np.zeros_like(scale), where=scale > 0)
+    coefficients: Doubles = np.divide(product, scale, out=np.zeros_like(scale), where=scale != 0)
     return coefficients
 
 
@@ -184,4 +184,5 @@ def _ranks(x: Doubles, counts: Doubles) -> Doubles:
     starts, order = np.cumsum(sizes) - sizes, np.argsort(x, kind="stable")
     totals = np.add.reduceat(counts[:, order], starts, axis=1)
     ranks: Doubles = (np.cumsum(totals, axis=1) - (totals - 1) / 2)[:, group]
+    ranks[:, np.isnan(x)] = np.nan
     return ranks
