@@ -206,6 +206,7 @@ WRONG = {
     "mismatched_endpoint": jsonl(line("a", "b") | {"url": "/v1/chat/completions"}),
     "duplicate_custom_id": jsonl(line("a", "b"), line("a", "b")),
     "line_too_long": jsonl(line("a", "b" * 6000)),
+    "too_many_requests": b"\n" * (2 * runner.MOST_LINES + 2) + jsonl(line("a", "b")),
 }
 MANY = jsonl(*({**line(str(n), []), "body": {"input": ["a"] * 900}} for n in range(56)))
 HOSTILE = {
@@ -366,6 +367,20 @@ def test_an_input_that_is_gone_fails(directories: dict[str, Path], tmp_path: Pat
                 input_file_id=file.id, endpoint="/v1/embeddings", completion_window="24h"
             )
     assert os.listdir(root) == ["lock"]
+
+
+def test_a_damaged_batch_does_not_hold_up_others(
+    directories: dict[str, Path], tmp_path: Path
+) -> None:
+    root = tmp_path / "b"
+    with started(directories, root) as server, client_of(server) as api:
+        for number, content in enumerate((b"{", b"[]", b'{"status": "validating"}')):
+            (root / f"batch_{number:024x}.json").write_bytes(content)
+        batch = ended(api, submitted(api, jsonl(line("a", "b"))))
+        assert batch.status == "completed"
+        assert httpx.get(f"{server.url}/v1/batches/batch_{0:024x}").status_code == 404
+        (root / f"batch_{2:024x}.json").unlink()
+        assert [each.id for each in api.batches.list()] == [batch.id]
 
 
 def test_what_is_not_done_in_time_expires(directories: dict[str, Path], tmp_path: Path) -> None:

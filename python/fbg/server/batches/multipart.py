@@ -37,7 +37,9 @@ class FormReader:
         self.complete = False
 
     def feed(self, data: bytes) -> None:
-        """Take bytes of the body."""
+        """Take bytes of the body; what follows the form is not kept."""
+        if self.complete:
+            return
         self._bytes += data
         while not self.complete:
             if self._inside:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import msgspec
 
 from fbg.files import open_in_place
-from fbg.server.batches.store import Record, Store, file_record, new_id
+from fbg.server.batches.store import FINAL, Record, Store, file_record, new_id
 from fbg.server.endpoint import Endpoint
 from fbg.server.errors import Dialect, Fault, RequestError, error_body
 from fbg.server.messages import Part
@@ -39,7 +39,6 @@ RECORD_SECONDS = 1.0  # between two records of how far a batch is
 LOOK_SECONDS = 1.0  # between two looks for batches that other workers took
 WAIT_SECONDS = 0.5  # for which a group lets requests go first
 RETRY_SECONDS, TRIES = 0.2, 150  # of a line, while the server has too much to do
-FINAL = ("completed", "failed", "cancelled", "expired")
 EXPIRED = {
     "code": "batch_expired",
     "message": "This request could not be executed before the completion window expired.",
@@ -66,6 +65,11 @@ class Output(NamedTuple):
 
     results: BufferedRandom
     errors: BufferedRandom
+
+    def write(self, answers: Sequence[tuple[bool, bytes]]) -> None:
+        """Take the lines of results, and whether each succeeded."""
+        for done, line in answers:
+            (self.results if done else self.errors).write(line)
 
     def keep(self, batch: Record) -> None:
         """Write what there is to the disk, and say in the batch how much it is."""
@@ -95,8 +99,8 @@ class BatchRunner:
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         await asyncio.to_thread(self._store.clean)
                         await self._run_all()
-                except Exception:  # a full disk, for example: it may have room later
-                    log.exception("a batch is interrupted")
+                except Exception:
+                    log.exception("batches are interrupted")
                 with contextlib.suppress(asyncio.TimeoutError):
                     await asyncio.wait_for(self._state.new_batch.wait(), LOOK_SECONDS)
 
@@ -105,10 +109,13 @@ class BatchRunner:
         for name in names if self._state.ready else ():
             if name in self._ended:
                 continue
-            batch = await asyncio.to_thread(self._store.get, name, "batch_")
-            if batch["status"] not in FINAL:
-                await self._run(batch)
-            self._ended.add(name)
+            try:
+                batch = await asyncio.to_thread(self._store.get, name, "batch_")
+                if batch["status"] not in FINAL:
+                    await self._run(batch)
+                self._ended.add(name)
+            except Exception:  # a full disk, for example: it may have room later
+                log.exception("%s is interrupted", name)
 
     async def _run(self, batch: Record) -> None:
         try:
@@ -145,23 +152,28 @@ class BatchRunner:
         errors: list[Record] = []
         seen: set[str] = set()
         number = total = inputs = 0
-        while len(errors) < MOST_ERRORS and (line := lines.readline(self._longest + 1)):
-            number += 1
-            if not line.strip():
-                continue
-            total += 1
-            wrong = self._wrong(line, url, seen)
-            if isinstance(wrong, int):
-                inputs += wrong
-            else:
-                errors.append(wrong | {"line": number})
-            if total > MOST_LINES or inputs > MOST_INPUTS or len(line) > self._longest:
+        many = False
+        while len(errors) < MOST_ERRORS and not many:
+            line = lines.readline(self._longest + 1)
+            if not line:
                 break
-        if total == 0:
-            errors.append(_error("empty_file", "the file has no lines"))
-        if total > MOST_LINES or inputs > MOST_INPUTS:
+            number += 1
+            if line.strip():
+                total += 1
+                wrong = self._wrong(line, url, seen)
+                if isinstance(wrong, int):
+                    inputs += wrong
+                else:
+                    errors.append(wrong | {"line": number})
+                if len(line) > self._longest:
+                    break
+            # As many more may be blank.
+            many = max(total, number // 2) > MOST_LINES or inputs > MOST_INPUTS
+        if many:
             message = f"a file has at most {MOST_LINES} lines, and {MOST_INPUTS} inputs in them"
             errors.append(_error("too_many_requests", message))
+        elif total == 0:
+            errors.append(_error("empty_file", "the file has no lines"))
         return errors, total
 
     def _wrong(self, line: bytes, url: str, seen: set[str]) -> Record | int:
@@ -197,15 +209,16 @@ class BatchRunner:
                 file.seek(batch[key])
             lines.seek(batch["_at"])
             counts, recorded = batch["request_counts"], time.monotonic()
-            while group := _group(lines, self._longest):
+            while group := await asyncio.to_thread(_group, lines, self._longest):
                 if self._is_cancelled(batch):
                     batch |= {"status": "cancelling", "cancelling_at": int(time.time())}
                     break
                 late = batch["_late"] = time.time() > batch["expires_at"]
                 if not late:
                     await self._let_requests_go_first()
-                for done, line in await self._answers(group, late):
-                    (results if done else errors).write(line)
+                answers = await self._answers(group, late)
+                await asyncio.to_thread(output.write, answers)
+                for done, _ in answers:
                     counts["completed" if done else "failed"] += 1
                 if time.monotonic() - recorded > RECORD_SECONDS:
                     await asyncio.to_thread(self._record, batch, output, lines.tell())

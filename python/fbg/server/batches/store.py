@@ -61,8 +61,8 @@ class Store:
         """Return a file or a batch; raises RequestError."""
         if name.startswith(prefix) and ID.fullmatch(name):
             try:
-                found: Record = msgspec.json.decode(read_regular(self.path(name, ".json")))
-            except FileNotFoundError:
+                found = msgspec.json.decode(read_regular(self.path(name, ".json")), type=Record)
+            except (FileNotFoundError, msgspec.DecodeError):  # or it is damaged
                 pass
             else:
                 if found.get("status") in CANCELLABLE and self.path(name, ".cancel").exists():
@@ -81,11 +81,18 @@ class Store:
         found = (each.name.removesuffix(".json") for each in os.scandir(self.directory))
         return sorted(name for name in found if name.startswith(prefix) and ID.fullmatch(name))
 
-    def require_room(self, prefix: str) -> None:
-        """Raise RequestError if there are as many files or batches as there may be."""
-        if len(self.names(prefix)) >= MOST_RECORDS:
-            message = f"there are {MOST_RECORDS} already; delete some"
-            raise RequestError(Fault.OVERLOADED, message)
+    def make_room(self, prefix: str) -> None:
+        """Raise RequestError if there are as many files as there may be; as no request deletes
+        batches, the oldest one that has ended is removed for a new one.
+        """
+        names = self.names(prefix)
+        if len(names) < MOST_RECORDS:
+            return
+        for name in names if prefix == "batch_" else ():
+            with contextlib.suppress(RequestError):
+                if self.get(name, prefix)["status"] in FINAL:
+                    return self.delete(name)
+        raise RequestError(Fault.OVERLOADED, f"there are {MOST_RECORDS} already; delete some")
 
     def page(self, prefix: str, query: Any, most: int, fits: Callable[[Record], bool]) -> Record:
         """Return a part of the list of files or batches, as `limit`, `after` and `order` say."""
@@ -130,12 +137,22 @@ class Store:
                     if each.stat().st_mtime < time.time() - OLD_SECONDS:
                         os.unlink(each)
 
+    def keep(self, arrived: Path, record: Record) -> None:
+        """Make a file of what has arrived, or leave nothing of it."""
+        try:
+            arrived.rename(self.path(record["id"], ".jsonl"))
+            self.put(record)
+        except BaseException:
+            self.delete(record["id"])
+            raise
+
     def delete(self, name: str) -> None:
-        """Remove a file."""
-        self.path(name, ".json").unlink(missing_ok=True)
-        self.path(name, ".jsonl").unlink(missing_ok=True)
+        """Remove a file, or a batch."""
+        for suffix in (".json", ".jsonl", ".cancel"):
+            self.path(name, suffix).unlink(missing_ok=True)
 
 
+FINAL = ("completed", "failed", "cancelled", "expired")
 CANCELLABLE = ("validating", "in_progress")
 
 

@@ -57,16 +57,15 @@ async def upload(state: State, request: Request) -> Response:
     state.metrics.requests.labels("upload").inc()
     begin = time.perf_counter()
     with state.request() as call:
-        await asyncio.to_thread(store.require_room, "file-")
+        await asyncio.to_thread(store.make_room, "file-")
         path = store.path(name, ".part")
         try:
             with open(path, "xb") as file:
                 with arriving_within(settings.body_seconds + most / SLOWEST):
                     form = await _read_form(request, file, most)
                 await asyncio.to_thread(os.fsync, file.fileno())
-            path.rename(store.path(name, ".jsonl"))
             record = file_record(name, form.size, form.filename or "", "batch")
-            await asyncio.to_thread(store.put, record)
+            await asyncio.to_thread(store.keep, path, record)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -161,7 +160,7 @@ async def create(call: Call, message: BatchCreation) -> Record:
     if len(json.dumps(message.metadata)) > 16 << 10:
         raise RequestError(Fault.VALIDATION, "`metadata` is too long", "metadata")
     store.get(message.input_file_id, "file-")
-    await asyncio.to_thread(store.require_room, "batch_")
+    await asyncio.to_thread(store.make_room, "batch_")
     batch: Record = {
         **{"id": new_id("batch_"), "object": "batch", "endpoint": message.endpoint},
         **{"errors": None, "input_file_id": message.input_file_id},
