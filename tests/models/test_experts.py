@@ -8,6 +8,8 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks.transformer import linears
+from fbg.reports.profiling import profile
+from fbg.reports.timed_network import TimedNetwork
 from helpers.formulas import cosines
 from helpers.tiny_bert import wordpiece
 from helpers.tiny_families import VOCABULARY
@@ -40,6 +42,21 @@ def test_quantized_experts_are_near(directory: Path, dtype: str, calibrated: boo
     wanted = tiny_model(NAME).golden["full_hidden"]
     least = 0.99 if dtype == "int8" else 0.9
     assert cosines(hidden.reshape(wanted.shape), wanted).mean() >= least
+
+
+def test_a_profile_counts_the_rows_that_come_to_experts(directory: Path) -> None:
+    config = tiny_model(NAME).config
+    hidden, wide, layers = config["n_embd"], config["n_inner"], config["n_layer"]
+    tokens = 10
+    ops = TimedNetwork(fbg.load(directory).network).ops(tokens, 1)
+    assert {op.layer for op in ops} == {"embeddings", *(f"layer {n + 1}" for n in range(layers))}
+    routed = [op for op in ops if op.sub_layer == "routing to experts"]
+    assert {op.layer for op in routed} == {"layer 2", "layer 4"}
+    for part in ("intermediate linear, activation", "output linear"):
+        work = [op.operations for op in ops if op.sub_layer == part and op.layer == "layer 2"]
+        rows = tokens * config["moe_top_k"]
+        assert len(work) == 5 and sum(work) == pytest.approx(2 * rows * hidden * wide)
+    assert "routing to experts" in str(profile(directory, [4], num_threads=[1], rounds=1))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])

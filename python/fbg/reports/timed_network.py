@@ -38,6 +38,7 @@ SUB_LAYERS = {
     **dict.fromkeys(("geglu", "geglu_tanh", "swiglu", "reglu"), "intermediate linear, activation"),
     "output": "output linear",
     "add": "residual sums",
+    **dict.fromkeys(("router", "route", "take_routed", "add_routed"), "routing to experts"),
 }
 
 
@@ -86,7 +87,9 @@ class TimedNetwork:
             activated = op.activation != "none" or op.gate is not None
         part = sub_layer(name)
         if isinstance(op, ops.Linear) and is_linear:
-            rows = 1 if part == POOLING else tokens
+            rows, mixture = 1.0 if part == POOLING else tokens, self._config.mixture
+            if op.routes is not None and mixture is not None:
+                rows *= mixture.chosen / mixture.count  # on average
             operations = 2.0 * rows * float(np.prod(op.layer.weight.shape))
         elif isinstance(op, ops.Attention):
             pairs = visible_pairs(tokens, op.heads.window)
@@ -113,10 +116,10 @@ class TimedNetwork:
 
 def _layer(scope: str) -> str:
     """Return the name of the layer whose values are in this scope of the graph."""
-    first, _, number = scope.partition(".")
+    first, *inside = scope.split(".")
     if first == EMBEDDINGS:
         return EMBEDDINGS
-    return f"layer {int(number) + 1}" if first == "layers" else POOLING
+    return f"layer {int(inside[0]) + 1}" if first == "layers" else POOLING
 
 
 def _without_activation(op: Op) -> Op:
