@@ -1,6 +1,7 @@
 """GLiNER against its definition: entities of any labels; settings that are refused."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,24 @@ def test_spans_of_words_are_all_that_can_be_chosen(scores: Array) -> None:
     found = list(spans_of(scores, 0.3))
     assert set(found) <= set(every)
     assert best_spans(found) == best_spans(every)
+
+
+async def test_scores_are_computed_beside_the_event_loop(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, threads = fbg.load(directory), set()
+    scorer = type(model.context.span_scorer)
+    above: Any = scorer.above
+
+    def noted(*given: Any) -> Any:
+        threads.add(threading.current_thread())
+        return above(*given)
+
+    monkeypatch.setattr(scorer, "above", noted)
+    async with fbg.AsyncModel(model) as tasks:
+        found = await tasks.ner(TEXTS[:1], labels=LABELS)
+    assert threads and threading.main_thread() not in threads
+    assert found == model.ner(TEXTS[:1], labels=LABELS)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8"])

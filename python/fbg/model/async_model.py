@@ -280,7 +280,9 @@ class AsyncModel:
 
     async def ner(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.ner`."""
-        return await self._task(Model.ner, record, options, texts)
+        # Spans of words are scored for each label, however short the text.
+        inline = options.get("labels") is None
+        return await self._task(Model.ner, record, options, texts, inline=inline)
 
     async def answer(
         self, question: Any, context: Any, record: Record | None = None, **options: Any
