@@ -369,6 +369,27 @@ def test_an_input_that_is_gone_fails(directories: dict[str, Path], tmp_path: Pat
     assert os.listdir(root) == ["lock"]
 
 
+@pytest.mark.parametrize("status", ["in_progress", "finalizing"])
+def test_results_of_an_input_that_is_gone_stay_if_they_are_complete(
+    status: str, directories: dict[str, Path], tmp_path: Path
+) -> None:
+    root = tmp_path / "b"
+    with started(directories, root) as server, client_of(server) as api:
+        batch = ended(api, submitted(api, jsonl(line("a", "b"))))
+    path = root / f"{batch.id}.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"status": status}))
+    for name in root.glob(f"{batch.input_file_id}.*"):
+        name.unlink()
+    (root / f"{batch.output_file_id}.json").unlink()
+    with started(directories, root) as server, client_of(server) as api:
+        end = ended(api, batch)
+        if status == "finalizing":
+            assert end.status == "completed" and list(lines_of(api, end.output_file_id)) == ["a"]
+        else:
+            assert end.status == "failed" and end.errors.data[0].code == "file_not_found"
+            assert {each.name for each in root.iterdir()} == {"lock", path.name}
+
+
 def test_a_damaged_batch_does_not_hold_up_others(
     directories: dict[str, Path], tmp_path: Path
 ) -> None:

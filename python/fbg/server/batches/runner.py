@@ -118,9 +118,13 @@ class BatchRunner:
                 log.exception("%s is interrupted", name)
 
     async def _run(self, batch: Record) -> None:
+        if batch["status"] == "finalizing":
+            return await asyncio.to_thread(self._finish, batch)
         try:
             lines = self._store.lines(batch["input_file_id"])
         except RequestError:
+            for name in batch.get("_files", ()):  # which no request names
+                await asyncio.to_thread(self._store.delete, name)
             batch["errors"] = _errors([_error("file_not_found", "the file is not there")])
             return await self._enter(batch, "failed")
         with lines:
@@ -134,8 +138,7 @@ class BatchRunner:
                 batch |= {"_files": [new_id("file-"), new_id("file-")]}
                 if not self._is_cancelled(batch):
                     await self._enter(batch, "in_progress")
-            if batch["status"] != "finalizing":
-                await self._compute(batch, lines)
+            await self._compute(batch, lines)
         await asyncio.to_thread(self._finish, batch)
 
     async def _enter(self, batch: Record, status: str) -> None:
