@@ -190,3 +190,18 @@ def test_offsets_outside_the_file_are_an_error(directory: Path, offsets: list[in
     path.write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + size :])
     with pytest.raises(fbg.ModelError, match=r"model\.safetensors"):
         fbg.load(directory)
+
+
+@pytest.mark.parametrize("shared", [4, 8, -4])
+def test_tensors_that_overlap_are_an_error(directory: Path, shared: int) -> None:
+    path = directory / "model.safetensors"
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    by_place = sorted((v["data_offsets"], k) for k, v in header.items() if k != "__metadata__")
+    (begin, end), name = by_place[3]
+    header[name]["data_offsets"] = [begin - shared, end - shared]
+    changed = json.dumps(header).encode()
+    path.write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + size :])
+    with pytest.raises(fbg.ModelError, match=r"model\.safetensors: .* overlaps another one"):
+        fbg.load(directory)

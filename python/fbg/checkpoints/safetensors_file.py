@@ -23,6 +23,11 @@ def read_safetensors(path: Path) -> dict[str, StoredTensor]:
             raise ValueError("its header is not an object")
         header.pop("__metadata__", None)
         entries, end = entries_of(header, first)
+        last = first
+        for name, each in sorted(entries.items(), key=lambda item: item[1][2:]):
+            if each.begin < min(last, each.end):
+                raise ValueError(f"tensor {name} overlaps another one")
+            last = each.end
         if end != total or total != len(file):
             raise ValueError(f"it has {total} bytes, but its header describes {end}")
     except (OSError, ValueError) as error:

@@ -20,12 +20,17 @@ FP4 = np.array([*_HALF, *(-value for value in _HALF)], np.float32)
 
 
 def unpack(words: npt.NDArray[Any], bits: int, count: int) -> Bytes:
-    """Return (rows, count) codes of 4 or 8 bits of the rows of int32 words, or of bytes: the
+    """Return (rows, count) codes of 2, 3, 4 or 8 bits of the rows of int32 words, or of bytes: the
     lowest bits come first.
     """
     octets = np.ascontiguousarray(words).view(np.uint8)
     if bits == 8:
         return octets[:, :count]
+    if bits < 4:
+        each = np.unpackbits(octets, axis=1, count=count * bits, bitorder="little")
+        return np.packbits(
+            each.reshape(len(octets), count, bits), axis=2, bitorder="little"
+        ).reshape(len(octets), count)
     pairs = octets.astype("<u2")  # a code in each byte
     pairs |= pairs << 4
     pairs &= 0x0F0F
@@ -34,9 +39,8 @@ def unpack(words: npt.NDArray[Any], bits: int, count: int) -> Bytes:
 
 def centred(codes: Bytes, bits: int) -> npt.NDArray[np.int8]:
     """Return codes less half of their range, which fit in int8."""
-    return (
-        (codes ^ np.uint8(128)).view(np.int8) if bits == 8 else (codes - np.uint8(8)).view(np.int8)
-    )
+    half = np.uint8(1 << bits - 1)
+    return (codes ^ half if bits == 8 else codes - half).view(np.int8)
 
 
 def read_fp8(tensor: StoredTensor) -> Floats:

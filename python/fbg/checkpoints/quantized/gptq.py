@@ -12,7 +12,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
+from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized import bits as codes_of
 from fbg.checkpoints.quantized.module import (
     FLOATS,
@@ -35,12 +37,19 @@ IRRELEVANT = """
     modules_in_block_to_quantize model_seqlen meta pack_dtype modules_to_not_convert lm_head sym
     desc_act mse offload_to_disk hyb_act format_version quantizer"""
 VERSIONS = {"gptq": 1, "gptq_v2": 0}  # what is missing in the zero points
-ONES = {4: 0x11111111, 8: 0x01010101}
+BITS = (2, 3, 4, 8)
+KERNEL_BITS = (4, 8)
+# What version 1 lacks in the words of zero points.
+ONES = {2: [0x55555555], 4: [0x11111111], 8: [0x01010101]}
+# Codes of 3 bits go on from word to word. Packages lack this, which is no 1 of each code.
+FOR_3 = [0x24924924, 0x92492492, 0x49249249]
 
 
 def read(settings: Settings) -> Callable[[Module], QuantizedTensor]:
     """Return the reader of a layer; raises ModelError for the settings."""
-    bits, size = read_bits(settings, "bits"), read_group_size(settings, "group_size")
+    bits, size = settings.size("bits"), read_group_size(settings, "group_size")
+    if bits not in BITS:
+        raise settings.error("bits", "2, 3, 4 or 8")
     key = "checkpoint_format" if settings.get("checkpoint_format") is not None else "format"
     missing = VERSIONS[settings.choice(key, tuple(VERSIONS), default="gptq")]
     settings.get("format")
@@ -49,14 +58,6 @@ def read(settings: Settings) -> Callable[[Module], QuantizedTensor]:
             raise settings.error(name, "left out")
     ordered = settings.flag("desc_act")
     return lambda module: _weight(module, bits, size, missing, ordered)
-
-
-def read_bits(settings: Settings, key: str) -> int:
-    """Return the bits of a code; raises ModelError."""
-    bits = settings.size(key)
-    if bits not in (4, 8):
-        raise settings.error(key, "4 or 8")
-    return bits
 
 
 def read_group_size(settings: Settings, key: str) -> int | None:
@@ -69,6 +70,8 @@ def _weight(
 ) -> QuantizedTensor:
     packed = module.matrix("qweight", ("int32",))
     inputs, outputs = packed.shape[0] * 32 // bits, packed.shape[1]
+    if packed.shape[0] % bits and bits == 3:
+        raise refusal(packed, f"has {packed.shape[0]} rows, which end within a code")
     if outputs * bits % 32:
         raise refusal(packed, f"has {outputs} columns, whose zero points do not fill integers")
     size = min(given or inputs, inputs)
@@ -83,11 +86,27 @@ def _weight(
         return codes_of.centred(codes_of.unpack(packed.view().T, bits, inputs), bits)
 
     def scales() -> Scales:
-        # Whole integers were decreased, which may borrow from a neighbour.
-        words = points.view().astype(np.uint32) + np.uint32(missing * ONES[bits])
-        zero = codes_of.centred(codes_of.unpack(words, bits, outputs), bits).T.astype(np.int32)
+        zero = _zero_points(points, bits, outputs, missing).T
         groups = None if order is None else read_groups(order, count, size)
         return Scales(read_scale(scale).T, points_or_none(zero), size, groups)
 
     words = (lambda: Words(packed.view().T)) if bits == 4 else None
-    return module.weight(packed, (outputs, inputs), bits, codes, scales, words)
+    kept = bits if bits in KERNEL_BITS else 0
+    return module.weight(packed, (outputs, inputs), kept, codes, scales, words)
+
+
+def _zero_points(
+    tensor: StoredTensor, bits: int, outputs: int, missing: int
+) -> npt.NDArray[np.int32]:
+    """Return (G, N) zero points less half of the range of codes; raises ModelError."""
+    words = tensor.view().astype(np.uint32)
+    ones = np.resize(np.array(ONES.get(bits, FOR_3), np.uint32), words.shape[1])
+    # Whole integers were decreased, which may borrow from a neighbour.
+    codes = codes_of.unpack(words + np.uint32(missing) * ones, bits, outputs)
+    if bits == 3 and missing and (codes != 4).any():
+        codes = (codes_of.unpack(words, bits, outputs) + np.uint8(1)) & np.uint8(7)
+        if (codes != 4).any():
+            raise refusal(
+                tensor, "must stand for 4s in version 1, which packages write in two ways"
+            )
+    return codes_of.centred(codes, bits).astype(np.int32)
