@@ -21,6 +21,7 @@ HEADS = {
     "questions": "ForQuestionAnswering",
     "masks": "ForMaskedLM",
     "pairs": "ForCausalLM",
+    "lists": "JinaForRanking",
     "pictures": "ForImageClassification",
 }
 COLUMNS = ["`model_type`", "examples on the hub", "tokens", "dtypes", "heads", "tested against"]

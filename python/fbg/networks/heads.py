@@ -25,6 +25,8 @@ from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source
 from fbg.networks.task_config import LABELLED, MAX_LABELS, PER_SEQUENCE, default_labels
 
+LISTWISE_COLUMNS = 512  # of the vectors that JinaForRanking compares
+
 TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a model without its own
 
 
@@ -104,6 +106,8 @@ def read_head(
         return _read_score_head(source, config, names)
     if kind == "HF_ColBERT":
         return _read_projection(source, config, names)
+    if kind == "JinaForRanking":
+        return _read_projector(source, config, names)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
     bias = _output_bias(source, names, "head.decoder_bias" if masked else "head.output.bias")
@@ -161,6 +165,23 @@ def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) ->
         "head.output", [names.output], config.hidden_size, columns, bias=False, dtype="float32"
     )
     return Head("HF_ColBERT", "tokens", (), "none", None, None, output, None, None)
+
+
+def _read_projector(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
+    """Read the layers that make the vectors of a query and of documents in one prompt."""
+    if source.rows("head.output.weight", f"{names.output}.weight") is None:
+        return None
+    hidden, width = config.hidden_size, config.hidden_size // 2
+    parts = (
+        ("dense", names.dense, hidden, width),
+        ("output", names.output, width, LISTWISE_COLUMNS),
+    )
+    dense, output = (
+        source.linear(f"head.{field}", [str(name)], *shape, bias=False, dtype="float32")
+        for field, name, *shape in parts
+    )
+    labels = default_labels(1)
+    return Head(config.tasks.kind, "tokens", labels, "relu", dense, None, output, None, None)
 
 
 def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:

@@ -13,6 +13,7 @@ KINDS = {
     "ForQuestionAnswering": ("answer",),
     "ForMaskedLM": ("fill_mask", "encode_sparse"),
     "ForCausalLM": ("predict", "rerank"),
+    "JinaForRanking": ("rerank",),
     "HF_ColBERT": ("encode_multi", "rank"),
     "GLiNER": ("ner",),
     "ForImageClassification": ("classify_image",),

@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from fbg.checkpoints.checkpoint import weight_files
 from fbg.checkpoints.saved_directory import WEIGHTS
+from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
+from fbg.model.adapted import find_adapters
 from fbg.model.directory import find_directory
-from fbg.model.inspected import inspect
-from fbg.model.load import load
-from fbg.model.settings import read_model_settings
+from fbg.model.head import with_head
+from fbg.model.load import dtype_and_method, load, require_no_adapters, tokenizer_of
+from fbg.model.settings import ModelSettings, read_model_settings
+from fbg.model.stored import StoredDtypes, stored_dtypes
 from fbg.networks.config import EncoderConfig
+from fbg.networks.registry import open_checkpoint, read_opened, read_saved
+from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer
 from fbg.reports.inputs import random_feeds
 from fbg.reports.machine import binary_size
@@ -163,20 +170,66 @@ class WeightFacts(Report):
         return aligned({"packed weights": self.path, "content": self.description, "size": size})
 
 
+@dataclass(frozen=True)
+class Inspected:
+    """What shows of a model directory without its weights.
+
+    network: without weights. dtype, method: of a saved model, else None. tensors: how many a
+    checkpoint has of each dtype. left_out: those that nothing reads, with the reason. quantized:
+    how its weights are, if they are.
+    """
+
+    network: Transformer
+    dtype: str | None = None
+    method: str | None = None
+    tensors: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    quantized: StoredDtypes | None = None
+
+
+def inspect(directory: Path, settings: ModelSettings, adapters: Mapping[str, str]) -> Inspected:
+    """Check a directory as `load` does, and raise its ModelError, without reading the weights of
+    the network, except scales of quantized ones.
+
+    adapters: paths of those that are to be kept beside the base, by name.
+
+    What only values show stays unnoticed: numbers that are not finite, wrong checksums and copies.
+    """
+    config = with_head(settings.config, directory, settings.sentence, tokenizer_of(settings))
+    if (directory / WEIGHTS).is_file():
+        require_no_adapters(directory, adapters)
+        with SavedFile(directory / WEIGHTS, verify=False) as file:
+            dtype, method = dtype_and_method(file)
+            return Inspected(read_saved(file, config, dtype), dtype, method)
+    checkpoint = open_checkpoint(settings.folder, config)
+    network = read_opened(checkpoint, config, 1, HeaderSource)
+    for adapter in find_adapters(directory, settings.folder, adapters).values():
+        read_opened(open_checkpoint(settings.folder, config, adapter), config, 1, HeaderSource)
+    quantized = stored_dtypes(config, network)
+    return Inspected(network, None, None, checkpoint.dtypes, checkpoint.left_out, quantized)
+
+
+def find_and_inspect(
+    path: str, adapters: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Path, ModelSettings, Inspected]:
+    """Return the directory of a model, its settings, and what `inspect` finds there."""
+    try:
+        directory = find_directory(path)
+        settings = read_model_settings(directory)
+        return directory, settings, inspect(directory, settings, adapters)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{path}: models need the package {error.name}: {install_line(error.name)}"
+        ) from error
+
+
 def model_facts(path: str) -> ModelFacts:
     """Read the settings of a model, a directory or a hub id, and the headers of its weights.
 
     Raises the errors of `fbg.load`, without reading the weights: a model that has facts loads,
     unless values are damaged.
     """
-    try:
-        directory = find_directory(path)
-        settings = read_model_settings(directory)
-        found = inspect(directory, settings)
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"{path}: models need the package {error.name}: {install_line(error.name)}"
-        ) from error
+    directory, settings, found = find_and_inspect(path)
     weights = directory / WEIGHTS
     files = [weights] if found.dtype is not None else weight_files(settings.folder)[1]
     return ModelFacts(

@@ -109,7 +109,7 @@ class TaskCall:
         prompt: object = None,
     ) -> None:
         self.head = require_head(context.transformer, context.directory, task)
-        self._prompt = _checked_prompt(context, self.head, task, prompt)
+        self.prompt = _checked_prompt(context, self.head, task, prompt)
         self.tokenizer = context.tokenizer
         self.where = f"{task}: {argument}"
         self._context = context
@@ -155,7 +155,7 @@ class TaskCall:
             return []
         pairs: list[tuple[str, str]] = [pair for pair in block if isinstance(pair, tuple)]
         pairs += [("0", "0"), ("1 2 3 4", "1 2 3 4")]
-        return [template.text(query, text, self._prompt) for query, text in pairs]
+        return [template.text(query, text, self.prompt) for query, text in pairs]
 
     def run(
         self,
@@ -215,7 +215,8 @@ def _checked_prompt(context: TaskContext, head: Head, task: str, prompt: object)
         return None
     if not isinstance(prompt, str):
         raise TypeError(f"{task}: prompt must be a str or None, got {type(prompt).__name__}")
-    if head.kind != "ForCausalLM" or context.sentence.template is None:
+    templated = head.kind == "ForCausalLM" and context.sentence.template is not None
+    if not templated and head.kind != "JinaForRanking":
         raise ValueError(f"{task}: prompt must be None: the model has no place for an instruction")
     return prompt
 

@@ -1,4 +1,6 @@
-"""Scores of pairs of texts, with the results of CrossEncoder of sentence-transformers."""
+"""Scores of pairs of texts, with the results of CrossEncoder of sentence-transformers; and scores
+of documents that the model reads together with their query.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from fbg.arrays import Floats
+from fbg.arrays import Doubles, Floats
+from fbg.errors import ModelError
 from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext, TaskMethods, task
 from fbg.tasks.inputs import (
@@ -21,6 +24,17 @@ from fbg.tasks.inputs import (
 from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import SCORES, softmax
 from fbg.tasks.scores import top_k as best_first
+from fbg.text.pair_template import (
+    DOCUMENT_LENGTH,
+    DOCUMENT_TOKEN,
+    MOST_DOCUMENTS,
+    QUERY_LENGTH,
+    QUERY_TOKEN,
+    listwise_prompt,
+)
+from fbg.threads import calling
+
+TINY = 1e-8  # in place of a divisor of 0
 
 Activation = Literal["sigmoid", "none"]
 
@@ -83,6 +97,9 @@ class RerankMethods(TaskMethods):
     ) -> Steps[list[RankedDocument]]:
         """Rank documents by the score that `predict` gives to each together with the query.
 
+        Models such as jina-reranker-v3 read all of them in one prompt, so that a score depends on
+        the other documents; it is a cosine. They have no `predict`.
+
         documents: an iterable of str.
         top_k: how many documents to return; None: all.
         return_documents: whether results contain the texts.
@@ -106,6 +123,10 @@ class RerankMethods(TaskMethods):
         activation = _chosen_activation(call, context, "rerank", activation_fn)
         k = None if top_k is None else require_count("rerank: top_k", top_k)
         texts = require_texts(call.where, documents, several=True)
+        if call.head.kind == "JinaForRanking":
+            cosines = yield from _listwise_scores(call, context, query, texts)
+            values = SCORES[activation](cosines).astype(np.float32)
+            return ranked(texts, values, k, return_documents)
         pairs = [(query, text) for text in texts]
         scores = (yield from _scores(call, pairs, activation, False))[:, 0]
         return ranked(texts, scores, k, return_documents)
@@ -119,7 +140,8 @@ def _chosen_activation(call: TaskCall, context: TaskContext, task: str, given: o
 
 def _default_activation(call: TaskCall, context: TaskContext) -> str:
     named = context.sentence.pair_activation or context.config.tasks.pair_activation
-    return named or ("sigmoid" if len(call.head.labels) == 1 else "none")
+    single = len(call.head.labels) == 1 and call.head.kind != "JinaForRanking"
+    return named or ("sigmoid" if single else "none")
 
 
 def _is_one_pair(inputs: object) -> bool:
@@ -142,6 +164,70 @@ def _scores(
             scores = SCORES[activation](values)
             result[n] = softmax(scores) if apply_softmax else scores
     return result
+
+
+def _listwise_scores(
+    call: TaskCall, context: TaskContext, query: str, texts: list[str]
+) -> Steps[Floats]:
+    """Return the cosines of documents with their query.
+
+    If one prompt does not hold them all, the vector of the query is the mean of those of all
+    prompts, weighted by the score of the best document of each.
+    """
+    where, tokenizer = call.where, call.tokenizer
+    (query,), (length,) = _shortened(call, context, [query], "rerank: query", QUERY_LENGTH)
+    documents, lengths = _shortened(call, context, texts, where, DOCUMENT_LENGTH)
+    blocks: list[list[str]] = [[]]
+    room = whole = tokenizer.max_length - 2 * length
+    for text, tokens in zip(documents, lengths, strict=True):
+        if len(blocks[-1]) == MOST_DOCUMENTS or (blocks[-1] and room <= DOCUMENT_LENGTH):
+            blocks.append([])
+            room = whole
+        blocks[-1].append(text)
+        room -= tokens
+    if not texts:
+        return np.zeros(0, np.float32)
+    prompts = [listwise_prompt(query, block, call.prompt) for block in blocks]
+    with calling:
+        encoded = tokenizer.encode(prompts, where, cut=False)
+    most = max(text.ids.size for text in encoded)
+    if most > tokenizer.max_length:
+        raise ValueError(
+            f"{where}: a prompt takes {most} tokens, but the model at most {tokenizer.max_length}"
+        )
+    own = [tokenizer.token_id(token) for token in (DOCUMENT_TOKEN, QUERY_TOKEN)]
+    places = [
+        np.flatnonzero(np.isin(text.ids, [n for n in own if n is not None])) for text in encoded
+    ]
+    if [at.size for at in places] != [len(block) + 1 for block in blocks]:
+        raise ModelError(f"{tokenizer.path}: must have tokens {DOCUMENT_TOKEN} and {QUERY_TOKEN}")
+    rows = yield from call.run(encoded, lambda n, output: output[places[n]])
+    weights = [(1 + _cosines(block[:-1], block[-1]).max()) / 2 for block in rows]
+    asked = np.average([block[-1] for block in rows], axis=0, weights=np.maximum(weights, TINY))
+    return np.concatenate([_cosines(block[:-1], asked) for block in rows])
+
+
+def _shortened(
+    call: TaskCall, context: TaskContext, texts: list[str], where: str, most: int
+) -> tuple[list[str], list[int]]:
+    """Return texts of at most so many tokens, and the tokens of each."""
+    most = min(most, call.tokenizer.max_length)
+    with calling:
+        encoded = call.tokenizer.with_max_length(most).encode(texts, where)
+    context.cut_texts.with_max_length(most).check(encoded, where, 0, call.truncation)
+    lengths = [text.ids.size for text in encoded]
+    shorter = [
+        call.tokenizer.decode(each.ids.tolist(), False) if each.length > most else text
+        for text, each in zip(texts, encoded, strict=True)
+    ]
+    return shorter, lengths
+
+
+def _cosines(rows: Floats, row: Floats | Doubles) -> Floats:
+    left, right = rows.astype(np.float64), row.astype(np.float64)
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right)
+    cosines: Doubles = left @ right / np.maximum(lengths, TINY)
+    return cosines.astype(np.float32)
 
 
 def ranked(

@@ -1,13 +1,16 @@
-"""The text around a query and a document, for decoders that are asked whether they fit.
+"""The text around a query and a document, or many, for decoders that are asked whether they fit.
 
 Such a reranker has a chat template (Jinja) with the roles "query" and "document", as
 sentence-transformers uses it, or it is a Qwen3-Reranker as first published, whose text is known.
 The template is rendered for every pair, with its texts: it may do with them what it likes.
+
+jina-reranker-v3 (Wang et al., 2025, arXiv:2509.25085) reads many documents in one prompt, each with
+a token at its end whose state is compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -137,3 +140,43 @@ def _usable(template: PairTemplate, form: object) -> PairTemplate:
         f"{template.path}: chat_template must place messages of the roles query and document: what "
         "it renders does not depend on both"
     )
+
+
+# --- Many documents -------------------------------------------------------------------------------
+
+DOCUMENT_TOKEN, QUERY_TOKEN = "<|embed_token|>", "<|rerank_token|>"
+MOST_DOCUMENTS = 125  # of a prompt
+DOCUMENT_LENGTH, QUERY_LENGTH = 2048, 512  # tokens to which texts are cut
+
+# This is the text with which the model was trained.
+SYSTEM = (
+    "You are a search relevance expert who can determine a ranking of the passages based on how "
+    "relevant they are to the query. If the query is a question, how relevant a passage is depends "
+    "on how well it answers the question. If not, try to analyze the intent of the query and "
+    "assess how well each passage satisfies the intent. If an instruction is provided, you should "
+    "follow the instruction when determining the ranking."
+)
+
+
+def listwise_prompt(query: str, documents: Sequence[str], instruction: str | None) -> str:
+    """Return the input of the model; instruction: of the user, or None."""
+    query, *documents = (_without_tokens(text) for text in (query, *documents))
+    lines = [
+        f"<|im_start|>system\n{SYSTEM}<|im_end|>",
+        f"<|im_start|>user\nI will provide you with {len(documents)} passages, each indicated by a "
+        f"numerical identifier. Rank the passages based on their relevance to query: {query}",
+    ]
+    if instruction:
+        lines.append(f"<instruct>\n{instruction}\n</instruct>")
+    for n, text in enumerate(documents):
+        lines.append(f'<passage id="{n}">\n{text}{DOCUMENT_TOKEN}\n</passage>')
+    lines.append(f"<query>\n{query}{QUERY_TOKEN}\n</query><|im_end|>")
+    return "\n".join([*lines, "<|im_start|>assistant\n<think>\n\n</think>\n\n"])
+
+
+def _without_tokens(text: str) -> str:
+    """Return a text without the two tokens, also where taking one away makes another."""
+    before = None
+    while text != before:
+        before, text = text, text.replace(QUERY_TOKEN, "").replace(DOCUMENT_TOKEN, "")
+    return text

@@ -241,6 +241,7 @@ CAUSAL = {
     "ForQuestionAnswering": HeadNames("qa_outputs"),
     "ForCausalLM": HeadNames("lm_head", output_biased=False, last=True),
 }
+LISTWISE = {"JinaForRanking": HeadNames("projector.2", dense="projector.0")}
 EUROBERT = {
     "ForSequenceClassification": HeadNames(
         "classifier", dense="dense", activation="gelu", mean_or_first=True
@@ -253,7 +254,7 @@ FAMILIES = (
     Family("llama", _read_llama, CAUSAL),
     Family("mistral", _read_mistral, CAUSAL),
     Family("qwen2", partial(_read_qwen, names=NAMES), CAUSAL),
-    Family("qwen3", partial(_read_qwen, names=NORMED_HEADS), CAUSAL),
+    Family("qwen3", partial(_read_qwen, names=NORMED_HEADS), CAUSAL | LISTWISE),
     Family("gemma2", partial(_read_gemma, third=False), CLASSIFIERS),
     Family("gemma3_text", partial(_read_gemma, third=True), SEQUENCE),
     Family("eurobert", partial(_read_llama, causal=False), EUROBERT),

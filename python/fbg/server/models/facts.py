@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fbg.errors import ModelError, install_line
-from fbg.model.directory import find_directory
-from fbg.model.inspected import inspect
 from fbg.model.model import Model
-from fbg.model.settings import read_model_settings
 from fbg.model.stored import choose_stored
 from fbg.networks.transformer import Transformer
-from fbg.reports.facts import network_facts
+from fbg.reports.facts import find_and_inspect, network_facts
 from fbg.tasks.engines import Engines, tasks_of
 from fbg.tasks.zero_shot import can_entail
 from fbg.text.sentence import SentenceConfig
@@ -92,14 +88,7 @@ def find_facts(path: str, dtype: str | None, adapters: Mapping[str, str]) -> Fac
 
     path, dtype, adapters: arguments of `fbg.load`.
     """
-    try:
-        directory = find_directory(path)
-        settings = read_model_settings(directory)
-        found = inspect(directory, settings, adapters)
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"{path}: models need the package {error.name}: {install_line(error.name)}"
-        ) from error
+    directory, settings, found = find_and_inspect(path, adapters)
     if found.dtype is not None and dtype not in (None, found.dtype):
         raise ValueError(
             f"load: dtype must be {found.dtype!r}, the dtype of the saved model {directory}, "

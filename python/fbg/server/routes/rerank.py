@@ -68,13 +68,14 @@ async def _ranked(call: Call, served: Served, message: Reranking, texts: list[st
         return await served.runs.rank(
             message.query, texts, call.record, top_k=message.top_n, truncation=cut
         )
+    scores = "none" if message.raw_scores else "sigmoid"
     return await served.runs.rerank(
         message.query,
         texts,
         call.record,
         top_k=message.top_n,
         truncation=truncation(message),
-        activation_fn="none" if message.raw_scores else "sigmoid",
+        activation_fn=None if served.facts.head_kind == "JinaForRanking" else scores,
     )
 
 
