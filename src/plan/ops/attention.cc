@@ -60,8 +60,8 @@ class AttentionOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     if (context.type(inputs[0]) == ValueType::bfloat16 || rounds(context.features))
-      return std::make_unique<AttentionStep<BFloat16>>(*this, context);
-    return std::make_unique<AttentionStep<Float32>>(*this, context);
+      return std::make_unique<AttentionStep>(*this, context, GemmType::bfloat16);
+    return std::make_unique<AttentionStep>(*this, context, GemmType::float32);
   }
   // Words of a row must not straddle Q, K and V or two heads.
   Halves reads_bfloat16(std::size_t, Features features) const override {
@@ -73,17 +73,16 @@ class AttentionOp final : public Op {
     return options_.allow_bfloat16 && (isa_features(Isa::avx512_bf16) & ~features) == 0;
   }
 
-  template <class Acc>
   class AttentionStep final : public Step {
    public:
-    AttentionStep(const AttentionOp& op, const PrepareContext& context)
+    AttentionStep(const AttentionOp& op, const PrepareContext& context, GemmType type)
         : op_(op),
           shape_(op.shape_),
-          short_(shape_, choose_geometry(Acc::kind, context.features)),
-          long_(shape_, choose_geometry(Acc::kind, context.features, {}, words(shape_.head_dim))),
           kernels_(simd::kernels(context.features).rows),
-          panels_(kernels_, context.type(op.inputs[0]) == ValueType::bfloat16),
-          relative_(op.options_.relative, shape_, kernels_),
+          panels_(kernels_, type, context.type(op.inputs[0]) == ValueType::bfloat16),
+          short_(shape_, type, choose_geometry(type, context.features)),
+          long_(shape_, type, choose_geometry(type, context.features, {}, words(shape_.head_dim))),
+          relative_(op.options_.relative, shape_, kernels_, type),
           scale_(
               op.options_.scale.value_or(1.0f / std::sqrt(static_cast<float>(shape_.head_dim)))) {
       const Capacity& capacity = context.capacity;
@@ -99,8 +98,8 @@ class AttentionOp final : public Op {
       place(values_, round_up(d, kPanelColumns) * words(length));
       place(score_, score);
       const std::int64_t rounded_rows = length + (relative_ ? kPanelColumns : 0);
-      place(rounded_, kPairs ? rounded_rows * words(d) : 0);
-      place(probabilities_, kPairs ? score / Acc::format.kr : 0);
+      place(rounded_, panels_.pairs() ? rounded_rows * words(d) : 0);
+      place(probabilities_, panels_.pairs() ? words(score) : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
       place(relative_scratch_, relative_.scratch_words(length, tallest()));
       place(partial_, length > kKeys ? tallest() * d : 0);
@@ -140,16 +139,14 @@ class AttentionOp final : public Op {
     }
 
    private:
-    using Panels = AttentionPanels<Acc>;
-    static constexpr bool kPairs = Panels::kPairs;
-    static constexpr std::int64_t words(std::int64_t k) { return Panels::words(k); }
+    std::int64_t words(std::int64_t k) const { return panels_.words(k); }
 
     // Both products of sequences of a kind.
     struct Products {
-      Products(const AttentionShape& shape, const Geometry& g)
+      Products(const AttentionShape& shape, GemmType type, const Geometry& g)
           : geometry(g),
-            scores(Acc::kind, geometry, kAllScoreColumns),
-            context(Acc::kind, geometry, shape.head_dim) {}
+            scores(type, geometry, kAllScoreColumns),
+            context(type, geometry, shape.head_dim) {}
       Geometry geometry;
       PanelProduct scores, context;
     };
@@ -300,7 +297,7 @@ class AttentionOp final : public Op {
                                scratch + values_ + words(keys.begin) * kPanelColumns, words(length),
                                made);
       }
-      if (kPairs) divide_rows(made, score, stride);
+      if (panels_.pairs()) divide_rows(made, score, stride);
       if (!first) join(made, sums, context, block.sums);
     }
 
@@ -363,8 +360,8 @@ class AttentionOp final : public Op {
     // Where the probabilities go, as words: over the scores, or rounded elsewhere.
     MatrixView<float> probability_rows(const MatrixView<float>& score,
                                        float* scratch) const noexcept {
-      return {kPairs ? scratch + probabilities_ : score.data, score.rows, words(score.cols),
-              score.row_stride / Acc::format.kr, 1};
+      return {panels_.pairs() ? scratch + probabilities_ : score.data, score.rows,
+              words(score.cols), words(score.row_stride), 1};
     }
 
     // Probabilities of the visible ones of n scores; those of the others, and what makes them whole
@@ -372,21 +369,23 @@ class AttentionOp final : public Op {
     // the first score was.
     simd::ExpSum softmax(float* score, Range visible, std::int64_t n,
                          float* probabilities) const noexcept {
-      using Element = std::conditional_t<kPairs, std::uint16_t, float>;
-      auto* const p = reinterpret_cast<Element*>(probabilities);
-      float* const seen_scores = score + visible.begin;
       const auto count = static_cast<std::size_t>(visible.size());
       const float factor = op_.options_.softcap.value_or(scale_);
+      const auto clear_others = [&](auto* p, std::int64_t end) {
+        std::fill(p, p + visible.begin, 0);
+        std::fill(p + visible.end, p + end, 0);
+      };
       simd::ExpSum sum;
-      if constexpr (kPairs) {
-        sum = kernels_.exp_bfloat16(seen_scores, count, factor, p + visible.begin);
+      if (panels_.pairs()) {
+        auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
+        sum = kernels_.exp_bfloat16(score + visible.begin, count, factor, p + visible.begin);
         score[0] = count ? 1.0f / sum.sum : 0.0f;
+        clear_others(p, 2 * words(n));
       } else {
-        sum = kernels_.softmax(seen_scores, count, factor);
+        sum = kernels_.softmax(score + visible.begin, count, factor);
+        clear_others(score, n);
       }
       if (!count) sum.max = -std::numeric_limits<float>::infinity();
-      std::fill(p, p + visible.begin, Element{});
-      std::fill(p + visible.end, p + words(n) * Acc::format.kr, Element{});
       return sum;
     }
 
@@ -400,10 +399,10 @@ class AttentionOp final : public Op {
 
     const AttentionOp& op_;
     const AttentionShape& shape_;
-    const Products short_, long_;
     const simd::RowKernels& kernels_;
-    const Panels panels_;
-    const RelativeScores<Acc> relative_;
+    const AttentionPanels panels_;
+    const Products short_, long_;
+    const RelativeScores relative_;
     const float scale_;
     // Where a thread has what, in words of its scratch: rows rounded are a panel's keys, then a
     // block's queries.

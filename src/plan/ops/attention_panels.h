@@ -37,17 +37,19 @@ void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernel
 void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKernels& kernels,
                           float* panels) noexcept;
 
-// How the operands of products with k-groups of several elements come to be: floats that are read
-// or copied as they are (kr = 1), floats that are rounded, or bfloat16 (kr = 2).
-template <class Acc>
+// How the operands of products of floats or of bfloat16 come to be: floats that are read or copied
+// as they are, floats that are rounded to pairs, or bfloat16.
 class AttentionPanels {
  public:
-  static constexpr bool kPairs = Acc::format.kr == 2;
-  // Words that k consecutive elements take.
-  static constexpr std::int64_t words(std::int64_t k) { return ceil_div(k, Acc::format.kr); }
+  AttentionPanels(const simd::RowKernels& kernels, GemmType type, bool reads_bfloat16)
+      : kernels_(kernels),
+        pairs_(type == GemmType::bfloat16),
+        rounds_(pairs_ && !reads_bfloat16),
+        reads_bfloat16_(reads_bfloat16) {}
 
-  AttentionPanels(const simd::RowKernels& kernels, bool reads_bfloat16)
-      : kernels_(kernels), rounds_(kPairs && !reads_bfloat16), reads_bfloat16_(reads_bfloat16) {}
+  bool pairs() const { return pairs_; }
+  // Words that k consecutive elements take.
+  std::int64_t words(std::int64_t k) const { return pairs_ ? ceil_div(k, 2) : k; }
 
   // Columns of `elements` as the buffer of Q, K and V has them: floats, or words of two bfloat16.
   std::int64_t columns(std::int64_t elements) const {
@@ -72,7 +74,7 @@ class AttentionPanels {
   void values(const MatrixView<const float>& x, float* panels) const noexcept {
     if (reads_bfloat16_)
       pack_values_bfloat16(x, kernels_, panels);
-    else if (kPairs)
+    else if (pairs_)
       pack_values_rounded(x, kernels_, panels);
     else
       pack_values(x, panels);
@@ -93,7 +95,7 @@ class AttentionPanels {
   }
 
   const simd::RowKernels& kernels_;
-  const bool rounds_, reads_bfloat16_;
+  const bool pairs_, rounds_, reads_bfloat16_;
 };
 
 }  // namespace fbg

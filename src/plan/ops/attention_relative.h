@@ -27,15 +27,14 @@ struct RelativeHead {
   std::int32_t* gathered = nullptr;  // room for the table row of each key
 };
 
-template <class Acc>
 class RelativeScores {
  public:
   RelativeScores(const RelativePositions& relative, const AttentionShape& shape,
-                 const simd::RowKernels& kernels)
+                 const simd::RowKernels& kernels, GemmType type)
       : relative_(relative),
         head_dim_(shape.head_dim),
         kernels_(kernels),
-        panels_(kernels, false) {}
+        panels_(kernels, type, false) {}
 
   explicit operator bool() const { return relative_.num_rows() > 0; }
 
@@ -104,9 +103,7 @@ class RelativeScores {
   }
 
  private:
-  using Panels = AttentionPanels<Acc>;
-
-  std::int64_t words() const { return Panels::words(head_dim_); }
+  std::int64_t words() const { return panels_.words(head_dim_); }
   std::int64_t panel_words() const {
     return round_up(relative_.num_rows(), kPanelColumns) * words();
   }
@@ -120,7 +117,7 @@ class RelativeScores {
   const RelativePositions& relative_;
   const std::int64_t head_dim_;
   const simd::RowKernels& kernels_;
-  const Panels panels_;  // floats, whatever attention reads
+  const AttentionPanels panels_;  // floats, whatever attention reads
 };
 
 }  // namespace fbg

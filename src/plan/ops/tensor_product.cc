@@ -108,22 +108,22 @@ class AttendOp final : public Op {
     // Of fewer keys, rounding costs more than it gains.
     const bool rounds = a_.allow_bfloat16 && a_.keys >= kLongSequence;
     if (rounds && (isa_features(Isa::avx512_bf16) & ~context.features) == 0)
-      return std::make_unique<AttendStep<BFloat16>>(*this, context);
-    return std::make_unique<AttendStep<Float32>>(*this, context);
+      return std::make_unique<AttendStep>(*this, context, GemmType::bfloat16);
+    return std::make_unique<AttendStep>(*this, context, GemmType::float32);
   }
 
  private:
-  template <class Acc>
   class AttendStep final : public Step {
    public:
-    AttendStep(const AttendOp& op, const PrepareContext& context)
+    AttendStep(const AttendOp& op, const PrepareContext& context, GemmType type)
         : op_(op),
           a_(op.a_),
-          geometry_(choose_geometry(Acc::kind, context.features, {}, kPairs ? words(a_.depth) : 0)),
-          scores_(Acc::kind, geometry_, round_up(a_.keys, kKeyPadding)),
-          context_(Acc::kind, geometry_, a_.columns),
           kernels_(simd::kernels(context.features).rows),
-          panels_(kernels_, false) {
+          panels_(kernels_, type, false),
+          geometry_(
+              choose_geometry(type, context.features, {}, panels_.pairs() ? words(a_.depth) : 0)),
+          scores_(type, geometry_, round_up(a_.keys, kKeyPadding)),
+          context_(type, geometry_, a_.columns) {
       score_stride_ = fbg::score_stride(a_.keys);
       const std::int64_t tallest = geometry_.max_rows;
       const std::int64_t fit = kScores / score_stride_ / tallest * tallest;
@@ -132,10 +132,11 @@ class AttendOp final : public Op {
       score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * words(a_.keys));
       rounded_ = score_ + aligned(blocks_.largest * score_stride_);
       probabilities_ = rounded_;
-      if (kPairs)
+      if (panels_.pairs())
         probabilities_ +=
             aligned(std::max<std::int64_t>(blocks_.largest, kPanelColumns) * words(a_.depth));
-      thread_floats_ = probabilities_ + (kPairs ? aligned(blocks_.largest * score_stride_ / 2) : 0);
+      thread_floats_ =
+          probabilities_ + (panels_.pairs() ? aligned(blocks_.largest * score_stride_ / 2) : 0);
       scratch_bytes_ =
           static_cast<std::size_t>(thread_floats_ * context.capacity.threads) * sizeof(float);
     }
@@ -162,9 +163,7 @@ class AttendOp final : public Op {
     }
 
    private:
-    using Panels = AttentionPanels<Acc>;
-    static constexpr bool kPairs = Panels::kPairs;
-    static constexpr std::int64_t words(std::int64_t k) { return Panels::words(k); }
+    std::int64_t words(std::int64_t k) const { return panels_.words(k); }
 
     void run_block(const Frame& frame, std::int64_t matrix, Range rows,
                    float* memory) const noexcept {
@@ -175,8 +174,8 @@ class AttendOp final : public Op {
           panels_.rows(view_of(frame, a_.q, from, count, a_.depth), memory + rounded_);
       scores_.run(queries, memory, words(a_.depth),
                   {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
-      float* const probabilities = kPairs ? memory + probabilities_ : scores;
-      const std::int64_t stride = score_stride_ / Acc::format.kr;
+      float* const probabilities = panels_.pairs() ? memory + probabilities_ : scores;
+      const std::int64_t stride = words(score_stride_);
       const auto n = static_cast<std::size_t>(a_.keys);
       for (std::int64_t i = 0; i < count; ++i) {
         float* const row = scores + i * score_stride_;
@@ -192,7 +191,7 @@ class AttendOp final : public Op {
                         offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
       context_.run({probabilities, count, words(a_.keys), stride, 1}, memory + values_,
                    words(a_.keys), {to, count, a_.columns, a_.output.row_stride, 1});
-      if (kPairs)
+      if (panels_.pairs())
         for (std::int64_t i = 0; i < count; ++i)
           kernels_.multiply(to + i * a_.output.row_stride, scores[i * score_stride_],
                             static_cast<std::size_t>(a_.columns));
@@ -201,7 +200,7 @@ class AttendOp final : public Op {
     // Probabilities where the scores were; or, rounded and not yet divided by their sum, elsewhere,
     // whose reciprocal is left where the first score was. An odd row ends with a zero.
     void softmax(float* scores, std::size_t n, float factor, float* probabilities) const noexcept {
-      if constexpr (kPairs) {
+      if (panels_.pairs()) {
         auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
         scores[0] = 1.0f / kernels_.exp_bfloat16(scores, n, factor, p).sum;
         if (n % 2 != 0) p[n] = 0;
@@ -212,10 +211,10 @@ class AttendOp final : public Op {
 
     const AttendOp& op_;
     const StackedAttention& a_;
+    const simd::RowKernels& kernels_;
+    const AttentionPanels panels_;
     const Geometry geometry_;
     const PanelProduct scores_, context_;
-    const simd::RowKernels& kernels_;
-    const Panels panels_;
     BalancedSplit blocks_;
     // Where a thread has what, in words of its scratch; the panels of K come first.
     std::int64_t score_stride_, values_, score_, rounded_, probabilities_, thread_floats_;
