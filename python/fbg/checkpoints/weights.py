@@ -7,7 +7,6 @@ key and value, are one product: their parts are the columns of one (K, N) matrix
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.tensor import QuantizedTensor, common_dtype, pack_stored
 from fbg.errors import ModelError
+from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
 
 
