@@ -70,6 +70,7 @@ def test_layers_of_a_higher_precision(
 def test_there_is_an_option_for_every_argument_of_quantization() -> None:
     """What decides about saved weights can be given on the command line, too."""
     of_runs = {"model", "num_threads", "progress", "net_options", "backends", "placement", "tune"}
+    of_runs |= {"adapters"}  # which are kept beside the weights, and not saved
     named = {"smooth": "no_smooth"}
     wanted = {
         named.get(name, name)
