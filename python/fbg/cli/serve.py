@@ -38,6 +38,21 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
 )
 @_setting("--host", "Address to listen at.")
 @_setting("--port", "0: any free one, which the log names.", click.IntRange(0, 65535))
+@click.option(
+    "--uds",
+    type=click.Path(),
+    help="Listen at a Unix socket, instead of host and port. Default: none.",
+)
+@click.option(
+    "--ssl-certfile",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Speak TLS with the certificate in a PEM file. Default: none.",
+)
+@click.option(
+    "--ssl-keyfile",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A PEM file with its key. Default: that of the certificate.",
+)
 @threads_option("Of each process. Default: an equal share of the CPUs.")
 @_setting("--workers", "Processes, which share the weights.", click.IntRange(1, 256))
 @_setting("--max-concurrent-requests", "More requests than that at a time are answered 429.", COUNT)

@@ -18,6 +18,7 @@ from fbg.environment import INTERRUPTED
 from fbg.server.app import build_app, embedding_endpoint
 from fbg.server.batches.runner import BatchRunner
 from fbg.server.http.protocol import HttpProtocol
+from fbg.server.listening import address_of
 from fbg.server.models.served import Loaded, Models, load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
@@ -58,6 +59,8 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             log_config=None,
             server_header=False,
+            ssl_certfile=settings.ssl_certfile,
+            ssl_keyfile=settings.ssl_keyfile,
             timeout_graceful_shutdown=round(settings.drain_seconds),
         )
         super().__init__(config)
@@ -134,7 +137,7 @@ class Server(uvicorn.Server):
     def _say_that_it_serves(self, what: str) -> None:
         fields: dict[str, object] = {"models": self._state.models.names}
         if what == "load" and self._listening:
-            fields["host"], fields["port"] = self._listening[0].getsockname()[:2]
+            fields |= address_of(self._listening[0])
         log.info("listening" if what == "load" else f"{what}: ready", extra={"fields": fields})
 
     async def on_tick(self, counter: int) -> bool:

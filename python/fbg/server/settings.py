@@ -64,7 +64,9 @@ class Settings:
     arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the seconds
     without a request after which a model is unloaded, to be loaded again by the next; None: all
     models are loaded at once, and stay. batch_directory: of files and batches; None: there are
-    none. max_batch_file: bytes of a file that is uploaded.
+    none. max_batch_file: bytes of a file that is uploaded. uds: the path of a Unix socket at which
+    the server listens, instead of host and port. ssl_certfile, ssl_keyfile: PEM files of a
+    certificate, with which the server speaks TLS, and of its key, if that is another file.
     """
 
     models: tuple[ModelSource, ...]
@@ -90,6 +92,9 @@ class Settings:
     idle_unload: float | None = None
     batch_directory: str | None = None
     max_batch_file: int = 200 << 20
+    uds: str | None = None
+    ssl_certfile: str | None = None
+    ssl_keyfile: str | None = None
 
     @property
     def threads(self) -> int:
@@ -105,5 +110,7 @@ class Settings:
             raise ValueError(f"serve: every model must have a NAME of its own, got {names}")
         if self.idle_unload is not None and not 0 < self.idle_unload < math.inf:
             raise ValueError(f"serve: idle_unload must be seconds, got {self.idle_unload}")
+        if self.ssl_keyfile is not None and self.ssl_certfile is None:
+            raise ValueError("serve: ssl_keyfile must come with ssl_certfile")
         if not all(self.api_keys):
             raise ValueError("serve: an API key must not be empty")

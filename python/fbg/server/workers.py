@@ -22,6 +22,7 @@ from typing import Any
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
 from fbg.server.batches.store import Store
+from fbg.server.listening import address_of, listen, require_certificate
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
 
@@ -31,38 +32,28 @@ log = logging.getLogger("fbg.server")
 SHORTEST_LIFE = 5.0
 
 
-def listen(settings: Settings) -> socket.socket:
-    """Return a socket that listens; raises OSError that names the address."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((settings.host, settings.port))
-        listening.listen(2048)
-    except OSError as error:
-        listening.close()
-        address = f"{settings.host}:{settings.port}"
-        raise OSError(error.errno, f"cannot listen at {address}: {error.strerror}") from None
-    return listening
-
-
 def serve(settings: Settings) -> int:
     """Serve until a signal ends it; return the exit code.
 
     Raises OSError if the address is taken, ModelError for a model that cannot be loaded.
     """
     configure_logs()
+    require_certificate(settings)
     if settings.batch_directory is not None:
         Store(settings.batch_directory)  # its errors end the server at once
     listening = listen(settings)
-    host, port = listening.getsockname()[:2]
-    fields = {"host": host, "port": port, "workers": settings.workers}
+    fields = address_of(listening) | {"workers": settings.workers}
     log.info("loading; requests are answered 503 until then", extra={"fields": fields})
-    if settings.workers == 1:
-        from fbg.server.process import run_process
+    try:
+        if settings.workers == 1:
+            from fbg.server.process import run_process
 
-        return run_process(settings, listening)
-    return _serve_in_workers(settings, listening)
+            return run_process(settings, listening)
+        return _serve_in_workers(settings, listening)
+    finally:
+        if settings.uds is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(settings.uds)
 
 
 def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:

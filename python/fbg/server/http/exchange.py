@@ -50,7 +50,7 @@ class Exchange:
         self._answer: list[bytes] = []
         self._begun = False  # whether the head of the answer has been sent
 
-    def scope(self, client: Any, server: Any) -> Scope:
+    def scope(self, client: Any, server: Any, scheme: str) -> Scope:
         """Return the ASGI scope of the request."""
         head = self.head
         return {
@@ -59,7 +59,7 @@ class Exchange:
             "http_version": head.version,
             "server": server,
             "client": client,
-            "scheme": "http",
+            "scheme": scheme,
             "method": head.method,
             "root_path": "",
             "path": head.path,

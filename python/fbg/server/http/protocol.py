@@ -73,7 +73,11 @@ class HttpProtocol(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:  # of uvloop or asyncio.Transport
         self.transport = transport
         transport.set_write_buffer_limits(0)  # so that `_full` means that bytes are left
-        self._ends = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        ends = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        if not isinstance(ends[0], tuple):  # of a Unix socket, whose clients have no addresses
+            ends = None, (ends[1], None)
+        secure = transport.get_extra_info("sslcontext") is not None
+        self._ends = *ends, "https" if secure else "http"
         self.server_state.connections.add(self)
         self._deadline.set(HEADER_SECONDS, transport.abort)
 

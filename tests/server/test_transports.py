@@ -1,0 +1,126 @@
+"""Unix sockets, and TLS."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from fbg.server.settings import ModelSource, Settings
+from helpers.serving import running
+
+MESSAGE = {"inputs": ["the dog"]}
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for this machine, signed by itself, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    folder = tmp_path_factory.mktemp("certificate")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, "-out", cert, "-keyout", key], check=True, capture_output=True)
+    return cert, key
+
+
+@contextmanager
+def at_socket(path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "fbg", "serve", *arguments, "--uds", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(1200):
+            with socket.socket(socket.AF_UNIX) as probe:
+                if probe.connect_ex(str(path)) == 0:
+                    break
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def ready(client: httpx.Client) -> None:
+    for _ in range(1200):
+        if client.get("/health").status_code == 200:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the server does not get ready")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_unix_socket_answers_and_goes_with_the_server(
+    workers: str, directories: dict[str, Path], tmp_path: Path, client: httpx.Client
+) -> None:
+    path = tmp_path / "fbg.sock"
+    arguments = (f"text={directories['text']}", "--dtype", "int8", "--workers", workers)
+    with (
+        at_socket(path, *arguments),
+        httpx.Client(
+            transport=httpx.HTTPTransport(uds=str(path)), base_url="http://fbg", timeout=30
+        ) as local,
+    ):
+        ready(local)
+        wanted = client.post("/embed", json=MESSAGE).json()
+        for _ in range(5):
+            assert local.post("/embed", json=MESSAGE).json() == wanted
+    assert not path.exists()
+
+
+def test_a_file_at_the_place_of_a_socket_stays(
+    directories: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "fbg.sock"
+    path.write_text("mine")
+    command = [sys.executable, "-m", "fbg", "serve", str(directories["text"]), "--uds", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert (
+        ended.returncode == 1 and f"cannot listen at {path}: Address already in use" in ended.stderr
+    )
+    assert path.read_text() == "mine"
+
+
+def test_tls_answers_whom_the_certificate_convinces(
+    certificate: tuple[Path, Path], directories: dict[str, Path], client: httpx.Client
+) -> None:
+    cert, key = map(str, certificate)
+    arguments = (f"text={directories['text']}", "--dtype", "int8")
+    with running(*arguments, "--ssl-certfile", cert, "--ssl-keyfile", key, ready=False) as server:
+        trust = ssl.create_default_context(cafile=cert)
+        address = server.url.replace("http:", "https:")
+        with httpx.Client(verify=trust, base_url=address, timeout=30) as secure:
+            ready(secure)
+            wanted = client.post("/embed", json=MESSAGE).json()
+            assert secure.post("/embed", json=MESSAGE).json() == wanted
+            closing = {"connection": "close"}
+            assert secure.post("/embed", json=MESSAGE, headers=closing).json() == wanted
+            big = secure.post("/embed", content=b"x" * 4_000_000)
+            assert big.status_code == 413
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{address}/health")
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{server.url}/health")
+
+
+def test_certificates_are_checked_before_anything_is_loaded(
+    certificate: tuple[Path, Path], directories: dict[str, Path], tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong.pem"
+    wrong.write_text("no certificate")
+    for files in (["--ssl-certfile", str(wrong)], ["--ssl-certfile", str(certificate[0])]):
+        command = [sys.executable, "-m", "fbg", "serve", str(directories["text"]), *files]
+        ended = subprocess.run(command, capture_output=True, text=True)
+        assert ended.returncode == 1 and f"{files[1]}: no certificate with its key" in ended.stderr
+    with pytest.raises(ValueError, match="ssl_keyfile must come with ssl_certfile"):
+        Settings(models=(ModelSource("m", "m"),), ssl_keyfile="key.pem")
