@@ -27,7 +27,7 @@ def page() -> str:
             parts += _operation(operation)
     parts.append("## Types")
     for name, schema in sorted(document["components"]["schemas"].items()):
-        parts += [f"### {_short(name)} {{ #{_anchor(name)} }}", _table(schema)]
+        parts += [f'<a id="{_anchor(name)}"></a>', f"### {_short(name)}", _table(schema)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -204,7 +204,7 @@ def test_the_http_reference_links_to_every_type_that_it_names(
 
     monkeypatch.syspath_prepend(str(ROOT / "scripts/site"))
     text = runpy.run_path(str(ROOT / "scripts/site/http_reference.py"))["page"]()
-    targets = set(re.findall(r"\{ #([\w-]+) \}", text))
+    targets = set(re.findall(r'<a id="([\w-]+)">', text))
     assert targets >= set(re.findall(r"\]\(#([\w-]+)\)", text)) and len(targets) > 30
     for route in (*POST_ROUTES, *PAGES):
         path = route.path.replace(":path}", "}")
