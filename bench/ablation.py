@@ -139,11 +139,11 @@ def mean_seconds(call: Any) -> float:
     return (first + timing.elapsed(call, more)) / (1 + more) if more else first
 
 
-def parser(description: str) -> argparse.ArgumentParser:
-    """The options of scripts that take models apart."""
+def parser(description: str, dtypes: tuple[str, ...] = DTYPES) -> argparse.ArgumentParser:
+    """The options of scripts that take models apart, by default in all of these dtypes."""
     result = timing.parser(description)
     result.add_argument("--geometry", nargs="+", choices=checkpoints.GEOMETRIES, default=MODELS)
-    result.add_argument("--dtype", nargs="+", choices=DTYPES, default=DTYPES)
+    result.add_argument("--dtype", nargs="+", choices=dtypes, default=dtypes)
     result.add_argument("--tokens", type=int, nargs="+", default=TOKENS)
     result.add_argument("--cache", type=Path, default=checkpoints.default_cache())
     return result

@@ -14,11 +14,12 @@ import timing
 
 from fbg.reports.profiling import profile
 
+DTYPES = ("int8", "bfloat16", "float32")
 ROUNDS = 5  # each of which runs the network four times
 
 
 def main() -> None:
-    arguments = ablation.parser(__doc__.splitlines()[0]).parse_args()
+    arguments = ablation.parser(__doc__.splitlines()[0], DTYPES).parse_args()
     report = timing.Report("profiles", arguments)
     for geometry, dtype in itertools.product(arguments.geometry, arguments.dtype):
         case = {"geometry": geometry, "dtype": dtype}

@@ -176,7 +176,7 @@ def test_the_page_shows_the_program_of_minilm() -> None:
     shown = page.partition("```text\nembeddings:")[2].partition("\n```")[0]
     first, last = f"embeddings:{shown}".split("\n…\n")
     program = str(fbg.load(minilm_directory(), dtype="int8").graph)
-    assert program.startswith(f"{first}\nlayers.1:") and program.endswith(f"\n{last}")
+    assert program.startswith(f"{first}\nlayers.1.attention:") and program.endswith(f"\n{last}")
 
 
 def test_the_page_shows_the_program_of_mobilenet() -> None:

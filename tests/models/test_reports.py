@@ -2,9 +2,11 @@
 
 import itertools
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from fbg.reports.profiling import profile
 from fbg.reports.sensitivity import sensitivity
 from fbg.reports.timed_network import TimedNetwork, visible_pairs
 from fbg.runtime.batches import pack_sequences
+from fbg.runtime.runner import Runner
 from helpers import tiny_bert, tiny_models
 
 TEXTS = ["a word, and another", "one more of them", "the third", "number 4", "", "five and six"]
@@ -185,15 +188,17 @@ def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
             "QKV linear",
             "attention",
             "attention output linear",
-            "LayerNorm",
+            *(f"{place} LayerNorm" for place in ("embeddings", "attention", "feed-forward")),
             "intermediate linear, activation",
             "output linear",
             "pooling",
+            "other",
         }
         assert {"GEMM", "attention matmul", "softmax", "activation"} < {m.name for m in p.modules}
         assert sum(part.seconds for part in p.sub_layers) == pytest.approx(p.seconds)
         assert sum(part.share for part in p.sub_layers) == pytest.approx(1)
-        assert [part.name for part in p.layers] == ["embeddings", "layer 1", "layer 2", "pooling"]
+        layers = ["embeddings", "layer 1", "layer 2", "pooling", "other"]
+        assert [part.name for part in p.layers] == layers
         assert sum(part.seconds for part in p.layers) == pytest.approx(p.seconds)
         assert all(part.seconds >= 0 for part in (*p.sub_layers, *p.modules))
 
@@ -297,6 +302,38 @@ def test_profile_of_other_families(tmp_path: Path, name: str) -> None:
     path = tiny_models.write_tiny(tmp_path / "model", name)
     (p,) = profile(path, [5], num_threads=[1], rounds=1).profiles
     assert "output linear" in {part.name for part in p.sub_layers}
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("modernbert", {"embeddings", "attention", "feed-forward", "final"}),
+        ("deberta-v2-convolution", {"embeddings", "attention", "feed-forward", "convolution"}),
+    ],
+)
+def test_norms_are_told_apart_by_their_place(tmp_path: Path, name: str, places: set[str]) -> None:
+    model = fbg.load(tiny_models.write_tiny(tmp_path, name))
+    ops = TimedNetwork(model.network).ops(8, 1)
+    norms = {op.sub_layer for op in ops if op.sub_layer.endswith("LayerNorm")}
+    assert norms == {f"{place} LayerNorm" for place in places}
+
+
+def test_other_is_what_a_call_takes_besides_its_ops(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = TimedNetwork(fbg.load(directory, num_threads=1).network)
+    pause, run = 0.02, Runner.run
+
+    def slower(self: Runner, *arguments: Any, **options: Any) -> None:
+        time.sleep(pause)
+        run(self, *arguments, **options)
+
+    monkeypatch.setattr(Runner, "run", slower)
+    seconds, phases = network.time(np.arange(5, 25)[None], 1)
+    assert network.ops(20, 1)[-1].sub_layer == "other"
+    assert len(seconds) == len(phases) == len(network.ops(20, 1))
+    assert seconds[-1] >= pause
+    assert not phases[-1].any()
 
 
 def test_phases_lie_within_their_op_and_change_no_bit(directory: Path) -> None:

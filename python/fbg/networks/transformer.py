@@ -155,8 +155,8 @@ class Transformer:
 
     def build_part(self, graph: Graph, index: int, x: Value | None = None) -> Value:
         """Add a part in a scope of its own: the embeddings, which are number 0, or the n-th layer,
-        which reads x; return its hidden states. Behind the layers is the context of the attention
-        that pools, if there is one.
+        which reads x and has scopes for its sub-layers; return its hidden states. Behind the layers
+        is the context of the attention that pools, if there is one.
         """
         if x is None:
             with graph.scope("embeddings"):
@@ -199,13 +199,16 @@ class Transformer:
                 y = graph.add(ops.Linear(x, layer.intermediate, config.activation))
             return graph.add(ops.Linear(y, layer.output, residual=residual))
 
-        x = self._build_half(graph, x, attend, layer.attention_norm, layer.attention_post_norm)
-        x = self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
+        with graph.scope("attention"):
+            x = self._build_half(graph, x, attend, layer.attention_norm, layer.attention_post_norm)
+        with graph.scope("feed_forward"):
+            x = self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
         if config.convolution is None or layer.convolution is None:
             return x
-        near = graph.add(ops.Unfold(read, config.convolution.width))
-        near = add_activated(graph, near, layer.convolution, config.convolution.activation)
-        return add_norm(graph, graph.add(Map.of("add", (near, x))), layer.convolution_norm)
+        with graph.scope("convolution"):
+            near = graph.add(ops.Unfold(read, config.convolution.width))
+            near = add_activated(graph, near, layer.convolution, config.convolution.activation)
+            return add_norm(graph, graph.add(Map.of("add", (near, x))), layer.convolution_norm)
 
     def _build_half(
         self,

@@ -28,6 +28,7 @@ from fbg.reports.timed_network import (
     ATTENTION,
     CONTEXT,
     LAYER_NORM,
+    OTHER,
     PACK,
     POOLING,
     SCORES,
@@ -74,6 +75,7 @@ class Part:
 class Profile:
     """A run of one sequence of `tokens` tokens, split up in three ways; medians of the rounds.
 
+    seconds: of the whole call; "other" is what it takes besides the ops of the plan.
     sub_layers, modules: the slowest part first. layers: in the order in which they run; the
         embeddings come first, and the rest behind layers last. They have no rates, since a layer
         multiplies in several precisions.
@@ -233,10 +235,10 @@ class _Breakdown:
             modules[MATMUL] += phase[SCORES] + phase[CONTEXT]
             modules["softmax"] += phase[SOFTMAX]
             modules["attention packing"] += phase[PACK]
-            modules["other"] += max(seconds - sum(phase), 0.0)
+            modules[OTHER] += max(seconds - sum(phase), 0.0)
             self._count(op, MATMUL)
         else:
-            modules[LAYER_NORM if op.sub_layer == LAYER_NORM else "other"] += seconds
+            modules[LAYER_NORM if op.sub_layer.endswith(LAYER_NORM) else OTHER] += seconds
 
     def _count(self, op: TimedOp, module: str) -> None:
         self.operations[op.sub_layer] += op.operations

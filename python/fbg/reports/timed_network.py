@@ -1,11 +1,12 @@
 """A network whose ops are timed one by one: with their names, work and time.
 
 A plan times its ops, and within the fused ones the phases of include/fbg/core/phase.h: packing
-(which quantizes), scores, softmax and context.
+(which quantizes), scores, softmax and context. The last op, "other", is the rest of the call.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from fbg.runtime.runner import Runner
 PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
 PHASES = 4
 
-ATTENTION, LAYER_NORM = "attention", "LayerNorm"
+ATTENTION, LAYER_NORM, OTHER = "attention", "LayerNorm", "other"
 EMBEDDINGS = "embeddings"
 POOLING = "pooling"  # all that follows the last layer
 SUB_LAYERS = {
@@ -46,8 +47,8 @@ SUB_LAYERS = {
 class TimedOp:
     """An op of a plan.
 
-    sub_layer: the part of the network that it belongs to.
-    layer: "embeddings", "layer 1" and so on, or "pooling" for the part behind the last layer.
+    sub_layer: the part of the network that it belongs to; of norms, they begin with their place.
+    layer: "embeddings", "layer 1" and so on, "pooling" for the part behind the last layer, "other".
     operations: those of its products in a run; a multiply-add is two.
     activated: whether it is a linear layer that applies an activation, also that of a gate.
     """
@@ -70,12 +71,13 @@ class TimedNetwork:
         self._runner = Runner(timed, network.config)
 
     def ops(self, tokens: int, threads: int) -> list[TimedOp]:
-        """Return the ops of a run of one sequence."""
+        """Return the ops of a run of one sequence, and the rest of the call."""
         plan = self._runner.plan(tokens, threads)
-        return [
+        timed = [
             self._timed(value, op[0], tokens)
             for value, op in zip(self._runner.lowered.values, plan.ops, strict=True)
         ]
+        return [*timed, TimedOp(OTHER, OTHER, 0.0, False, False)]
 
     def _timed(self, value: Value, native: str, tokens: int) -> TimedOp:
         """Return a native op, given its name and the value that it is computed for."""
@@ -94,24 +96,35 @@ class TimedNetwork:
         elif isinstance(op, ops.Attention):
             pairs = visible_pairs(tokens, op.heads.window)
             operations = 4.0 * pairs * self._config.num_heads * self._config.head_dim
+        if part == LAYER_NORM:
+            part = f"{_place(scope)} {part}"
         return TimedOp(part, _layer(scope), operations, is_linear, activated)
 
     def time(self, ids: npt.NDArray[np.int64], threads: int) -> tuple[Doubles, Doubles]:
-        """Run one sequence twice and return the seconds of each op of the second run, (ops,), and
-        of its phases, (ops, 4).
+        """Run one sequence twice and return the seconds of each op of the second run, (ops + 1,),
+        and of its phases, (ops + 1, 4); the last are those of the rest of the call.
 
         ids: (1, tokens).
         """
         tokens, width = ids.size, self._config.output_size
-        packed = pack_padded(ids, None, None, self._config.pad_token_id)
         outputs = [np.empty((tokens, width), np.float32)]
         if self._pooled:
             outputs.append(np.empty((1, width), np.float32))
         count = len(self._runner.plan(tokens, threads).ops)
-        seconds, phases = np.zeros(count), np.zeros((count, PHASES))
+        seconds, phases = np.zeros(count + 1), np.zeros((count + 1, PHASES))
+        packed = pack_padded(ids, None, None, self._config.pad_token_id)
         self._runner.run(packed, outputs, threads)
-        self._runner.run(packed, outputs, threads, seconds=seconds, phases=phases)
+        start = time.perf_counter()
+        packed = pack_padded(ids, None, None, self._config.pad_token_id)
+        self._runner.run(packed, outputs, threads, seconds=seconds[:-1], phases=phases[:-1])
+        seconds[-1] = max(time.perf_counter() - start - seconds.sum(), 0.0)
         return seconds, phases
+
+
+def _place(scope: str) -> str:
+    """Return the sub-layer that this scope of the graph is, or "final" behind the last layer."""
+    inside = [part for part in scope.split(".") if not part.isdigit()]
+    return inside[-1].replace("_", "-") or "final"
 
 
 def _layer(scope: str) -> str:
