@@ -100,6 +100,16 @@ CASES = {
         ROWS,
         {"n": {"a"}, "b": EVERYONE},
     ),
+    "an output of the network that products read as well": (
+        [
+            node("Conv", ["x", "k"], "z"),
+            node("Conv", ["z", "k"], "b"),
+            node("Relu", ["b"], "c"),
+            node("Conv", ["c", "k"], "y"),
+        ],
+        IMAGE,
+        {"x": {"z"}, "z": {"b"}, "c": EVERYONE},
+    ),
     "attention": (
         [
             node("MatMul", ["x", "w"], "q"),

@@ -47,14 +47,14 @@ def integer_tensors(
     integers: set[str] = set()  # tensors that everyone reads, also after moves
     for name in [*network.inputs, *flow.writers]:
         kind = inferred.types.get(name)
-        if kind is None or kind.dtype != np.float32 or name in network.outputs:
+        if kind is None or kind.dtype != np.float32:
             continue
         if kind.shape == () or flow.is_inside(name):  # () is a scale in an int8 file
             continue
         readers = flow.readers.get(name, [])
         products = frozenset(node.name for node in readers if flow.multiplies(node, name))
         rounds = flow.takes_integers(name) and flow.pooled(name) in {None, *integers}
-        if flow.source(name) in integers or rounds:
+        if name not in network.outputs and (flow.source(name) in integers or rounds):
             integers.add(name)
             if not all(map(_moves, readers)) or flow.source(name) is None:
                 chosen[name] = None
