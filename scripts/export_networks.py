@@ -1,6 +1,8 @@
-"""Write random networks of torchvision, and MobileNet-V1, as ONNX files, for bench/cnn.py.
+"""Write random networks of torchvision and of torch_networks.py as ONNX files, for bench/cnn.py.
 
     python scripts/export_networks.py DIRECTORY mobilenet_v1 mobilenet_v2 resnet18 …
+
+Those with several outputs, faster_rcnn_proposals and faster_rcnn_boxes, are for bench/networks.py.
 
 Weights are random: none that are trained are needed to measure speed. The statistics of BatchNorm
 are those of two random batches, so that activations keep a sane range from layer to layer.
@@ -13,15 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch_networks
 
-IMAGE = 224
+IMAGE, DETECTED = 224, 320
 INCEPTION_IMAGE = 299
-# Output channels and stride of each pair of a depthwise and a pointwise convolution.
-MOBILENET_V1_BLOCKS = (
-    *((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)),
-    *((512, 1),) * 5,
-    *((1024, 2), (1024, 1)),
-)
+REGIONS = 256
+CLIP = (2, 3, 8, 112, 112)
 
 
 def torchvision_models() -> Any:
@@ -41,35 +40,36 @@ def torchvision_models() -> Any:
     return torchvision.models
 
 
-def mobilenet_v1() -> torch.nn.Module:
-    """Return MobileNet-V1 of width 1 (arXiv:1704.04861, table 1), which torchvision lacks."""
-    nn = torch.nn
-
-    def block(inputs: int, outputs: int, kernel: int, stride: int, groups: int) -> list[Any]:
-        conv = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
-        return [conv, nn.BatchNorm2d(outputs), nn.ReLU6()]
-
-    layers = block(3, 32, 3, 2, 1)
-    inputs = 32
-    for outputs, stride in MOBILENET_V1_BLOCKS:
-        layers += block(inputs, inputs, 3, stride, inputs) + block(inputs, outputs, 1, 1, 1)
-        inputs = outputs
-    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000)]
-    return nn.Sequential(*layers, *head)
+def given(models: Any, name: str) -> tuple[Any, Any]:
+    """Return a network and a batch of inputs."""
+    if name == "r2plus1d_18":
+        return models.video.r2plus1d_18(), torch.randn(*CLIP)
+    if name.startswith("resnext3d_101"):
+        grouped = {"groups": 32, "width": 128} if name.endswith("_32x4d") else {}
+        return torch_networks.resnext3d(**grouped), torch.randn(*CLIP)
+    if name.startswith("faster_rcnn_"):
+        fasterrcnn = models.detection.fasterrcnn_resnet50_fpn
+        detector = fasterrcnn(weights=None, weights_backbone=None)
+        if name == "faster_rcnn_boxes":
+            return torch_networks.Boxes(detector), torch.randn(REGIONS, 256, 7, 7)
+        return torch_networks.Proposals(detector), torch.randn(2, 3, DETECTED, DETECTED)
+    images = torch.randn(4, 3, IMAGE, IMAGE)
+    if name == "mobilenet_v1":
+        return torch_networks.mobilenet_v1(), images
+    if name == "resnext101_32x4d":
+        block = models.resnet.Bottleneck
+        network = models.ResNet(block, torch_networks.STAGES, groups=32, width_per_group=4)
+        return torch_networks.damped(network), images
+    if name == "inception_v3":
+        images = torch.randn(4, 3, INCEPTION_IMAGE, INCEPTION_IMAGE)
+        return models.inception_v3(weights=None, init_weights=True), images
+    return getattr(models, name)(weights=None), images
 
 
 def build(models: Any, name: str) -> tuple[Any, Any]:
     """Return a network in evaluation mode and an input."""
     torch.manual_seed(0)
-    if name == "r2plus1d_18":
-        network, batch = models.video.r2plus1d_18(), torch.randn(2, 3, 8, 112, 112)
-    elif name == "mobilenet_v1":
-        network, batch = mobilenet_v1(), torch.randn(4, 3, IMAGE, IMAGE)
-    elif name == "inception_v3":
-        network = models.inception_v3(weights=None, init_weights=True)
-        batch = torch.randn(4, 3, INCEPTION_IMAGE, INCEPTION_IMAGE)
-    else:
-        network, batch = getattr(models, name)(weights=None), torch.randn(4, 3, IMAGE, IMAGE)
+    network, batch = given(models, name)
     if name.startswith("vit_"):  # whose head is zero at first, and so would be all results
         torch.nn.init.normal_(network.heads.head.weight, std=0.02)
     for module in network.modules():
@@ -79,19 +79,20 @@ def build(models: Any, name: str) -> tuple[Any, Any]:
     with torch.no_grad():
         network(batch)
         network(batch)
-    return network.eval(), batch[:1]
+    return network.eval(), batch if name == "faster_rcnn_boxes" else batch[:1]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="+", help="mobilenet_v1, or functions of torchvision.models")
+    parser.add_argument("names", nargs="+", help="names in given(), or functions of torchvision.models")
     arguments = parser.parse_args()
     models = torchvision_models()
     arguments.directory.mkdir(parents=True, exist_ok=True)
     for name in arguments.names:
         network, x = build(models, name)
         path = arguments.directory / f"{name}.onnx"
+        outputs = [f"y{n}" for n in range(len(y))] if isinstance(y := network(x), tuple) else ["y"]
         torch.onnx.export(
             network,
             x,
@@ -99,7 +100,7 @@ def main() -> None:
             opset_version=17,
             dynamo=False,
             input_names=["x"],
-            output_names=["y"],
+            output_names=outputs,
         )
         print(path)
 

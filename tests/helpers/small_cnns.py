@@ -226,8 +226,8 @@ def resnet18():
     return net.model()
 
 
-def _bottlenecks(size, groups):
-    net = Layers(1, 3, size, size)
+def _bottlenecks(groups, *sizes):
+    net = Layers(1, 3, *sizes)
     net.conv(16, 7, 2, act="Relu")
     net.pool()
     for outputs, stride in [(32, 1), (48, 2)]:
@@ -243,11 +243,15 @@ def _bottlenecks(size, groups):
 
 
 def resnet50():
-    return _bottlenecks(32, 1)
+    return _bottlenecks(1, 32, 32)
 
 
 def resnext50():
-    return _bottlenecks(28, 4)
+    return _bottlenecks(4, 28, 28)
+
+
+def resnext3d():
+    return _bottlenecks(4, 6, 20, 20)
 
 
 def r2plus1d():
@@ -361,10 +365,34 @@ def yolo_head():
     return net.model()
 
 
+def proposals():
+    """A pyramid of two levels, and a head with the same weights for both (Faster-RCNN)."""
+    net = Layers(1, 3, 24, 20)
+    net.conv(12, 3, 2, act="Relu")
+    fine = net.x
+    net.conv(24, 3, 2, act="Relu")
+    coarse = net.conv(16, 1, norm=False)
+    net.op("Resize", "", net.constant([1, 1, 2, 2]), mode="nearest")
+    upper = net.x
+    net.x, net.shape = fine, (1, 12, 12, 10)
+    net.conv(16, 1, norm=False)
+    net.add(upper)
+    w, v = net.random(16, 16, 3, 3, fan_in=144), net.random(9, 16, 1, 1, fan_in=16)
+    bias, rows = net.random(16, fan_in=20), []
+    for level in (net.x, coarse):
+        feature = net.op("Conv", net.random(16, 16, 3, 3, fan_in=144), first=level, pads=[1] * 4)
+        net.op("Conv", w, bias, first=feature, pads=[1] * 4)
+        net.op("Relu")
+        net.op("Conv", v)
+        rows.append(net.op("Reshape", net.constant([0, 9, -1], np.int64)))
+    net.op("Concat", rows[1], first=rows[0], axis=2)
+    return net.model()
+
+
 FAMILIES = {
     function.__name__: function
     for function in (
         *(mobilenet_v1, mobilenet_v2, mobilenet_v3, efficientnet, squeezenet, resnet18, resnet50),
-        *(resnext50, r2plus1d, inception, convnext, vit, yolo_head),
+        *(resnext50, resnext3d, r2plus1d, inception, convnext, vit, yolo_head, proposals),
     )
 }
