@@ -297,6 +297,8 @@ def _is_of(row: dict[str, Any], case: dict[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
     return str(value) if isinstance(value, Path) else value
 
 

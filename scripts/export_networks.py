@@ -85,7 +85,7 @@ def build(models: Any, name: str) -> tuple[Any, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="+", help="names in given(), or functions of torchvision.models")
+    parser.add_argument("names", nargs="+", help="as in given(), or in torchvision.models")
     arguments = parser.parse_args()
     models = torchvision_models()
     arguments.directory.mkdir(parents=True, exist_ok=True)
