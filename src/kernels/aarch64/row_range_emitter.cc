@@ -1,10 +1,13 @@
 // RowRange: the least and greatest value of each row as a side result of the pipeline.
+#include <limits>
+
 #include "kernels/aarch64/stage_emitter.h"
 
 namespace fbg::kernels {
 
 // As RowRange::widen, with the least and greatest of the vectors. fmin and fmax give a NaN if
-// either operand is one: it passes into both values, and stays where it is there already.
+// either operand is one: it passes into both values, as the one that RowRange has, and stays where
+// it is there already.
 void StageEmitter::row_range(int first) {
   const Vec &lo = t0_, &hi = t1_, &spare = t2_, &old_hi = t3_;
   const XReg &target = r_.scratch, &old = r_.scratch2, &wide = r_.scratch3, now(14);
@@ -27,6 +30,11 @@ void StageEmitter::row_range(int first) {
   }
   as_.fminv(lo.s, lo.s4);
   as_.fmaxv(hi.s, hi.s4);
+  const Vec &number = t2_, &nan = t3_;
+  as_.fcmeq(number.s4, lo.s4, lo.s4);
+  as_.load_constant(nan, std::numeric_limits<float>::quiet_NaN());
+  as_.bif(lo.b16, nan.b16, number.b16);
+  as_.bif(hi.b16, nan.b16, number.b16);
   as_.zero(spare);
   as_.fadd(lo.s4, lo.s4, spare.s4);  // -0 becomes +0
   as_.fadd(hi.s4, hi.s4, spare.s4);

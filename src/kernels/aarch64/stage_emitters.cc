@@ -155,7 +155,12 @@ struct Stages : StageEmitter {
       multiply_by_scales(x, true);
     }
     broadcast_field(t0_, offsetof(StageArgs, f1));
-    as_.fmaxnm(x.s4, x.s4, t0_.s4);  // the number, where x is a NaN: the lowest
+    if (code.specialization.unit_scale) {  // nothing has made x a quiet NaN
+      as_.fcmgt(t1_.s4, x.s4, t0_.s4);
+      as_.bif(x.b16, t0_.b16, t1_.b16);
+    } else {
+      as_.fmaxnm(x.s4, x.s4, t0_.s4);  // the number, where x is a quiet NaN: the lowest
+    }
     broadcast_field(t0_, offsetof(StageArgs, f2));
     as_.fminnm(x.s4, x.s4, t0_.s4);
     as_.fcvtns(x.s4, x.s4);  // half to even
