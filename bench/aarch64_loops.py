@@ -21,13 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAM = ROOT / "build-aarch64" / "tests" / "test_microkernel"
+TESTS = ROOT / "build-aarch64" / "tests"
 LLVM_MCA = "llvm-mca-16"
 EMULATOR = ("qemu-aarch64-static", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-FILTER = "--gtest_filter=*GeometryFits*:*OperandsInPairs*"
+PROGRAMS = {
+    "test_microkernel": "*GeometryFits*:*OperandsInPairs*",
+    "test_aarch64": "*RunOnLanewiseKernels",
+}
 ITERATIONS = 200
 LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f]{8}\s+\t?(\S+)\s*(.*)$")
-MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "sudot", "usmmla", "bfdot", "bfmmla")
+MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "usdot", "sudot", "usmmla", "bfdot", "bfmmla")
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,21 @@ LOOPS = (
     Loop(
         "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_loadc", (N2,)
     ),
+    Loop("depthwise 3x3, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps3", (N1, N2)),
+    Loop("depthwise 5x5, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps5", (N1, N2)),
+    Loop("depthwise, int32, neon", "lanewise_int32_u8_s8_13x4_neon", "_taps3", (N1, N2)),
+    Loop("depthwise, int32, neon_dot", "lanewise_int32_u8_s8_13x4_neon_dot", "_taps3", (N1, N2)),
+    Loop("depthwise, int32, neon_i8mm", "lanewise_int32_u8_s8_13x4_neon_i8mm", "_taps3", (N2,)),
+    Loop("groupwise, float32", "lanewise_fp32_f32_f32_12x4_neon", "_taps3_spread", (N1, N2)),
 )
 
 
 def write_kernels(directory: str) -> None:
     """Let the tests generate every kernel, and write each to a file."""
     environment = os.environ | {"FBG_DUMP_KERNELS": directory}
-    command = [*EMULATOR, str(PROGRAM), "--gtest_brief=1", FILTER]
-    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    for program, tests in PROGRAMS.items():
+        command = [*EMULATOR, str(TESTS / program), "--gtest_brief=1", f"--gtest_filter={tests}"]
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def disassemble(path: Path) -> list[tuple[int, str, str]]:
@@ -72,17 +82,19 @@ def disassemble(path: Path) -> list[tuple[int, str, str]]:
 
 
 def inner_loop(code: list[tuple[int, str, str]]) -> list[str]:
-    """Return the loop of a kernel that has most multiply instructions, without its branch."""
+    """Return the innermost loop with most multiply instructions, without branches."""
     best: list[str] = []
+    last = 0  # the end of the loop before
     for end, (address, name, operands) in enumerate(code):
-        if not name.startswith("b.") or not operands.startswith("0x"):
+        if name.split(".")[0] != "b" or not operands.startswith("0x"):
             continue
         target = int(operands, 16)
         if target >= address:
             continue
-        body = [f"{op} {args}" for at, op, args in code[:end] if at >= target]
-        if count_multiplies(body) > count_multiplies(best):
+        body = [f"{op} {args}" for at, op, args in code[:end] if at >= target and op != "cbz"]
+        if target > last and count_multiplies(body) > count_multiplies(best):
             best = body
+        last = address
     return best
 
 

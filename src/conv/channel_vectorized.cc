@@ -104,7 +104,8 @@ class ChannelVectorizedStep final : public ConvStep {
     const std::int64_t columns = p.shape.output[2];
     const int taps = static_cast<int>(g.kernel[2]);
     vectors_ = columns <= 8 && padded > lanes ? 2 : 1;
-    tiles_ = BalancedSplit::split(columns, kernels::lanewise_max_rows(tile_.isa, taps, vectors_));
+    tiles_ = BalancedSplit::split(
+        columns, kernels::lanewise_max_rows(key_.gemm_type, tile_.isa, taps, vectors_));
     block_lanes_ = std::min(padded, 4 * lanes);
     choose_block();
     make_kernels();

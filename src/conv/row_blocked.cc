@@ -38,8 +38,9 @@ constexpr bool has_strips(GemmType a) {
 Geometry strip_geometry(Features features) { return choose_geometry(GemmType::float32, features); }
 
 BalancedSplit split_row(const ConvGeometry& g, const ConvShape& shape, const Geometry& tile) {
-  return BalancedSplit::split(
-      shape.output[2], kernels::lanewise_max_rows(tile.isa, static_cast<int>(g.kernel[2]), 1));
+  const int taps = static_cast<int>(g.kernel[2]);
+  return BalancedSplit::split(shape.output[2],
+                              kernels::lanewise_max_rows(GemmType::float32, tile.isa, taps, 1));
 }
 
 // A vector of output channels, all of one group.

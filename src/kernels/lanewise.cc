@@ -7,7 +7,7 @@ namespace fbg::kernels {
 
 int lanewise_depth(GemmType gemm_type, Features features) noexcept {
   if (!is_integer(gemm_type)) return 1;
-  return features & (feature::avx512_vnni | feature::avx_vnni) ? 4 : 2;
+  return features & (feature::avx512_vnni | feature::avx_vnni | feature::neon_dot) ? 4 : 2;
 }
 
 std::string lanewise_name(const LanewiseKey& key) {

@@ -29,10 +29,25 @@
 namespace fbg::kernels {
 
 struct LanewiseKey {
-  KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI, else int16 by twos
+  KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI or sdot, else int16 by twos
   std::uint8_t taps = 1, step = 1, dilation = 1;
   bool spreads = false;
   std::uint8_t left = 0, right = 0;  // pixels of the window that lie outside the image
+
+  // The last pixel of the window of the tile, which begins with pixel 0.
+  int last_pixel() const { return (tile.rows - 1) * step + (taps - 1) * dilation; }
+  // The output pixel that tap kx takes input pixel x of the window to; -1: none of the tile.
+  int target(int x, int kx) const {
+    const int at = x - kx * dilation;
+    if (at < 0 || at % step != 0 || at / step >= tile.rows) return -1;
+    return at / step;
+  }
+  bool uses(int x) const {
+    for (int kx = 0; kx < taps; ++kx)
+      if (target(x, kx) >= 0) return true;
+    return false;
+  }
+
   friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
 };
 
@@ -46,7 +61,7 @@ int lanewise_depth(GemmType gemm_type, Features features) noexcept;
 // vectors of channels; and the position-independent code of a kernel, which is empty if the tile
 // does not fit the registers.
 bool has_lanewise(Isa isa) noexcept;
-int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
+int lanewise_max_rows(GemmType gemm_type, Isa isa, int taps, int vectors) noexcept;
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key);
 
 std::string lanewise_name(const LanewiseKey& key);

@@ -281,6 +281,7 @@ std::vector<Form> aarch64_forms() {
 
       form<S4, S4, S4>("add", &E::add),
       form<S4, S4, S4>("sub", &E::sub),
+      form<S4, S4, S4>("addp", &E::addp),
       form<S4, S4, S4>("mul", &E::mul),
       form<S4, S4, S4>("mla", &E::mla),
       form<S4, S4, Element<S4>>("mla", &E::mla),
@@ -340,9 +341,12 @@ std::vector<Form> aarch64_forms() {
       form<S4, S4>("fcvtns", &E::fcvtns),
       form<S4, S4>("fcvtzs", &E::fcvtzs),
 
+      form<S4, H4, H4>("smlal", &E::smlal),
+      form<S4, H8, H8>("smlal2", &E::smlal2),
       form<S4, H4, Element<H8>>("smlal", &E::smlal),
       form<S4, H8, Element<H8>>("smlal2", &E::smlal2),
       form<S4, B16, B16>("sdot", &E::sdot),
+      form<S4, B16, B16>("usdot", &E::usdot),
       form<S4, B16, Element<B4>>("sdot", &E::sdot),
       form<S4, B16, Element<B4>>("sudot", &E::sudot),
       form<S4, H8, Element<H2>>("bfdot", &E::bfdot),

@@ -149,7 +149,7 @@ std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices) {
   key.dilation = static_cast<std::uint8_t>(choices.within(1, 3));
   key.spreads = !runner.integer && choices.byte() % 3 == 0;
   const int vectors = key.spreads ? 1 : static_cast<int>(choices.within(1, 2));
-  const int most = kernels::lanewise_max_rows(isa, key.taps, vectors);
+  const int most = kernels::lanewise_max_rows(gemm_type, isa, key.taps, vectors);
   if (most < 1) return nullptr;
   const int rows = static_cast<int>(choices.within(1, most));
   if (choices.byte() % 4 == 0) {

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "fbg/conv/conv.h"
 #include "fbg/gemm/gemm.h"
 #include "helpers/guarded.h"
+#include "helpers/plain_conv.h"
 #include "kernels/cache.h"
 #include "kernels/lookup.h"
 #include "kernels/microkernel.h"
@@ -82,6 +84,69 @@ TEST(AArch64, ProductsRunOnKernelsOfTheirInstructionSet) {
     EXPECT_TRUE(std::ranges::any_of(generated, [&](const kernels::KernelInfo& kernel) {
       return kernel.isa == best.int32;
     })) << isa_name(best.isa);
+  }
+}
+
+template <class Accumulator, class X, class W, class Sum>
+void expect_lanewise(const ConvGeometry& g, const ConvShape& shape, Isa of, Isa kernels_of) {
+  std::vector<X> x(static_cast<std::size_t>(shape.in_pixels() * g.in_channels));
+  std::vector<W> w(static_cast<std::size_t>(g.out_channels * g.depth()));
+  // Integers as floats, whose sums are exact in every order.
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<X>(i % 3 ? 255 : i * 7 % 256);
+  for (std::size_t i = 0; i < w.size(); ++i)
+    w[i] = static_cast<W>(i % 5 ? -128 : static_cast<int>(i * 11 % 128));
+  const auto weights = PackedConv::pack<Accumulator>(w.data(), g);
+  const Conv conv(weights, {}, shape, {}, isa_features(of));
+  EXPECT_TRUE(conv.kernel_name().starts_with("lanewise")) << conv.kernel_name();
+  EXPECT_NE(conv.kernel_name().find(std::string("_") + isa_name(kernels_of) + "_"),
+            std::string::npos)
+      << conv.kernel_name() << ", " << isa_name(of);
+  Guarded<std::byte> workspace(
+      static_cast<std::size_t>(round_up(static_cast<std::int64_t>(conv.workspace_bytes()), 64)));
+  std::vector<Sum> y(static_cast<std::size_t>(shape.out_pixels() * g.out_channels));
+  const OutputView c{y.data(), g.out_channels * static_cast<std::int64_t>(sizeof(Sum))};
+  for (int phase = 0; phase < conv.phases(); ++phase)
+    conv.run(ConvInput::dense(x.data(), g, shape), {}, c, workspace.data(), phase, 0, 1);
+  EXPECT_EQ(y, (plain_conv<X, W, Sum>(g, shape, x.data(), w.data(), Sum{0})));
+}
+
+// Groups of `channels` inputs and outputs under a square kernel.
+ConvGeometry groupwise(std::int64_t groups, std::int64_t channels, std::int64_t kernel,
+                       std::int64_t stride) {
+  ConvGeometry g;
+  g.groups = groups;
+  g.in_channels = g.out_channels = groups * channels;
+  g.kernel = {1, kernel, kernel};
+  g.stride = {1, stride, stride};
+  g.pad_before = g.pad_after = {0, kernel / 2, kernel / 2};
+  return g;
+}
+
+// Channels do not fill vectors, and rows do not fill tiles.
+TEST(AArch64, DepthwiseConvolutionsRunOnLanewiseKernels) {
+  for (const Best& best : kBest) {
+    if (best.isa == Isa::generic || !isa_supported(best.isa)) continue;
+    for (const std::int64_t channels : {3, 32, 61})
+      for (const std::int64_t kernel : {3, 5})
+        for (const std::int64_t stride : {1, 2}) {
+          const ConvGeometry g = groupwise(channels, 1, kernel, stride);
+          const ConvShape shape = ConvShape::of(g, 1, {1, 9, 37});
+          expect_lanewise<Int32, std::uint8_t, std::int8_t, std::int32_t>(g, shape, best.isa,
+                                                                          best.int32);
+          expect_lanewise<Float32, float, float, float>(g, shape, best.isa, best.float32);
+        }
+  }
+}
+
+TEST(AArch64, GroupwiseConvolutionsRunOnLanewiseKernels) {
+  for (const Best& best : kBest) {
+    if (best.isa == Isa::generic || !isa_supported(best.isa)) continue;
+    const ConvGeometry g = groupwise(5, 4, 3, 1);
+    const ConvShape shape = ConvShape::of(g, 1, {1, 9, 37});
+    expect_lanewise<Float32, float, float, float>(g, shape, best.isa, best.float32);
+    if (best.int32 != Isa::neon)  // where bytes are widened, products are faster
+      expect_lanewise<Int32, std::uint8_t, std::int8_t, std::int32_t>(g, shape, best.isa,
+                                                                      best.int32);
   }
 }
 

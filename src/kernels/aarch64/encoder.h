@@ -108,6 +108,7 @@ class Encoder {
   // Integers and bits.
   void add(S4 d, S4 n, S4 m) { three(0x4ea08400, d, n, m); }
   void sub(S4 d, S4 n, S4 m) { three(0x6ea08400, d, n, m); }
+  void addp(S4 d, S4 n, S4 m) { three(0x4ea0bc00, d, n, m); }
   void mul(S4 d, S4 n, S4 m) { three(0x4ea09c00, d, n, m); }
   void mla(S4 d, S4 n, S4 m) { three(0x4ea09400, d, n, m); }
   void mla(S4 d, S4 n, Element<S4> m) { by_word("mla", 0x6f800000, d, n, m); }
@@ -182,11 +183,14 @@ class Encoder {
   void fcvtzs(S4 d, S4 n) { two(0x4ea1b800, d, n); }
   void fcvtns(S4 d, S4 n) { two(0x4e21a800, d, n); }
 
-  // Sums of several products: sdot and sudot of four bytes, bfdot of two bfloat16, usmmla and
-  // bfmmla of matrices of two rows.
+  // Sums of several products: sdot, usdot and sudot of four bytes, bfdot of two bfloat16, usmmla
+  // and bfmmla of matrices of two rows.
+  void smlal(S4 d, H4 n, H4 m) { three(0x0e608000, d, n, m); }
+  void smlal2(S4 d, H8 n, H8 m) { three(0x4e608000, d, n, m); }
   void smlal(S4 d, H4 n, Element<H8> m) { by_half("smlal", 0x0f402000, d, n, m); }
   void smlal2(S4 d, H8 n, Element<H8> m) { by_half("smlal2", 0x4f402000, d, n, m); }
   void sdot(S4 d, B16 n, B16 m) { three(0x4e809400, d, n, m); }
+  void usdot(S4 d, B16 n, B16 m) { three(0x4e809c00, d, n, m); }
   void sdot(S4 d, B16 n, Element<B4> m) { by_word("sdot", 0x4f80e000, d, n, m); }
   void sudot(S4 d, B16 n, Element<B4> m) { by_word("sudot", 0x4f00f000, d, n, m); }
   void bfdot(S4 d, H8 n, Element<H2> m) { by_word("bfdot", 0x4f40f000, d, n, m); }

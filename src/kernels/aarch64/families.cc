@@ -1,7 +1,6 @@
 // The rows of AArch64 in the table of kernel families: NEON, and its extensions for dot products of
 // bytes and of bfloat16. The best row of each GEMM type stands first.
 #include "kernels/aarch64/gemm_generator.h"
-#include "kernels/lanewise.h"
 #include "kernels/sliding.h"
 #include "kernels/table.h"
 
@@ -56,9 +55,6 @@ constexpr GemmFamily kFamilies[] = {
 std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
 
 // Convolutions without kernels of their own are products of one form or another.
-bool has_lanewise(Isa) noexcept { return false; }
-int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
-std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
 std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
 
 }  // namespace kernels

@@ -72,8 +72,6 @@ class GemmCode : public NeonAssembler {
   }
 
   // Prologue and epilogue.
-  void save_registers();
-  void restore_registers();
   void initialize_accumulators();
   void add_column_sums();
   void load_partial_sums();

@@ -6,8 +6,6 @@
 
 namespace fbg::kernels {
 
-using aarch64::sp;
-
 namespace {
 
 // The k-groups that a register holds of a row, once they are widened to what is multiplied.
@@ -58,17 +56,6 @@ void GemmCode::generate() {
   restore_registers();
   ret();
   emit_data();
-}
-
-// The lower halves of v8 to v15 belong to the caller.
-void GemmCode::save_registers() {
-  stp(vec(8).d, vec(9).d, pre_ptr(sp, -64));
-  for (const int i : {10, 12, 14}) stp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
-}
-
-void GemmCode::restore_registers() {
-  for (const int i : {14, 12, 10}) ldp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
-  ldp(vec(8).d, vec(9).d, post_ptr(sp, 64));
 }
 
 void GemmCode::initialize_accumulators() {

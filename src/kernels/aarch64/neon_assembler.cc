@@ -1,7 +1,19 @@
-// Partial vectors, and what lies behind the code.
+// Registers of the caller, partial vectors, and what lies behind the code.
 #include "kernels/aarch64/neon_assembler.h"
 
 namespace fbg::kernels {
+
+using aarch64::sp;
+
+void NeonAssembler::save_registers() {
+  stp(vec(8).d, vec(9).d, pre_ptr(sp, -64));
+  for (const int i : {10, 12, 14}) stp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
+}
+
+void NeonAssembler::restore_registers() {
+  for (const int i : {14, 12, 10}) ldp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
+  ldp(vec(8).d, vec(9).d, post_ptr(sp, 64));
+}
 
 void NeonAssembler::load_partial(const Vec& v, const XReg& from, int size, const XReg& count) {
   Label done;

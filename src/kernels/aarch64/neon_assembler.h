@@ -22,6 +22,10 @@ class NeonAssembler : public aarch64::Encoder {
 
   static Vec vec(int index) { return Vec(index); }
 
+  // The lower halves of v8 to v15, which belong to the caller, on the stack.
+  void save_registers();
+  void restore_registers();
+
   void zero(const Vec& v) { movi(v.d2, 0); }
   void copy(const Vec& to, const Vec& from) { mov(to.b16, from.b16); }
 

@@ -136,9 +136,9 @@ class LanewiseGenerator : public SimdAssembler {
   }
 
   void add_pixels() {
-    const int last = (rows_ - 1) * key_.step + (key_.taps - 1) * key_.dilation - key_.right;
+    const int last = key_.last_pixel() - key_.right;
     for (int x = key_.left; x <= last; ++x) {
-      if (is_used(x))
+      if (key_.uses(x))
         for (int v = 0; v < vectors_; ++v) add_pixel(x, v);
       if (x < last) add(u_, lda_);
     }
@@ -149,18 +149,6 @@ class LanewiseGenerator : public SimdAssembler {
     return pointers[kx];
   }
 
-  // The output pixel that tap kx takes input pixel x to; -1: none of the tile.
-  int target(int x, int kx) const {
-    const int at = x - kx * key_.dilation;
-    if (at < 0 || at % key_.step != 0 || at / key_.step >= rows_) return -1;
-    return at / key_.step;
-  }
-  bool is_used(int x) const {
-    for (int kx = 0; kx < key_.taps; ++kx)
-      if (target(x, kx) >= 0) return true;
-    return false;
-  }
-
   Address spread_weight(int kx, int v) { return ptr[w_ + (kx * vectors_ + v) * vector_bytes()]; }
 
   void add_pixel(int x, int v) {
@@ -169,7 +157,7 @@ class LanewiseGenerator : public SimdAssembler {
     else if (v == 0)
       vbroadcastss(pixel(), ptr[u_]);
     for (int kx = 0; kx < key_.taps; ++kx) {
-      const int row = target(x, kx);
+      const int row = key_.target(x, kx);
       if (row < 0) continue;
       if (keeps_weights_)
         dot(acc(row, v), weight(kx, v));
@@ -215,7 +203,7 @@ class LanewiseGenerator : public SimdAssembler {
 
 bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
 
-int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept {
+int lanewise_max_rows(GemmType, Isa isa, int taps, int vectors) noexcept {
   return LanewiseGenerator::max_rows(isa, taps, vectors);
 }
 
