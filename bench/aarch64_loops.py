@@ -45,16 +45,18 @@ class Loop:
 
 N1, N2 = "neoverse-n1", "neoverse-n2"
 LOOPS = (
-    Loop("float32", "gemm_fp32_f32_f32_8x8_neon", "_masked_loadc", (N1, N2)),
-    Loop("float32, weights in float16", "gemm_fp32_f32_f16_8x8_neon", "_masked_loadc", (N1, N2)),
-    Loop("int32, neon", "gemm_int32_u8_s8_8x8_neon", "_masked_loadc", (N1, N2)),
-    Loop("int32, neon_dot", "gemm_int32_u8_s8_5x16_neon_dot", "_masked_loadc", (N1, N2)),
-    Loop("int32, neon_i8mm, one row", "gemm_int32_u8_s8_1x32_neon_i8mm", "_masked_loadc", (N2,)),
-    Loop("int32, neon_i8mm, in pairs", "gemm_int32_u8_s8_8x8_neon_i8mm", "_pairs", (N2,)),
-    Loop("int32, neon_i8mm, in place", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_loadc", (N2,)),
-    Loop("bfloat16, neon_bf16, in pairs", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_pairs", (N2,)),
+    Loop("float32", "gemm_fp32_f32_f32_8x8_neon", "_masked_last", (N1, N2)),
+    Loop("float32, weights in float16", "gemm_fp32_f32_f16_8x8_neon", "_masked_last", (N1, N2)),
+    Loop("int32, neon", "gemm_int32_u8_s8_8x8_neon", "_masked_last", (N1, N2)),
+    Loop("int32, neon_dot", "gemm_int32_u8_s8_5x16_neon_dot", "_masked_last", (N1, N2)),
+    Loop("int32, neon_i8mm, one row", "gemm_int32_u8_s8_1x32_neon_i8mm", "_masked_last", (N2,)),
+    Loop("int32, neon_i8mm, in pairs", "gemm_int32_u8_s8_8x8_neon_i8mm", "_interleaved", (N2,)),
+    Loop("int32, neon_i8mm, in place", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_last", (N2,)),
     Loop(
-        "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_loadc", (N2,)
+        "bfloat16, neon_bf16, in pairs", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_interleaved", (N2,)
+    ),
+    Loop(
+        "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_last", (N2,)
     ),
     Loop("depthwise 3x3, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps3", (N1, N2)),
     Loop("depthwise 5x5, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps5", (N1, N2)),
