@@ -4,16 +4,25 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/float16.h"
 #include "kernels/microkernel.h"
 
 namespace fbg::test {
 
-// Whether it is that of an operand of tests, or of an operation without result.
+// Whether it is that of an operand of tests, of an element of FP8, or of an operation without
+// result.
 inline bool is_usual(float nan) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(nan) & 0x7fffff;
-  return bits == 0x400000 || (bits & 0x7f0000) == 0x7f0000;
+  return bits == 0x400000 || bits == 0x700000 || (bits & 0x7f0000) == 0x7f0000;
+}
+
+// Whether functions of -|x| make another NaN of that of an operation without result, as on AArch64,
+// where it has no sign. Of two NaN, sums then take either.
+inline bool functions_make_nans() {
+  const volatile float infinity = std::numeric_limits<float>::infinity();
+  return !std::signbit(infinity - infinity);
 }
 
 // Where both results are NaN, the bits of the kernel's are expected: which of two NaN a sum takes
