@@ -116,9 +116,16 @@ double relative_to_driver(const ConvProblem& p, bool in_place, std::int64_t tile
                                                                                  : kOther;
 }
 
-// Gathering a run takes a few instructions and its bytes twice. Several runs of bfloat16 begin in
-// the middle of cache lines that the run before them has just written, and twice as many as of
-// bytes.
+// Gathering a patch takes a few instructions for each run, and its bytes twice. Several runs of
+// bfloat16 begin in the middle of cache lines that the run before them has just written.
+double gather_cost(const ConvProblem& p) {
+  const ConvGeometry& g = p.geometry;
+  const auto runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
+  const auto bytes = static_cast<double>(g.depth() * p.format().a_bytes);
+  if (p.is_integer() || runs == 1) return runs * 4 + bytes / 8;
+  return 60 + runs * 18 + bytes * 0.24;
+}
+
 double cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = plain_tile(p);
@@ -132,13 +139,10 @@ double cost(const ConvProblem& p) {
                           relative_to_driver(p, in_place, tiles.count);
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
-  const double count = static_cast<double>(g.kernel[0] * g.kernel[1]);
   const bool overlapped = in_place && tile.block_groups > 1;  // with the products of the next tile
   const bool plain = p.stages.empty() || !p.is_integer();
   const double finish = overlapped ? (plain ? 2 : 5) : plain ? 3 : 10;
-  const double run = p.is_integer() || count == 1 ? 4 : 65;
-  const double bytes = static_cast<double>(g.depth() * p.format().a_bytes);
-  const double gather = in_place ? 0 : count * run + bytes / 8;
+  const double gather = in_place ? 0 : gather_cost(p);
   return vectors * products + rows * (vectors * finish + gather);
 }
 
