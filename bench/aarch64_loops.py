@@ -58,6 +58,15 @@ LOOPS = (
     Loop(
         "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_last", (N2,)
     ),
+    Loop("int4, neon", "gemm_fp32_u8_s4g32_8x8_neon", "_masked_inner", (N1, N2)),
+    Loop("int4, neon_dot", "gemm_fp32_u8_s4g32_8x8_neon_dot", "_masked_inner", (N1, N2)),
+    Loop("int4, neon_i8mm", "gemm_fp32_u8_s4g32_8x8_neon_i8mm", "_masked_inner", (N2,)),
+    Loop(
+        "int4 in groups of 128, neon_i8mm",
+        "gemm_fp32_u8_s4g128_8x8_neon_i8mm",
+        "_masked_inner",
+        (N2,),
+    ),
     Loop("depthwise 3x3, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps3", (N1, N2)),
     Loop("depthwise 5x5, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps5", (N1, N2)),
     Loop("depthwise, int32, neon", "lanewise_int32_u8_s8_13x4_neon", "_taps3", (N1, N2)),
@@ -100,8 +109,14 @@ def inner_loop(code: list[tuple[int, str, str]]) -> list[str]:
     return best
 
 
+def multiplies(body: list[str]) -> list[str]:
+    """Return the instructions that multiply, without those that scale sums of integers."""
+    found = [line for line in body if line.split()[0] in MULTIPLIES]
+    return [line for line in found if line.split()[0] != "fmla"] or found
+
+
 def count_multiplies(body: list[str]) -> int:
-    return sum(line.split()[0] in MULTIPLIES for line in body)
+    return len(multiplies(body))
 
 
 def cycles(body: list[str], core: str) -> float:
@@ -118,7 +133,7 @@ def cycles(body: list[str], core: str) -> float:
 
 def peak(body: list[str], core: str) -> float:
     """Return how many of the loop's multiply instructions a core runs in a cycle by themselves."""
-    only = [line for line in body if line.split()[0] in MULTIPLIES]
+    only = multiplies(body)
     independent = [re.sub(r" v\d+\.", f" v{i % 15}.", line, count=1) for i, line in enumerate(only)]
     independent = [re.sub(r", v\d+\.", ", v15.", line) for line in independent]
     return len(only) / cycles(independent, core)

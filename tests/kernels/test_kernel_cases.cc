@@ -1,5 +1,5 @@
-// Random kernels, as kernel_tester draws them, on every architecture that generates some: look-ups
-// and tiles of depthwise and groupwise convolutions.
+// Random kernels, as kernel_tester draws them, on every architecture that generates some: look-ups,
+// and tiles of products and of depthwise and groupwise convolutions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,9 @@ struct Kind {
   bool (*exists)(Isa);
   std::unique_ptr<Subject> (*draw)(Isa, Choices&);
 };
-constexpr Kind kKinds[] = {{"lookup", kernels::has_lookup, draw_lookup},
+bool has_family(Isa isa) { return !families_of(isa).empty(); }
+constexpr Kind kKinds[] = {{"gemm", has_family, draw_gemm},
+                           {"lookup", kernels::has_lookup, draw_lookup},
                            {"lanewise", kernels::has_lanewise, draw_lanewise}};
 
 struct Case {

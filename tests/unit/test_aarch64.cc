@@ -45,6 +45,8 @@ TEST(AArch64, EveryInstructionSetUsesItsBestKernels) {
   for (const Best& best : kBest) {
     const Features features = isa_features(best.isa);
     EXPECT_EQ(choose_geometry(GemmType::int32, features).isa, best.int32);
+    for (const GemmType int4 : {GemmType::int4_g32, GemmType::int4_g64, GemmType::int4_g128})
+      EXPECT_EQ(choose_geometry(int4, features).isa, best.int32);
     EXPECT_EQ(choose_geometry(GemmType::float32, features).isa, best.float32);
     EXPECT_EQ(choose_geometry(GemmType::bfloat16, features).isa, best.bfloat16);
     EXPECT_EQ(kernels::lookup_isa(features), best.float32);

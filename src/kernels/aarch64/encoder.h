@@ -30,6 +30,14 @@ class Encoder {
     arithmetic("add", 0x91000000 | shifted, d, n, immediate);
   }
   void adds(XReg d, XReg n, int immediate) { arithmetic("adds", 0xb1000000, d, n, immediate); }
+  void sub(XReg d, XReg n, XReg m) { three(0xcb000000, d, n, m); }
+  void lsl(XReg d, XReg n, int shift) {
+    const std::uint32_t bits = field("lsl", "shift", shift, 0, 63);
+    two(0xd3400000 | ((64 - bits) & 63) << 16 | (63 - bits) << 10, d, n);
+  }
+  void lsr(XReg d, XReg n, int shift) {
+    two(0xd340fc00 | field("lsr", "shift", shift, 0, 63) << 16, d, n);
+  }
   void sub(XReg d, XReg n, int immediate) { arithmetic("sub", 0xd1000000, d, n, immediate); }
   void subs(XReg d, XReg n, int immediate) { arithmetic("subs", 0xf1000000, d, n, immediate); }
   void movz(XReg d, int immediate) {
@@ -123,6 +131,9 @@ class Encoder {
   void bsl(B16 d, B16 n, B16 m) { three(0x6e601c00, d, n, m); }
   void eor(B16 d, B16 n, B16 m) { three(0x6e201c00, d, n, m); }
   void orr(B16 d, B16 n, B16 m) { three(0x4ea01c00, d, n, m); }
+  void shl(B16 d, B16 n, int shift) {
+    two(0x4f085400 | field("shl", "shift", shift, 0, 7) << 16, d, n);
+  }
   void shl(S4 d, S4 n, int shift) {
     two(0x4f205400 | field("shl", "shift", shift, 0, 31) << 16, d, n);
   }
@@ -157,6 +168,7 @@ class Encoder {
   void fmul(S4 d, S4 n, Element<S4> m) { by_word("fmul", 0x4f809000, d, n, m); }
   void fmla(S4 d, S4 n, S4 m) { three(0x4e20cc00, d, n, m); }
   void fmla(S4 d, S4 n, Element<S4> m) { by_word("fmla", 0x4f801000, d, n, m); }
+  void fmls(S4 d, S4 n, Element<S4> m) { by_word("fmls", 0x4f805000, d, n, m); }
   void fdiv(S4 d, S4 n, S4 m) { three(0x6e20fc00, d, n, m); }
   void fsqrt(S4 d, S4 n) { two(0x6ea1f800, d, n); }
   void frintn(S4 d, S4 n) { two(0x4e218800, d, n); }
@@ -180,6 +192,10 @@ class Encoder {
   }
   void scvtf(SReg d, XReg n) { two(0x9e220000, d, n); }
   void scvtf(S4 d, S4 n) { two(0x4e21d800, d, n); }
+  // Of numbers with so many bits behind the point.
+  void scvtf(S4 d, S4 n, int bits) {
+    two(0x4f00e400 | (64 - field("scvtf", "bits", bits, 1, 32)) << 16, d, n);
+  }
   void fcvtzs(S4 d, S4 n) { two(0x4ea1b800, d, n); }
   void fcvtns(S4 d, S4 n) { two(0x4e21a800, d, n); }
 

@@ -22,15 +22,23 @@ constexpr TileBudget kTile{1, 2, 8, 1}, kSplitTile{2, 1, 8, 1};
 constexpr TileBudget kShiftedTile{1, 1, 5, 1};
 // Two rows of A become one operand of a product of matrices, and so do two k-groups of B.
 constexpr TileBudget kMatrixTile{1, 4, 8, 1}, kPairTile{1, 4, 8, 1, 0, 2};
-// Bytes are widened one vector of B at a time.
+// Bytes, and weights of 4 bits, are widened one vector of B at a time.
 constexpr TileBudget kWideTile{0, 7, 8, 1};
+// The same where the sums of columns are needed as well.
+constexpr TileBudget kShiftedInt4Tile{1, 4, 8, 1};
 
 constexpr Features kPlain = feature::neon, kDot = kPlain | feature::neon_dot;
 constexpr Features kI8mm = kDot | feature::neon_i8mm, kBf16s = kPlain | feature::neon_bf16;
 
 constexpr PackedFormat kInt8 = Int32::format, kFp32 = Float32::format, kFp16 = Float32F16::format;
 constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
+template <int kGroup>
+constexpr PackedFormat kInt4 = Int4<kGroup>::format;
 constexpr auto kOne = Summing::one_accumulator;
+
+constexpr GenerateGemm kSudotInt4 = generate_gemm<Dot::sudot_int4>;
+constexpr GenerateGemm kSdotInt4 = generate_gemm<Dot::sdot_int4>;
+constexpr GenerateGemm kWidenInt4 = generate_gemm<Dot::widen_int4>;
 
 using enum GemmType;
 
@@ -42,6 +50,15 @@ constexpr GemmFamily kFamilies[] = {
     {int16, Isa::neon_i8mm, kI8mm, kNeon, kMatrixTile, kInt8, kOne, generate_gemm<Dot::sudot>},
     {int16, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int16, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
+    {int4_g32, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<32>, kOne, kSudotInt4},
+    {int4_g32, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<32>, kOne, kSdotInt4},
+    {int4_g32, Isa::neon, kPlain, kNeon, kWideTile, kInt4<32>, kOne, kWidenInt4},
+    {int4_g64, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<64>, kOne, kSudotInt4},
+    {int4_g64, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<64>, kOne, kSdotInt4},
+    {int4_g64, Isa::neon, kPlain, kNeon, kWideTile, kInt4<64>, kOne, kWidenInt4},
+    {int4_g128, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<128>, kOne, kSudotInt4},
+    {int4_g128, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<128>, kOne, kSdotInt4},
+    {int4_g128, Isa::neon, kPlain, kNeon, kWideTile, kInt4<128>, kOne, kWidenInt4},
     {float32, Isa::neon, kPlain, kNeon, kTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::neon, kPlain, kNeon, kTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_bf16, Isa::neon, kPlain, kNeon, kSplitTile, kFp32Bf16, kOne,

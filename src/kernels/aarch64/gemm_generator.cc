@@ -14,6 +14,7 @@ int groups_of_register(Dot dot) {
     case Dot::fma_bf16:
     case Dot::widen_bf16:
     case Dot::widen_int8:
+    case Dot::widen_int4:
       return 2;
     default:
       return 4;
@@ -34,12 +35,16 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       first_b_(rows_ + padded_rows() * vectors_) {}
 
 int GemmCode::b_registers() const {
+  // Weights of 4 bits as they are and widened, or what becomes of a group; constants.
+  if (nibbles())
+    return std::max(widens_bytes() ? 5 : 4, sums_columns() ? 2 + vectors_ : 0) + 1 + shifts_a();
   if (widens_bytes() || multiplies_matrices()) return 4;
   return (splits() || sums_columns() ? 2 : 1) * vectors_ + shifts_a();
 }
 
 bool GemmCode::fits() const {
   if (goes_on(key_.sums) && key_.gemm_type == GemmType::int16) return false;  // sums take its place
+  if (nibbles() && key_.a == ARows::pointers) return false;
   if (vectors_ * kLanes > kPanelColumns || rows_ > kMaxRows) return false;
   return first_b_ + b_registers() <= kVectors && first_b_ + kEpilogueTemps <= kEpilogueTable;
 }
@@ -48,9 +53,14 @@ void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
   if (multiplies_matrices() && goes_on(key_.sums)) exchange_pairs();
+  if (nibbles()) start_nibbles();
   for_each_pair();
   if (multiplies_matrices()) exchange_pairs();
-  if (sums_columns()) remove_shift();
+  if (nibbles())
+    load_float_sums();
+  else if (sums_columns())
+    remove_shift();
+  if (nibbles() && completes(key_.sums)) finish_nibbles();
   if (key_.gemm_type == GemmType::int16) add_sums();
   emit_epilogue(*this, key_, rows_);
   restore_registers();

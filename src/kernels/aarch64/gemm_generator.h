@@ -19,6 +19,10 @@ enum class Dot : std::uint8_t {
   widen_int8,  // smlal on bytes widened to int16
   sdot,        // sdot on A - 128, to which 128 times the sum of a column is added
   sudot,       // sudot: four products s8 x u8; for two rows or more usmmla
+  // 4-bit weights that are widened in registers; sums of groups are scaled
+  widen_int4,  // the products of widen_int8
+  sdot_int4,   // those of sdot
+  sudot_int4,  // those of sudot
 };
 
 // Position-independent code of the kernel; empty where the tile does not fit the registers.

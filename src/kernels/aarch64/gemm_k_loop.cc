@@ -4,7 +4,7 @@
 namespace fbg::kernels {
 
 void GemmCode::for_each_pair() {
-  Label next, steps, single, pair_done, done;
+  Label next, done;
   ldr(pair_, at(args_, offsetof(TileArgs, pairs)));
   ldr(pairs_left_, at(args_, offsetof(TileArgs, num_pairs)));
   ldr(prefetch_, at(args_, offsetof(TileArgs, prefetch)));
@@ -13,25 +13,29 @@ void GemmCode::for_each_pair() {
   load_row_pointers();
   ldr(b_, at(pair_, offsetof(BlockPair, b)));
   ldr(groups_, at(pair_, offsetof(BlockPair, groups)));
+  nibbles() ? for_each_group() : for_each_step();
+  add(pair_, pair_, sizeof(BlockPair));
+  sub(pairs_left_, pairs_left_, 1);
+  b(next);
+  L(done);
+}
+
+void GemmCode::for_each_step() {
+  Label steps, rest, last, done;
   subs(groups_, groups_, groups_of_step_);
-  b(LT, single);
+  b(LT, last);
   L(steps);
   step(groups_of_step_);
   subs(groups_, groups_, groups_of_step_);
   b(GE, steps);
-  L(single);  // groups_ is what is left, less a whole step
+  L(last);  // groups_ is what is left, less a whole step
   adds(groups_, groups_, groups_of_step_);
-  b(EQ, pair_done);
-  Label rest;
+  b(EQ, done);
   L(rest);
   const int least = interleaved() ? 2 : 1;  // the last of an odd number stands with zeros
   step(least);
   subs(groups_, groups_, least);
   b(GT, rest);
-  L(pair_done);
-  add(pair_, pair_, sizeof(BlockPair));
-  sub(pairs_left_, pairs_left_, 1);
-  b(next);
   L(done);
 }
 
@@ -56,7 +60,7 @@ void GemmCode::step(int groups) {
     add(prefetch_, prefetch_, groups / 2 * 64);
   }
   if (interleaved()) return paired_step((groups + 1) / 2);
-  for (int i = 0; i < rows_; ++i) load_a(i, groups);
+  for (int i = 0; i < rows_; ++i) load_a(i, groups * a_group_bytes_);
   if (multiplies_matrices()) {
     interleave_rows();
     for (int half = 0; half < (groups + 1) / 2; ++half) matrix_step(half, groups == 1);
@@ -69,7 +73,8 @@ void GemmCode::step(int groups) {
 void GemmCode::k_group(int group) {
   for (int v = 0; v < vectors_; ++v) {
     if (widens_bytes()) {  // one vector at a time has the registers
-      widen_b(v, group);
+      ldr(vec(first_b_ + 1).q, at(b_, group_offset(group, v)));
+      widen_b();
       for (int i = 0; i < rows_; ++i) dot_product(i, v, group);
     } else {
       load_b(v, group);

@@ -3,10 +3,9 @@
 
 namespace fbg::kernels {
 
-// The k-groups of a step of one row, and the row pointer moves past them.
-void GemmCode::load_a(int row, int groups) {
+// What a step multiplies of one row, and the row pointer moves past it.
+void GemmCode::load_a(int row, int bytes) {
   const Vec to = left(row);
-  const int bytes = groups * a_group_bytes_;
   const auto from = post_ptr(row_pointer(row), bytes);
   if (bytes == 16)
     ldr(to.q, from);
@@ -15,8 +14,8 @@ void GemmCode::load_a(int row, int groups) {
   else
     ldr(to.s, from);
   if (dot_ == Dot::widen_bf16) shll(to.s4, to.h4, 16);
-  if (dot_ == Dot::widen_int8) ushll(to.h8, to.b8, 0);
-  if (dot_ == Dot::sdot) eor(to.b16, to.b16, sign().b16);
+  if (widens_bytes()) ushll(to.h8, to.b8, 0);
+  if (shifts_a()) eor(to.b16, to.b16, sign().b16);
 }
 
 // The step of two rows becomes its first halves and its second halves. An odd row is its own
@@ -48,12 +47,11 @@ void GemmCode::load_b(int v, int group) {
   }
 }
 
-// Four columns of four k become two registers of int16, {k = 0 of four columns, k = 1 of them} and
-// {k = 2, k = 3}.
-void GemmCode::widen_b(int v, int group) {
+// Four columns of four k, in the second register of B, become two registers of int16, {k = 0 of
+// four columns, k = 1 of them} and {k = 2, k = 3}.
+void GemmCode::widen_b() {
   const Vec k01 = vec(first_b_), k23 = vec(first_b_ + 1);
   const Vec low = vec(first_b_ + 2), high = vec(first_b_ + 3);
-  ldr(k23.q, at(b_, group_offset(group, v)));
   sxtl(low.h8, k23.b8);
   sxtl2(high.h8, k23.b16);
   uzp2(k23.h8, low.h8, high.h8);  // odd k
@@ -77,7 +75,8 @@ void GemmCode::dot_product(int row, int v, int group) {
     case Dot::bfdot:
       bfdot(sum.s4, right(v).h8, a.h2[group]);
       break;
-    case Dot::widen_int8: {
+    case Dot::widen_int8:
+    case Dot::widen_int4: {
       const Vec k01 = vec(first_b_), k23 = vec(first_b_ + 1);
       smlal(sum.s4, k01.h4, a.h8[4 * group]);
       smlal2(sum.s4, k01.h8, a.h8[4 * group + 1]);
@@ -86,10 +85,12 @@ void GemmCode::dot_product(int row, int v, int group) {
       break;
     }
     case Dot::sdot:
-      sdot(sum.s4, right(v).b16, a.b4[group]);
+    case Dot::sdot_int4:
+      sdot(sum.s4, (nibbles() ? widened() : right(v)).b16, a.b4[group]);
       break;
     case Dot::sudot:
-      sudot(sum.s4, right(v).b16, a.b4[group]);
+    case Dot::sudot_int4:
+      sudot(sum.s4, (nibbles() ? widened() : right(v)).b16, a.b4[group]);
       break;
   }
 }
