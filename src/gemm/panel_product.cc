@@ -19,6 +19,8 @@ void PanelProduct::run(const MatrixView<const float>& a, const float* panels, st
   TileArgs args;
   args.set_blocks({&block, 1});
   args.ldc = c.row_stride * kWord;
+  alignas(64) std::byte memory[PipelinedTiles::bytes(1)];
+  PipelinedTiles pipelined(memory, 1);
   for_each_column_group(geometry_, tiles.largest, {0, c.cols}, [&](const ColumnGroup& group) {
     args.columns = group.columns;
     block.a = a.data;
@@ -27,10 +29,14 @@ void PanelProduct::run(const MatrixView<const float>& a, const float* panels, st
     float* tile = c.data + group.col;
     for_each_row_tile(tiles, {&block, 1}, [&](std::int64_t rows) {
       args.c = tile;
-      run_tile(kernels_, group, rows, args);
+      if (PipelinedTiles::gains(geometry_, rows))
+        pipelined.add(kernels_.find(rows, group.vectors, group.masked), args);
+      else
+        run_tile(kernels_, group, rows, args);
       tile += rows * c.row_stride;
     });
   });
+  pipelined.run();
 }
 
 }  // namespace fbg

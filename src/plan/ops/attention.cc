@@ -47,8 +47,7 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);  // and of any word
 constexpr std::int64_t kSumWords = sizeof(simd::ExpSum) / kFloat;
 
-using policy::attention::kKeys, policy::attention::kLongSequence, policy::attention::kScoreBytes,
-    policy::attention::kTilesOfKeys;
+using policy::attention::kKeys, policy::attention::kLongSequence, policy::attention::kTilesOfKeys;
 
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
@@ -93,13 +92,14 @@ class AttentionOp final : public Op {
         thread_words_ += round_up(words, 16);
       };
       const std::int64_t keys = std::min(length, kKeys);
-      const std::int64_t score = std::max(kScoreBytes / kFloat, tallest() * score_stride(keys));
+      const std::int64_t score =
+          std::max(policy::attention::kScoreBytes / kFloat, tallest() * row_stride(keys));
       place(keys_, round_up(length, kPanelColumns) * words(d));
-      place(values_, round_up(d, kPanelColumns) * words(length));
+      place(values_, round_up(d, kPanelColumns) * panels_.depth(long_.geometry, length));
       place(score_, score);
       const std::int64_t rounded_rows = length + (relative_ ? kPanelColumns : 0);
       place(rounded_, panels_.pairs() ? rounded_rows * words(d) : 0);
-      place(probabilities_, panels_.pairs() ? words(score) : 0);
+      place(probabilities_, panels_.pairs() ? score : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
       place(relative_scratch_, relative_.scratch_words(length, tallest()));
       place(partial_, length > kKeys ? tallest() * d : 0);
@@ -140,6 +140,10 @@ class AttentionOp final : public Op {
 
    private:
     std::int64_t words(std::int64_t k) const { return panels_.words(k); }
+    // Of so many keys of a sequence of that length.
+    std::int64_t depth(std::int64_t keys, std::int64_t length) const {
+      return panels_.depth(products(length).geometry, keys);
+    }
 
     // Both products of sequences of a kind.
     struct Products {
@@ -178,7 +182,8 @@ class AttentionOp final : public Op {
       const PhaseTimer timer(Phase::pack);
       const std::int64_t first = shape_.q_heads + head;
       panels_.keys(head_rows(frame, tokens, first), scratch + keys_, scratch + rounded_);
-      panels_.values(head_rows(frame, tokens, first + shape_.kv_heads), scratch + values_);
+      panels_.values(head_rows(frame, tokens, first + shape_.kv_heads),
+                     depth(tokens.size(), tokens.size()), scratch + values_);
     }
 
     // What the blocks of queries of one head of a sequence share.
@@ -224,9 +229,8 @@ class AttentionOp final : public Op {
       }
 
       const std::int64_t tallest = product.geometry.max_rows;
-      const std::int64_t row_bytes = score_stride(std::min(length, kKeys)) * kFloat;
-      const BalancedSplit split = BalancedSplit::split(
-          rows.size(), std::max(kScoreBytes / row_bytes / tallest * tallest, tallest));
+      const BalancedSplit split =
+          BalancedSplit::split(rows.size(), query_rows(tallest, std::min(length, kKeys)));
       auto* const sums = reinterpret_cast<simd::ExpSum*>(scratch + sums_);
       const std::int64_t most = length > kKeys ? kTilesOfKeys : 1;
       std::array<Block, kTilesOfKeys> blocks;
@@ -260,7 +264,7 @@ class AttentionOp final : public Op {
     // The context of a block for some of its keys, joined with that for the keys before.
     void attend(const Head& at, const Block& block, Range keys) const noexcept {
       const std::int64_t d = shape_.head_dim, length = at.queries.rows;
-      const std::int64_t n = keys.size(), stride = score_stride(n);
+      const std::int64_t n = keys.size(), stride = row_stride(n);
       const std::int64_t row = block.rows.begin, count = block.rows.size();
       float* const scratch = at.scratch;
       float* const score = scratch + score_;
@@ -278,24 +282,29 @@ class AttentionOp final : public Op {
       const bool whole = first && last;
       simd::ExpSum* const sums =
           first ? block.sums : reinterpret_cast<simd::ExpSum*>(scratch + joining_);
-      const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
-      {
-        const PhaseTimer timer(Phase::softmax);
-        for (std::int64_t i = 0; i < count; ++i) {
-          const simd::ExpSum sum =
-              probabilities(at, row + i, i, keys, score + i * stride, &p(i, 0));
-          if (!whole) sums[i] = sum;
-        }
-      }
       const MatrixView<float> context{at.context.data + row * at.context.row_stride, count, d,
                                       at.context.row_stride, 1};
       const MatrixView<float> made =
           first ? context : MatrixView<float>{scratch + partial_, count, d, d, 1};
+      prefetch_rows(made);
+      const std::int64_t summed = depth(n, length);
+      const MatrixView<float> p =
+          panels_.pairs()
+              ? MatrixView<float>{scratch + probabilities_, count, summed, row_stride(summed), 1}
+              : MatrixView<float>{score, count, n, stride, 1};
+      {
+        const PhaseTimer timer(Phase::softmax);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const simd::ExpSum sum = probabilities(at, row + i, i, keys, score + i * stride,
+                                                 {&p(i, 0), 1, p.cols, p.row_stride, 1});
+          if (!whole) sums[i] = sum;
+        }
+      }
       {
         const PhaseTimer timer(Phase::context);
         at.product.context.run({p.data, count, p.cols, p.row_stride, 1},
-                               scratch + values_ + words(keys.begin) * kPanelColumns, words(length),
-                               made);
+                               scratch + values_ + words(keys.begin) * kPanelColumns,
+                               depth(length, length), made);
       }
       if (panels_.pairs()) divide_rows(made, score, stride);
       if (!first) join(made, sums, context, block.sums);
@@ -303,7 +312,7 @@ class AttentionOp final : public Op {
 
     // The probabilities of the keys that a query sees among some, row i of a block.
     simd::ExpSum probabilities(const Head& at, std::int64_t query, std::int64_t i, Range keys,
-                               float* score, float* probabilities) const noexcept {
+                               float* score, const MatrixView<float>& row) const noexcept {
       const Range all = visible(at, query);
       const std::int64_t begin = std::clamp(all.begin, keys.begin, keys.end);
       const Range seen{begin, std::clamp(all.end, begin, keys.end)};
@@ -315,7 +324,7 @@ class AttentionOp final : public Op {
         if (relative_) relative_.add(at.relative, at.positions, i, at.positions[query], seen, s);
         if (op_.options_.softcap) cap(s, columns.size());
       }
-      return softmax(score, columns, keys.size(), probabilities);
+      return softmax(score, columns, row);
     }
 
     // Adds contexts for further keys to those so far, each counting by the sum of its terms.
@@ -357,18 +366,10 @@ class AttentionOp final : public Op {
       kernels_.tanh(scores, n, scores);
     }
 
-    // Where the probabilities go, as words: over the scores, or rounded elsewhere.
-    MatrixView<float> probability_rows(const MatrixView<float>& score,
-                                       float* scratch) const noexcept {
-      return {panels_.pairs() ? scratch + probabilities_ : score.data, score.rows,
-              words(score.cols), words(score.row_stride), 1};
-    }
-
-    // Probabilities of the visible ones of n scores; those of the others, and what makes them whole
-    // words, are 0. Rounded ones are not yet divided by their sum, whose reciprocal is left where
-    // the first score was.
-    simd::ExpSum softmax(float* score, Range visible, std::int64_t n,
-                         float* probabilities) const noexcept {
+    // Probabilities of the visible scores, as a row of words: over the scores, or rounded
+    // elsewhere. The others are 0. Rounded ones are not yet divided by their sum, whose reciprocal
+    // is left where the first score was.
+    simd::ExpSum softmax(float* score, Range visible, const MatrixView<float>& row) const noexcept {
       const auto count = static_cast<std::size_t>(visible.size());
       const float factor = op_.options_.softcap.value_or(scale_);
       const auto clear_others = [&](auto* p, std::int64_t end) {
@@ -377,13 +378,13 @@ class AttentionOp final : public Op {
       };
       simd::ExpSum sum;
       if (panels_.pairs()) {
-        auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
+        auto* const p = reinterpret_cast<std::uint16_t*>(row.data);
         sum = kernels_.exp_bfloat16(score + visible.begin, count, factor, p + visible.begin);
         score[0] = count ? 1.0f / sum.sum : 0.0f;
-        clear_others(p, 2 * words(n));
+        clear_others(p, 2 * row.cols);
       } else {
         sum = kernels_.softmax(score + visible.begin, count, factor);
-        clear_others(score, n);
+        clear_others(score, row.cols);
       }
       if (!count) sum.max = -std::numeric_limits<float>::infinity();
       return sum;

@@ -78,8 +78,17 @@ void pack_values(const MatrixView<const float>& x, float* panels) noexcept {
   }
 }
 
-void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                         float* panels) noexcept {
+namespace {
+
+// Zeros for the rest of a panel, after so many rows of V; returns where the next panel begins.
+float* end_panel(float* to, std::int64_t rows, std::int64_t depth) {
+  return std::fill_n(to, (depth - ceil_div(rows, 2)) * kPanelColumns, 0.0f);
+}
+
+}  // namespace
+
+void pack_values_rounded(const MatrixView<const float>& x, std::int64_t depth,
+                         const simd::RowKernels& kernels, float* panels) noexcept {
   static constexpr std::array<float, kPanelColumns> kZeros{};
   float* to = panels;
   for (std::int64_t first = 0; first < x.cols; first += kPanelColumns) {
@@ -91,11 +100,12 @@ void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernel
                             reinterpret_cast<std::uint32_t*>(to));
       std::fill(to + cols, to + kPanelColumns, 0.0f);
     }
+    to = end_panel(to, x.rows, depth);
   }
 }
 
-void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                          float* panels) noexcept {
+void pack_values_bfloat16(const MatrixView<const float>& x, std::int64_t depth,
+                          const simd::RowKernels& kernels, float* panels) noexcept {
   constexpr std::int64_t kWords = kPanelColumns / 2;
   static constexpr std::array<std::uint16_t, kPanelColumns> kZeros{};
   float* to = panels;
@@ -109,6 +119,7 @@ void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKerne
                          static_cast<std::size_t>(cols), reinterpret_cast<std::uint32_t*>(to));
       std::fill(to + cols, to + kPanelColumns, 0.0f);
     }
+    to = end_panel(to, x.rows, depth);
   }
 }
 

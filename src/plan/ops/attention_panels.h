@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/policy.h"
 #include "fbg/core/types.h"
+#include "kernels/microkernel.h"
 #include "simd/rows.h"
 
 namespace fbg {
@@ -18,10 +20,25 @@ namespace fbg {
 inline constexpr std::int64_t kKeyPadding = 16;
 void pack_keys(const MatrixView<const float>& x, float* panels) noexcept;
 
-// Words between rows of scores for `keys` keys.
-inline std::int64_t score_stride(std::int64_t keys) {
-  const std::int64_t stride = round_up(keys, kKeyPadding);
-  return stride % 1024 == 0 ? stride + 16 : stride;
+// Words between rows of so many words: an odd number of cache lines, so that rows do not compete
+// for the same places in the L1.
+inline std::int64_t row_stride(std::int64_t words) {
+  constexpr std::int64_t kLine = 16;
+  return (ceil_div(words, kLine) | 1) * kLine;
+}
+
+// Rows of queries whose scores for so many keys are computed together: as many whole tiles as fit
+// into a part of the L1, but one at least.
+inline std::int64_t query_rows(std::int64_t tallest, std::int64_t keys) {
+  const std::int64_t bytes = row_stride(keys) * static_cast<std::int64_t>(sizeof(float));
+  return std::max(policy::attention::kScoreBytes / bytes / tallest * tallest, tallest);
+}
+
+// Rows of C that a product is about to write, so that their lines are there when it does.
+inline void prefetch_rows(const MatrixView<float>& c) {
+  constexpr std::int64_t kLine = 16;
+  for (std::int64_t i = 0; i < c.rows; ++i)
+    for (std::int64_t j = 0; j < c.cols; j += kLine) __builtin_prefetch(&c(i, j), 1);
 }
 
 // V from floats:  panels[p][k][j] = x(k, 32 p + j), zeros beyond x.cols. The panels take
@@ -30,12 +47,12 @@ void pack_values(const MatrixView<const float>& x, float* panels) noexcept;
 
 // V as pairs of bfloat16, rounded from floats:
 //   panels[p][k][j] = {x(2 k, 32 p + j), x(2 k + 1, 32 p + j)}
-// with zeros beyond x. The panels take ceil(x.cols / 32) * ceil(x.rows / 2) * 32 words.
-void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                         float* panels) noexcept;
+// with zeros beyond x. The panels take ceil(x.cols / 32) * depth * 32 words.
+void pack_values_rounded(const MatrixView<const float>& x, std::int64_t depth,
+                         const simd::RowKernels& kernels, float* panels) noexcept;
 // The same from an x that holds bfloat16, whose columns here are words of two.
-void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                          float* panels) noexcept;
+void pack_values_bfloat16(const MatrixView<const float>& x, std::int64_t depth,
+                          const simd::RowKernels& kernels, float* panels) noexcept;
 
 // How the operands of products of floats or of bfloat16 come to be: floats that are read or copied
 // as they are, floats that are rounded to pairs, or bfloat16.
@@ -50,6 +67,11 @@ class AttentionPanels {
   bool pairs() const { return pairs_; }
   // Words that k consecutive elements take.
   std::int64_t words(std::int64_t k) const { return pairs_ ? ceil_div(k, 2) : k; }
+  // Words of so many keys that the product with V sums up: whole blocks of a matrix unit, with
+  // zeros in the end.
+  std::int64_t depth(const Geometry& geometry, std::int64_t keys) const {
+    return round_up(words(keys), geometry.block_groups);
+  }
 
   // Columns of `elements` as the buffer of Q, K and V has them: floats, or words of two bfloat16.
   std::int64_t columns(std::int64_t elements) const {
@@ -71,11 +93,11 @@ class AttentionPanels {
     }
   }
 
-  void values(const MatrixView<const float>& x, float* panels) const noexcept {
+  void values(const MatrixView<const float>& x, std::int64_t depth, float* panels) const noexcept {
     if (reads_bfloat16_)
-      pack_values_bfloat16(x, kernels_, panels);
+      pack_values_bfloat16(x, depth, kernels_, panels);
     else if (pairs_)
-      pack_values_rounded(x, kernels_, panels);
+      pack_values_rounded(x, depth, kernels_, panels);
     else
       pack_values(x, panels);
   }

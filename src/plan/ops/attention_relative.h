@@ -41,7 +41,7 @@ class RelativeScores {
   // The state for a head with `length` tokens, whose queries come in blocks of so many rows.
   std::int64_t scratch_words(std::int64_t length, std::int64_t block_rows) const {
     if (!*this) return 0;
-    return 2 * panel_words() + (length + block_rows) * score_stride(relative_.num_rows()) +
+    return 2 * panel_words() + (length + block_rows) * row_stride(relative_.num_rows()) +
            round_up(length, 16);
   }
 
@@ -53,7 +53,7 @@ class RelativeScores {
     const std::int32_t* const rows = relative_.rows.data() + relative_.rows.size() / 2;
     const std::int64_t reach = positions[k.rows - 1] - positions[0], depth = words();
     RelativeHead at{rows[-reach], rows[reach] - rows[-reach] + 1};
-    const std::int64_t stride = score_stride(relative_.num_rows());
+    const std::int64_t stride = row_stride(relative_.num_rows());
     at.gathered = reinterpret_cast<std::int32_t*>(scratch);
     scratch += round_up(k.rows, 16);
     float* const free_rows = rounded + k.rows * depth;
@@ -61,9 +61,9 @@ class RelativeScores {
       at.queries = scratch + panel_words();
       at.position_to_content = scratch + 2 * panel_words();
       pack(relative_.queries, head, at, at.queries, free_rows);
-      product.run(k, at.queries, depth,
-                  {at.position_to_content, k.rows, round_up(at.rows, kKeyPadding),
-                   score_stride(at.rows), 1});
+      product.run(
+          k, at.queries, depth,
+          {at.position_to_content, k.rows, round_up(at.rows, kKeyPadding), row_stride(at.rows), 1});
     }
     if (relative_.keys.data) {
       at.keys = scratch;
@@ -79,7 +79,7 @@ class RelativeScores {
     if (!at.keys) return;
     product.run(queries, at.keys, words(),
                 {at.content_to_position, queries.rows, round_up(at.rows, kKeyPadding),
-                 score_stride(at.rows), 1});
+                 row_stride(at.rows), 1});
   }
 
   // Adds the terms of each visible key to the scores of a row of that block.
@@ -94,7 +94,7 @@ class RelativeScores {
         at.gathered[j] = rows[positions[visible.begin + j]];
       columns = at.gathered;
     }
-    const std::int64_t stride = score_stride(at.rows);
+    const std::int64_t stride = row_stride(at.rows);
     kernels_.add_columns(at.keys ? at.content_to_position + row * stride : nullptr,
                          at.queries ? at.position_to_content + visible.begin * stride : nullptr,
                          static_cast<std::size_t>(stride), columns,

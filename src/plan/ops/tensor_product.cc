@@ -22,7 +22,6 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kScores = policy::attention::kScoreBytes / 4;  // of a block
 using policy::attention::kLongSequence;
 
 std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
@@ -124,19 +123,18 @@ class AttendOp final : public Op {
               choose_geometry(type, context.features, {}, panels_.pairs() ? words(a_.depth) : 0)),
           scores_(type, geometry_, round_up(a_.keys, kKeyPadding)),
           context_(type, geometry_, a_.columns) {
-      score_stride_ = fbg::score_stride(a_.keys);
-      const std::int64_t tallest = geometry_.max_rows;
-      const std::int64_t fit = kScores / score_stride_ / tallest * tallest;
-      blocks_ = BalancedSplit::split(a_.queries, std::max(fit, tallest));
+      score_stride_ = row_stride(a_.keys);
+      depth_ = panels_.depth(geometry_, a_.keys);
+      blocks_ = BalancedSplit::split(a_.queries, query_rows(geometry_.max_rows, a_.keys));
       values_ = aligned(round_up(a_.keys, kPanelColumns) * words(a_.depth));
-      score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * words(a_.keys));
+      score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * depth_);
       rounded_ = score_ + aligned(blocks_.largest * score_stride_);
       probabilities_ = rounded_;
       if (panels_.pairs())
         probabilities_ +=
             aligned(std::max<std::int64_t>(blocks_.largest, kPanelColumns) * words(a_.depth));
       thread_floats_ =
-          probabilities_ + (panels_.pairs() ? aligned(blocks_.largest * score_stride_ / 2) : 0);
+          probabilities_ + (panels_.pairs() ? aligned(blocks_.largest * row_stride(depth_)) : 0);
       scratch_bytes_ =
           static_cast<std::size_t>(thread_floats_ * context.capacity.threads) * sizeof(float);
     }
@@ -155,7 +153,7 @@ class AttendOp final : public Op {
         if (k != keys)
           panels_.keys(view_of(frame, a_.k, k, a_.keys, a_.depth), memory, memory + rounded_);
         if (v != values)
-          panels_.values(view_of(frame, a_.v, v, a_.keys, a_.columns), memory + values_);
+          panels_.values(view_of(frame, a_.v, v, a_.keys, a_.columns), depth_, memory + values_);
         keys = k;
         values = v;
         run_block(frame, matrix, blocks_[unit % blocks_.count], memory);
@@ -174,8 +172,12 @@ class AttendOp final : public Op {
           panels_.rows(view_of(frame, a_.q, from, count, a_.depth), memory + rounded_);
       scores_.run(queries, memory, words(a_.depth),
                   {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
+      float* const to = reinterpret_cast<float*>(frame[op_.output].data) +
+                        offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
+      const MatrixView<float> context{to, count, a_.columns, a_.output.row_stride, 1};
+      prefetch_rows(context);
       float* const probabilities = panels_.pairs() ? memory + probabilities_ : scores;
-      const std::int64_t stride = words(score_stride_);
+      const std::int64_t stride = panels_.pairs() ? row_stride(depth_) : score_stride_;
       const auto n = static_cast<std::size_t>(a_.keys);
       for (std::int64_t i = 0; i < count; ++i) {
         float* const row = scores + i * score_stride_;
@@ -187,23 +189,20 @@ class AttendOp final : public Op {
         }
         softmax(row, n, a_.bias ? 1.0f : a_.scale, probabilities + i * stride);
       }
-      float* const to = reinterpret_cast<float*>(frame[op_.output].data) +
-                        offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
-      context_.run({probabilities, count, words(a_.keys), stride, 1}, memory + values_,
-                   words(a_.keys), {to, count, a_.columns, a_.output.row_stride, 1});
+      context_.run({probabilities, count, depth_, stride, 1}, memory + values_, depth_, context);
       if (panels_.pairs())
         for (std::int64_t i = 0; i < count; ++i)
-          kernels_.multiply(to + i * a_.output.row_stride, scores[i * score_stride_],
+          kernels_.multiply(&context(i, 0), scores[i * score_stride_],
                             static_cast<std::size_t>(a_.columns));
     }
 
     // Probabilities where the scores were; or, rounded and not yet divided by their sum, elsewhere,
-    // whose reciprocal is left where the first score was. An odd row ends with a zero.
+    // whose reciprocal is left where the first score was; what follows them in a row is zeros.
     void softmax(float* scores, std::size_t n, float factor, float* probabilities) const noexcept {
       if (panels_.pairs()) {
         auto* const p = reinterpret_cast<std::uint16_t*>(probabilities);
         scores[0] = 1.0f / kernels_.exp_bfloat16(scores, n, factor, p).sum;
-        if (n % 2 != 0) p[n] = 0;
+        std::fill(p + n, p + 2 * depth_, 0);
       } else {
         kernels_.softmax(scores, n, factor);
       }
@@ -217,7 +216,7 @@ class AttendOp final : public Op {
     const PanelProduct scores_, context_;
     BalancedSplit blocks_;
     // Where a thread has what, in words of its scratch; the panels of K come first.
-    std::int64_t score_stride_, values_, score_, rounded_, probabilities_, thread_floats_;
+    std::int64_t score_stride_, depth_, values_, score_, rounded_, probabilities_, thread_floats_;
     std::size_t scratch_bytes_;
   };
 
