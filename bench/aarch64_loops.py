@@ -62,7 +62,7 @@ LOOPS = (
     Loop("int4, neon_dot", "gemm_fp32_u8_s4g32_8x8_neon_dot", "_masked_inner", (N1, N2)),
     Loop("int4, neon_i8mm", "gemm_fp32_u8_s4g32_8x8_neon_i8mm", "_masked_inner", (N2,)),
     Loop(
-        "int4 in groups of 128, neon_i8mm",
+        "int4, neon_i8mm, within a group",
         "gemm_fp32_u8_s4g128_8x8_neon_i8mm",
         "_masked_inner",
         (N2,),

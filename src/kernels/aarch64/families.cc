@@ -24,8 +24,8 @@ constexpr TileBudget kShiftedTile{1, 1, 5, 1};
 constexpr TileBudget kMatrixTile{1, 4, 8, 1}, kPairTile{1, 4, 8, 1, 0, 2};
 // Bytes, and weights of 4 bits, are widened one vector of B at a time.
 constexpr TileBudget kWideTile{0, 7, 8, 1};
-// The same where the sums of columns are needed as well.
-constexpr TileBudget kShiftedInt4Tile{1, 4, 8, 1};
+// The same where the sums of columns are needed as well, or two rows become one operand.
+constexpr TileBudget kInt4Tile{1, 4, 8, 1};
 
 constexpr Features kPlain = feature::neon, kDot = kPlain | feature::neon_dot;
 constexpr Features kI8mm = kDot | feature::neon_i8mm, kBf16s = kPlain | feature::neon_bf16;
@@ -50,14 +50,14 @@ constexpr GemmFamily kFamilies[] = {
     {int16, Isa::neon_i8mm, kI8mm, kNeon, kMatrixTile, kInt8, kOne, generate_gemm<Dot::sudot>},
     {int16, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int16, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
-    {int4_g32, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<32>, kOne, kSudotInt4},
-    {int4_g32, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<32>, kOne, kSdotInt4},
+    {int4_g32, Isa::neon_i8mm, kI8mm, kNeon, kInt4Tile, kInt4<32>, kOne, kSudotInt4},
+    {int4_g32, Isa::neon_dot, kDot, kNeon, kInt4Tile, kInt4<32>, kOne, kSdotInt4},
     {int4_g32, Isa::neon, kPlain, kNeon, kWideTile, kInt4<32>, kOne, kWidenInt4},
-    {int4_g64, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<64>, kOne, kSudotInt4},
-    {int4_g64, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<64>, kOne, kSdotInt4},
+    {int4_g64, Isa::neon_i8mm, kI8mm, kNeon, kInt4Tile, kInt4<64>, kOne, kSudotInt4},
+    {int4_g64, Isa::neon_dot, kDot, kNeon, kInt4Tile, kInt4<64>, kOne, kSdotInt4},
     {int4_g64, Isa::neon, kPlain, kNeon, kWideTile, kInt4<64>, kOne, kWidenInt4},
-    {int4_g128, Isa::neon_i8mm, kI8mm, kNeon, kWideTile, kInt4<128>, kOne, kSudotInt4},
-    {int4_g128, Isa::neon_dot, kDot, kNeon, kShiftedInt4Tile, kInt4<128>, kOne, kSdotInt4},
+    {int4_g128, Isa::neon_i8mm, kI8mm, kNeon, kInt4Tile, kInt4<128>, kOne, kSudotInt4},
+    {int4_g128, Isa::neon_dot, kDot, kNeon, kInt4Tile, kInt4<128>, kOne, kSdotInt4},
     {int4_g128, Isa::neon, kPlain, kNeon, kWideTile, kInt4<128>, kOne, kWidenInt4},
     {float32, Isa::neon, kPlain, kNeon, kTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::neon, kPlain, kNeon, kTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},

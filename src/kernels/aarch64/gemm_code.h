@@ -67,7 +67,8 @@ class GemmCode : public NeonAssembler {
   bool splits() const { return dot_ == Dot::fma_bf16 || dot_ == Dot::widen_bf16; }
   bool widens_bytes() const { return dot_ == Dot::widen_int8 || dot_ == Dot::widen_int4; }
   bool multiplies_matrices() const {
-    return (dot_ == Dot::sudot || dot_ == Dot::bfdot) && (rows_ > 1 || interleaved());
+    return (dot_ == Dot::sudot || dot_ == Dot::bfdot || dot_ == Dot::sudot_int4) &&
+           (rows_ > 1 || interleaved());
   }
   int padded_rows() const { return multiplies_matrices() ? (rows_ + 1) / 2 * 2 : rows_; }
   // The halves of a step of two rows, 8 bytes of each: the first takes the place of what is not
@@ -113,7 +114,12 @@ class GemmCode : public NeonAssembler {
   void for_each_group();
   void nibbles_step(int first_block);
   void multiply_nibbles(const Vec& packed, int v, int block, int part);
+  void multiply_nibble_pairs(const Vec& packed, int v, int block);
   void add_group();
+  void load_scales(int v);
+  void add_row_sums(int v);
+  void add_row_pair_sums(int v);
+  void add_float_sum(int row, int v, const Vec& scale);
   void load_float_sums();
   void finish_nibbles();
 

@@ -37,7 +37,8 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
 int GemmCode::b_registers() const {
   // Weights of 4 bits as they are and widened, or what becomes of a group; constants.
   if (nibbles())
-    return std::max(widens_bytes() ? 5 : 4, sums_columns() ? 2 + vectors_ : 0) + 1 + shifts_a();
+    return std::max(multiplies_matrices() ? 6 : 5, sums_columns() ? 2 + vectors_ : 0) + 1 +
+           shifts_a();
   if (widens_bytes() || multiplies_matrices()) return 4;
   return (splits() || sums_columns() ? 2 : 1) * vectors_ + shifts_a();
 }
@@ -55,11 +56,11 @@ void GemmCode::generate() {
   if (multiplies_matrices() && goes_on(key_.sums)) exchange_pairs();
   if (nibbles()) start_nibbles();
   for_each_pair();
-  if (multiplies_matrices()) exchange_pairs();
   if (nibbles())
     load_float_sums();
   else if (sums_columns())
     remove_shift();
+  if (multiplies_matrices()) exchange_pairs();
   if (nibbles() && completes(key_.sums)) finish_nibbles();
   if (key_.gemm_type == GemmType::int16) add_sums();
   emit_epilogue(*this, key_, rows_);

@@ -22,7 +22,7 @@ enum class Dot : std::uint8_t {
   // 4-bit weights that are widened in registers; sums of groups are scaled
   widen_int4,  // the products of widen_int8
   sdot_int4,   // those of sdot
-  sudot_int4,  // those of sudot
+  sudot_int4,  // those of sudot or usmmla
 };
 
 // Position-independent code of the kernel; empty where the tile does not fit the registers.
