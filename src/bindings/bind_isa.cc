@@ -90,6 +90,7 @@ void bind_isa(py::module_& m) {
   m.def("enter_call", &enter_call);
   m.def("leave_call", &leave_call);
   m.def("rest_team", &rest_team);
+  m.def("own_team", &own_team, py::arg("max_threads"));
   m.def("gives_way", &gives_way);
   m.def("set_gives_way", &set_gives_way, py::arg("gives_way"));
   m.def("trim_memory", &trim_memory);

@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "fbg/core/float_environment.h"
@@ -46,6 +47,7 @@ struct Seat {
   std::atomic<pid_t> thread{0};
   std::atomic<std::uint32_t> moving{0};  // 1: a thread, which may be this one, changes its affinity
   std::atomic<int> lent_cpu{-1};         // the CPU that another thread has lent to this one
+  std::thread worker;                    // none for the caller
 
   // Calls a function that changes the affinity of the thread and restores it, unless another thread
   // is doing so: what it restored would be the change.
@@ -60,13 +62,14 @@ struct Seat {
 };
 
 struct Team {
-  std::atomic<bool> busy{false};
+  std::atomic<bool> busy{false};  // callers that find it true write it, too
   // The run in progress: written by the owner of `busy` before its first stage, read by those who
   // have a claim.
-  SharedWork* work = nullptr;
+  alignas(64) SharedWork* work = nullptr;
   Subnormals subnormals = Subnormals::keep;
   std::array<std::atomic<Seat*>, kMaxThreads> seats{};
   int num_seats = 0;
+  std::atomic<bool> ended{false};  // its workers are to end
   alignas(64) std::atomic<std::uint64_t> stage{0};
   alignas(64) std::atomic<int> left{0};  // shares of the stage that are not done
   std::atomic<int> lenders{0};           // threads that sleep until a share is done

@@ -1,5 +1,6 @@
 // The thread team: workers that spin briefly for the next run, then sleep. One team per process,
-// never destroyed, so that neither exit nor fork has threads to join.
+// never destroyed, so that neither exit nor fork has threads to join; and one for each thread that
+// asks for its own, which ends with it.
 #include "fbg/core/threads.h"
 
 #include <pthread.h>
@@ -72,15 +73,23 @@ void hand_out(Seat& seat, int cpu) noexcept {
   if (!may_meet || thread == 0 || !seat.move(wake_elsewhere)) wake();
 }
 
-// Callers of the library at this moment, and how many scopes this thread is inside of.
-std::atomic<int> g_callers{0};
+// Callers of the library at this moment, which every run counts, and how many scopes this thread is
+// inside of.
+alignas(64) std::atomic<int> g_callers{0};
 thread_local int t_scopes = 0;
+
+// The team of this thread's runs, if it is not that of the process: its own, or that of which it is
+// a worker; and the most threads of a run.
+constinit thread_local Team* t_team = nullptr;
+constinit thread_local int t_max_threads = kMaxThreads;
 
 void work(Team& team, Seat& seat, int id) noexcept {
   t_scopes = 1;  // a worker is never counted: its caller is
+  t_team = &team;
   seat.thread.store(gettid(), std::memory_order_relaxed);
   for (;;) {
     const std::uint32_t seen = seat.ticket.load(std::memory_order_acquire);
+    if (team.ended.load(std::memory_order_relaxed)) return;
     take_part(team, seat, id);
     seat.cpu.store(sched_getcpu(), std::memory_order_relaxed);
     wait_for_run(seat, seen, [&] {
@@ -120,9 +129,8 @@ bool grow(Team& team, int num_seats) noexcept {
       auto seat = std::make_unique<Seat>();
       const int id = team.num_seats;
       if (id > 0) {
-        std::thread thread(work, std::ref(team), std::ref(*seat), id);
-        pthread_setname_np(thread.native_handle(), "fbg-worker");
-        thread.detach();
+        seat->worker = std::thread(work, std::ref(team), std::ref(*seat), id);
+        pthread_setname_np(seat->worker.native_handle(), "fbg-worker");
       }
       team.seats[static_cast<std::size_t>(id)].store(seat.release(), std::memory_order_release);
     }
@@ -131,6 +139,26 @@ bool grow(Team& team, int num_seats) noexcept {
     return false;
   }
 }
+
+// The team that a thread owns. Its workers end before the thread does.
+struct OwnTeam {
+  Team* team = nullptr;
+
+  ~OwnTeam() {
+    if (!team) return;
+    t_team = nullptr;
+    team->ended.store(true, std::memory_order_relaxed);
+    for (int i = 0; i < team->num_seats; ++i) {
+      Seat& seat = team->seat(i);
+      seat.ticket.fetch_add(1);
+      seat.ticket.notify_one();
+      if (i > 0) seat.worker.join();
+      delete &seat;
+    }
+    delete team;
+  }
+};
+thread_local OwnTeam t_own_team;
 
 std::atomic<Team*> g_team{nullptr};
 
@@ -145,12 +173,14 @@ pid_t this_thread_id() noexcept {
 // destroyed: it may have been caught at any point of a run.
 void forget_other_threads() noexcept {
   g_team.store(nullptr, std::memory_order_relaxed);
+  if (t_team) t_team = t_own_team.team = nullptr;
   g_callers.store(t_scopes > 0 ? 1 : 0, std::memory_order_relaxed);
   t_thread_id = 0;
 }
 [[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, forget_other_threads);
 
 Team* get_team() noexcept {
+  if (t_team) return t_team;
   Team* team = g_team.load(std::memory_order_acquire);
   if (team) return team;
   Team* created = new (std::nothrow) Team;
@@ -161,6 +191,7 @@ Team* get_team() noexcept {
 
 // How many threads a run may have that asks for `wanted`.
 int granted_threads(int wanted) noexcept {
+  wanted = std::min(wanted, t_max_threads);
   const int others = g_callers.load(std::memory_order_relaxed) - 1;
   if (wanted <= 1 || others <= 0) return wanted;
   static const int cpus = available_cpus();  // asked once: it reads files
@@ -218,6 +249,11 @@ void give_way() noexcept {
   sched_yield();
 }
 
+void own_team(int max_threads) noexcept {
+  t_max_threads = max_threads;
+  if (!t_own_team.team) t_team = t_own_team.team = new (std::nothrow) Team;
+}
+
 namespace {
 
 void run_work(int num_threads, SharedWork& work, bool fixed) noexcept {
@@ -234,7 +270,8 @@ void run_work(int num_threads, SharedWork& work, bool fixed) noexcept {
     return;
   }
 
-  g_resting.store(false, std::memory_order_relaxed);
+  if (g_resting.load(std::memory_order_relaxed))  // idle workers of all teams read it
+    g_resting.store(false, std::memory_order_relaxed);
   team->work = &work;
   team->subnormals = FloatEnvironment::subnormals();
   team->left.store(num_threads, std::memory_order_relaxed);

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import fbg
+from fbg.checkpoints.saved_file import SavedFile
 from helpers import tiny_models
 from helpers.safetensors_files import change_header
 from helpers.saved_models import WEIGHTS, results
@@ -80,18 +81,25 @@ def test_loading_packs_and_quantizes_nothing(saved: Path) -> None:
     assert fbg.pack_count() == before
 
 
-def test_weights_and_tables_are_mapped(saved: Path) -> None:
+@pytest.mark.parametrize("copies", [False, True])
+def test_weights_and_tables_are_mapped(
+    saved: Path, copies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = results(fbg.load(saved))
+    monkeypatch.setattr(SavedFile, "copies", copies)
     model = fbg.load(saved)
     tensors = model.network
-    for array in (tensors.layers[0].qkv.weight.block, tensors.embeddings.word):
+    arrays = [(tensors.layers[0].qkv.weight.block, not copies), (tensors.embeddings.word, True)]
+    for array, mapped in arrays:
         address = array.ctypes.data
         for line in Path("/proc/self/maps").read_text().splitlines():
             first, last = (int(end, 16) for end in line.split()[0].split("-"))
             if first <= address < last:
-                assert line.endswith(f"saved/{WEIGHTS}"), line
+                assert line.endswith(f"saved/{WEIGHTS}") == mapped, line
                 break
         else:
             raise AssertionError("nowhere")
+    assert results(model) == before
 
 
 def test_a_saved_model_can_be_saved_again(saved: Path, tmp_path: Path) -> None:

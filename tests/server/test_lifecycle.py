@@ -80,7 +80,7 @@ BEGINNING = """if True:
     from fbg.server.settings import ModelSource, Settings
 
     class Supervisor(workers._Supervisor):
-        def _work(self):
+        def _work(self, place):
             time.sleep(60)
 
     threading.Timer(0.5, os.kill, (os.getpid(), int(sys.argv[2]))).start()

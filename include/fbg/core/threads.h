@@ -69,6 +69,12 @@ class SharedWork {
 // the FloatEnvironment of the caller, or in a default one where it is inside of none.
 void run_shared(int num_threads, SharedWork& work) noexcept;
 
+// Gives this thread a team of its own until it ends, and its runs at most so many threads. Without
+// it, all threads of a process share one team, which one of them uses at a time. The first run that
+// needs workers starts them: they inherit the affinity mask and the priority that this thread then
+// has.
+void own_team(int max_threads) noexcept;
+
 // A function of its context, of the number of a share or thread, and of how many there are.
 using TeamTask = void (*)(void* context, int index, int count) noexcept;
 

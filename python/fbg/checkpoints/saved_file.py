@@ -107,10 +107,13 @@ def _checksum(array: npt.NDArray[Any]) -> int:
 class SavedFile:
     """A file that `write` wrote, mapped. Every tensor is checked on access.
 
-    verify: whether checksums are, for which all bytes are read.
+    verify: whether checksums are, for which all bytes are read. copies: whether packed weights are
+    copied, so that they are in the memory of the NUMA node that loads them.
 
     Raises ModelError naming the file, and the tensor if it is about one.
     """
+
+    copies = False
 
     def __init__(self, path: Path, format: str = FORMAT, *, verify: bool = True) -> None:
         self.path, self._verify = require_file(path), verify
@@ -160,12 +163,17 @@ class SavedFile:
             raise ModelError(f"{self.path}: {error}") from None
 
     def packed(self, name: str, dtype: str, inputs: int, outputs: int) -> PackedWeight:
-        """Return packed weights of shape (inputs, outputs), which read the file in place."""
+        """Return packed weights of shape (inputs, outputs), which read the file in place, unless
+        they are copied.
+        """
         tensor = self._tensor(name, "U8")
         try:
-            native = _fbg.map_packed_b(
-                self._file.fileno(), tensor.begin, tensor.end - tensor.begin, verify=self._verify
-            )
+            if self.copies:
+                native = _fbg.packed_b_from_bytes(self._bytes[tensor.begin : tensor.end])
+            else:
+                native = _fbg.map_packed_b(
+                    self._file.fileno(), tensor.begin, tensor.end - tensor.begin, self._verify
+                )
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error(name, str(error)) from None
         # Networks use only weights that are packed for int32 sums.

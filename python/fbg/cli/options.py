@@ -50,6 +50,17 @@ class Integers(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return numbers
 
 
+class CountOr(click.IntRange):
+    """A positive integer, or a word."""
+
+    def __init__(self, word: str, most: int | None = None) -> None:
+        super().__init__(1, most)
+        self.name, self._word = f"integer, nor {word!r}", word  # as errors say
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == self._word else super().convert(value, param, ctx)
+
+
 class Dtypes(click.Choice):  # type: ignore[type-arg,unused-ignore]
     """A precision, or several that are separated by commas."""
 

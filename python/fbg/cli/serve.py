@@ -12,17 +12,21 @@ from typing import Any
 import click
 
 from fbg.cli.common import user_errors
-from fbg.cli.options import dtype_option, threads_option
+from fbg.cli.options import CountOr, dtype_option, threads_option
 from fbg.errors import ModelError
 from fbg.server.settings import ModelSource, Settings
 
 COUNT = click.IntRange(min=1)
 
 
-def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
+def _setting(
+    name: str, help: str, kind: Any = None, metavar: str | None = None
+) -> Callable[[Any], Any]:
     """Return the option of a field of Settings, which has its default."""
     default = getattr(Settings, name.removeprefix("--").replace("-", "_"))
-    return click.option(name, type=kind, default=default, show_default=True, help=help)
+    return click.option(
+        name, type=kind, default=default, show_default=True, help=help, metavar=metavar
+    )
 
 
 @click.command()
@@ -54,7 +58,20 @@ def _setting(name: str, help: str, kind: Any = None) -> Callable[[Any], Any]:
     help="A PEM file with its key. Default: that of the certificate.",
 )
 @threads_option("Of each process. Default: an equal share of the CPUs.")
-@_setting("--workers", "Processes, which share the weights.", click.IntRange(1, 256))
+@_setting(
+    "--workers",
+    "Processes, which share the weights; numa: one on each NUMA node, with its own weights.",
+    CountOr("numa", 256),
+    "N|numa",
+)
+@_setting(
+    "--lanes",
+    "Batches that a process computes at once, each with its share of the threads; auto: as many "
+    "as are fastest. Default: one with all threads or several with one, as the load is.",
+    CountOr("auto"),
+    "N|auto",
+)
+@click.option("--pin", is_flag=True, help="Bind the threads of each lane to its own CPUs.")
 @_setting("--max-concurrent-requests", "More requests than that at a time are answered 429.", COUNT)
 @_setting(
     "--max-waiting-texts", "Texts in the queue, of all requests; more are answered 429.", COUNT
@@ -127,6 +144,11 @@ def serve(
         try:
             sources = tuple(ModelSource.parse(text) for text in models)
             sources = ModelSource.with_adapters(sources, adapters)
+            if options["workers"] == "numa":
+                from fbg.topology import NODE, group_cpus, usable_cpus
+
+                places = group_cpus(usable_cpus(), NODE)
+                options |= {"workers": len(places), "places": places}
             settings = Settings(models=sources, api_keys=keys, **options)
         except ModelError:
             raise

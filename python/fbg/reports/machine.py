@@ -14,6 +14,9 @@ PACKAGES = ("numpy", "safetensors", "tokenizers")
 
 def machine_facts() -> dict[str, Any]:
     """Return the facts that `fbg info --json` prints."""
+    from fbg.topology import CORE, NODE, group_cpus, usable_cpus
+
+    cpus = usable_cpus()
     return {
         "cpu": dict(_fbg.cpu_info()),
         "isa": {
@@ -24,6 +27,11 @@ def machine_facts() -> dict[str, Any]:
         "threads": {
             "default": fbg.get_num_threads(),
             "available_cpus": _fbg.available_cpus(),
+        },
+        "topology": {
+            "cpus": len(cpus),
+            "cores": len(group_cpus(cpus, CORE)),
+            "nodes": [sorted(numbers) for numbers in group_cpus(cpus, NODE)],
         },
         "versions": {
             "fbg": fbg.__version__,
@@ -37,9 +45,12 @@ def machine_facts() -> dict[str, Any]:
 def describe_machine(facts: dict[str, Any]) -> dict[str, str]:
     """Return the facts as text by name, in the order in which to show them."""
     cpu, isa, threads = facts["cpu"], facts["isa"], facts["threads"]
+    places = facts["topology"]
     rows = {
         "fbg": facts["versions"]["fbg"],
         "CPU": cpu["name"].strip(),
+        "topology": f"CPUs: {places['cpus']}, cores: {places['cores']}, NUMA nodes: "
+        f"{len(places['nodes'])}",
         "caches": ", ".join(
             f"{level} {binary_size(cpu[key])}"
             for level, key in (("L1d", "l1d_bytes"), ("L2", "l2_bytes"), ("L3", "l3_bytes"))

@@ -10,7 +10,8 @@ a server by one that they share, which has threads.
 There is no delay: a thread that is free takes what waits, and the next batch forms while others
 run. How the CPUs are used follows from the load. An interactive batch that is alone is shared by
 all CPUs; while several batches run, each has one CPU and waits for no other thread. A thread that
-takes a batch leaves an equal share to the other free threads.
+takes a batch leaves an equal share to the other free threads. With lanes (lanes.py), each class has
+a thread in every lane, and every batch is shared by the threads of its lane.
 
 Each priority class has as many threads as there are CPUs, and those of the bulk class have a lower
 priority. A query therefore never waits for a thread, and the system gives it most of a CPU on which
@@ -27,6 +28,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fbg.arrays import Floats, require_integer
 from fbg.errors import ClosedError, OverloadedError
@@ -35,6 +37,9 @@ from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.runtime.priority import BULK, INTERACTIVE, Batch, PriorityClass
 from fbg.runtime.ticket import Owner, Ticket
 from fbg.runtime.worker_threads import start_threads
+
+if TYPE_CHECKING:
+    from fbg.runtime.lanes import Lanes
 
 log = logging.getLogger("fbg.runtime")
 
@@ -77,6 +82,7 @@ class BatchFormer:
         self._open: set[Ticket] = set()  # tickets whose owners have not been told
         self._threads: list[threading.Thread] = []
         self._team: int | None = None  # threads that share a batch; None: as `_take` decides
+        self._lanes: Lanes | None = None
 
     @property
     def waiting(self) -> int:
@@ -87,6 +93,10 @@ class BatchFormer:
     def failure(self) -> BaseException | None:
         """The error that ended a thread of the former, which then stops computing; or None."""
         return self._failure
+
+    def use_lanes(self, lanes: Lanes) -> None:
+        """Compute in lanes, instead of by `num_threads`. No work may have been submitted yet."""
+        self._lanes, self._num_threads, self._team = lanes, lanes.count, lanes.team
 
     # --- Work goes in -----------------------------------------------------------------------------
 
@@ -106,7 +116,9 @@ class BatchFormer:
                 self._expect(previous, 0)
             self._require_place(ticket)
             if not self._threads:
-                self._threads = start_threads(self.serve, self._classes, self._num_threads)
+                self._threads = start_threads(
+                    self.serve, self._classes, self._num_threads, self._lanes
+                )
             self._expect(ticket, work.after)
             if ticket.left:
                 self._add(ticket).wake(ticket.left)

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,21 +16,30 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.runtime.priority import Priority, PriorityClass
 
+if TYPE_CHECKING:
+    from fbg.runtime.lanes import Lanes
+
 
 def start_threads(
     serve: Callable[[PriorityClass], None],
     classes: Sequence[PriorityClass],
     num_threads: int,
+    lanes: Lanes | None = None,
 ) -> list[threading.Thread]:
-    """Start so many threads for each class, which call serve(its class)."""
+    """Start so many threads for each class, which call serve(its class): one in each lane, if there
+    are lanes.
+    """
 
-    def main(chosen: PriorityClass) -> None:
+    def main(chosen: PriorityClass, number: int) -> None:
         take_priority(chosen.priority)
+        if lanes is not None:
+            lanes.enter(number)
         serve(chosen)
 
-    _start_workers(num_threads)
+    if lanes is None:
+        _start_workers(num_threads)
     threads = [
-        threading.Thread(target=main, args=(each,), name=f"fbg-queue-{n}", daemon=True)
+        threading.Thread(target=main, args=(each, n), name=f"fbg-queue-{n}", daemon=True)
         for n, each in enumerate(each for each in classes for _ in range(num_threads))
     ]
     for thread in threads:

@@ -15,6 +15,8 @@ from types import FrameType
 import uvicorn
 
 from fbg.environment import INTERRUPTED
+from fbg.model.model import Model
+from fbg.runtime.lanes import choose_lanes
 from fbg.server.app import build_app, embedding_endpoint
 from fbg.server.batches.runner import BatchRunner
 from fbg.server.http.protocol import HttpProtocol
@@ -120,6 +122,15 @@ class Server(uvicorn.Server):
         self._models = None
         if models is None:
             models = await asyncio.to_thread(load_models, state.settings)
+        if state.settings.lanes == "auto" and not state.ready:
+            threads, pin = state.settings.threads, state.settings.pin
+            for model in models.values():
+                if isinstance(model, Model) and model.config.picture is None:
+                    engine = model.context.engines.tokens
+                    chosen = await asyncio.to_thread(choose_lanes, engine, threads, pin)
+                    log.info("lanes", extra={"fields": chosen})
+                    state.use_lanes(chosen["lanes"], threads)
+                    break
         metrics = state.metrics
         served = serve_models(models, state.former, metrics.batch, state.settings, metrics.changed)
         try:

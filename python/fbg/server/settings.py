@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -66,7 +67,9 @@ class Settings:
     models are loaded at once, and stay. batch_directory: of files and batches; None: there are
     none. max_batch_file: bytes of a file that is uploaded. uds: the path of a Unix socket at which
     the server listens, instead of host and port. ssl_certfile, ssl_keyfile: PEM files of a
-    certificate, with which the server speaks TLS, and of its key, if that is another file.
+    certificate, with which the server speaks TLS, and of its key, if that is another file. places:
+    the CPUs of each worker, which then has its own weights; none: all may use any. lanes: batches
+    that a process computes at once, or "auto"; None: as the load is. pin: whether lanes are bound.
     """
 
     models: tuple[ModelSource, ...]
@@ -95,6 +98,9 @@ class Settings:
     uds: str | None = None
     ssl_certfile: str | None = None
     ssl_keyfile: str | None = None
+    places: Sequence[Set[int]] = ()
+    lanes: int | str | None = None
+    pin: bool = False
 
     @property
     def threads(self) -> int:
@@ -112,5 +118,15 @@ class Settings:
             raise ValueError(f"serve: idle_unload must be seconds, got {self.idle_unload}")
         if self.ssl_keyfile is not None and self.ssl_certfile is None:
             raise ValueError("serve: ssl_keyfile must come with ssl_certfile")
+        most = max(1, min(self.threads, len(os.sched_getaffinity(0)) // self.workers))
+        if isinstance(self.lanes, int) and not 1 <= self.lanes <= most:
+            raise ValueError(
+                f"serve: lanes must be at most {most}, the threads and CPUs of a process, "
+                f"got {self.lanes}"
+            )
+        if self.lanes == "auto" and self.idle_unload is not None:
+            raise ValueError("serve: lanes must be a number with idle_unload")
+        if self.pin and self.lanes is None:
+            raise ValueError("serve: pin must come with lanes")
         if not all(self.api_keys):
             raise ValueError("serve: an API key must not be empty")

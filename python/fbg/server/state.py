@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
+from fbg.runtime.lanes import Lanes
 from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
 from fbg.server.batches.store import Store
@@ -36,8 +37,8 @@ class State:
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
     are not traced. encoders: the threads that make large answers. networks: the thread that runs
-    networks, one at a time. dialects: of the routes, by path. store: where files and batches
-    are, or None. new_batch: set when there may be another one.
+    networks, one at a time, or one in each lane. dialects: of the routes, by path. store: where
+    files and batches are, or None. new_batch: set when there may be another one.
     requests, held: how many are worked on, and the bytes that they need.
     """
 
@@ -55,6 +56,8 @@ class State:
         self.admission = AdmissionLimiter()
         self.encoders = ThreadPoolExecutor(2, "fbg-answer")
         self.networks = ThreadPoolExecutor(1, "fbg-infer")
+        if isinstance(settings.lanes, int):
+            self.use_lanes(settings.lanes, num_threads)
         self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
@@ -63,6 +66,12 @@ class State:
         self._keys = [key.encode() for key in settings.api_keys]
         self.requests = 0
         self.held = 0
+
+    def use_lanes(self, count: int, num_threads: int) -> None:
+        """Compute in so many lanes; nothing may have been computed yet."""
+        lanes = Lanes(count, num_threads, self.settings.pin)
+        self.former.use_lanes(lanes)
+        self.networks = lanes.pool()
 
     @property
     def healthy(self) -> bool:
