@@ -28,9 +28,10 @@ inline constexpr std::int64_t kCutColumns = 256;
 // Columns of a gated C that are computed together: as many as so many bytes hold of both parts of
 // A * B, which an L2 of 1 MiB keeps beside a block of A.
 inline constexpr std::int64_t kGatedBytes = 256 * kKiB;
-// Rows of each thread from which on a product quantizes its rows for those who read them. With
-// fewer, reading all of B for them costs more than it saves.
-inline constexpr std::int64_t kWholeRows = 64;
+// Rows of each thread from which on a product quantizes its rows for those who read them, and from
+// which on each thread computes the rows that it quantizes. With fewer, reading all of B for them
+// costs more than it saves.
+inline constexpr std::int64_t kQuantizedRows = 16, kWholeRows = 64;
 // A C of this many bytes or more is written past the caches. It would no longer be in them when it
 // is read, and this way its lines need not be read before they are written.
 inline constexpr std::int64_t kStreamBytes = 8 * kMiB;

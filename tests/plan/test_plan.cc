@@ -66,8 +66,8 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
   }
 }
 
-// Rows that all who read them quantize are handed on as bytes, or as floats where threads share
-// rows. A layer may do both, and gates and residuals are part of what is quantized.
+// Rows that all who read them quantize are handed on as bytes, which threads make of rows of their
+// own or of shared ones, or as floats where there are few. A layer may do both, and gates and residuals are part of what is quantized.
 TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
   Random random;
   const std::int64_t width = 24, wide = 128, odd = 70;
@@ -90,7 +90,7 @@ TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
       for (const Buffer b : {x, gate, sum}) graph.output(b);
     return std::vector{x, gate, sum};
   };
-  for (const auto& lengths : {std::vector<std::int64_t>{1, 7}, {290, 1, 60}}) {
+  for (const auto& lengths : {std::vector<std::int64_t>{1, 7}, {20, 64}, {290, 1, 60}}) {
     const Input in = random_input(random, lengths);
     on_every_isa([&] {
       std::vector<Values> got;

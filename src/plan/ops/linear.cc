@@ -155,6 +155,10 @@ class LinearOp final : public ProductOp {
       return bytes;
     }
     std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+    int phases(int num_threads) const noexcept override {
+      return quantizes_ && num_threads > 1 && QuantizedRows::gains(last_rows(), num_threads) ? 2
+                                                                                             : 1;
+    }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
@@ -165,14 +169,19 @@ class LinearOp final : public ProductOp {
       }
       const bool gains = QuantizedRows::gains(y.rows, num_threads);
       const bool bytes = reads_quantized_ && gains;
-      if (!quantizes_ || !gains)
-        return multiply(x, residual(frame), y, bytes, scratch, thread_id, num_threads);
+      const bool whole = quantizes_ && QuantizedRows::whole(y.rows, num_threads);
       const Range rows = thread_rows(y.rows, thread_id, num_threads);
       MatrixView<float> added = residual(frame);
-      if (added.data) added.data += rows.begin * added.row_stride;
-      std::byte* const workspace =
-          scratch + static_cast<std::size_t>(thread_id) * thread_workspace_;
-      multiply(x.part(rows), added, y.part(rows), bytes, workspace, 0, 1);
+      if (frame.phase == 0 && whole) {
+        if (added.data) added.data += rows.begin * added.row_stride;
+        std::byte* const workspace =
+            scratch + static_cast<std::size_t>(thread_id) * thread_workspace_;
+        multiply(x.part(rows), added, y.part(rows), bytes, workspace, 0, 1);
+      } else if (frame.phase == 0) {
+        multiply(x, added, y, bytes, scratch, thread_id, num_threads);
+      }
+      const int last_phase = whole ? 0 : phases(num_threads) - 1;
+      if (!quantizes_ || !gains || frame.phase != last_phase) return;
       const PhaseTimer timer(Phase::pack);
       QuantizedRows(y.part(rows)).quantize(factors_, simd::kernels(features_).rows);
     }

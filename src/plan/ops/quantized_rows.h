@@ -3,10 +3,11 @@
 //   a row of floats  [f32 f32 f32 f32 f32 f32 f32 f32 ...]
 //   the same, quantized  [u8 ... to a whole cache line][Parameters]
 //
-// Where all readers of a product quantize its rows, each thread computes whole rows and quantizes
-// them, in place, as the readers would (PackAWithQuantRowOffset). The readers multiply the bytes
-// where they are: the same bits, but rows are quantized once, however many threads read them. Where
-// there are too few rows, threads share them, and the readers quantize floats.
+// Where all readers of a product quantize its rows, it quantizes them, in place, as the readers
+// would (PackAWithQuantRowOffset). The readers multiply the bytes where they are: the same bits,
+// but rows are quantized once, however many threads read them. With many rows, each thread computes
+// those that it quantizes; with fewer, threads share columns as well, and quantize rows when all
+// are done; with too few, the readers quantize floats.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +37,10 @@ class QuantizedRows {
   }
   // Whether a run of so many rows hands them on quantized.
   static bool gains(std::int64_t rows, int num_threads) {
+    return rows >= num_threads * policy::gemm::kQuantizedRows;
+  }
+  // Whether each thread computes whole rows.
+  static bool whole(std::int64_t rows, int num_threads) {
     return rows >= num_threads * policy::gemm::kWholeRows;
   }
 
