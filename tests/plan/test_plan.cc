@@ -67,7 +67,8 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
 }
 
 // Rows that all who read them quantize are handed on as bytes, which threads make of rows of their
-// own or of shared ones, or as floats where there are few. A layer may do both, and gates and residuals are part of what is quantized.
+// own or of shared ones, or as floats where there are few. A layer may do both, and gates and
+// residuals are part of what is quantized.
 TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
   Random random;
   const std::int64_t width = 24, wide = 128, odd = 70;
