@@ -281,7 +281,7 @@ MACHINES ?= $(if $(filter x86_64,$(shell uname -m)),x86_64 aarch64,$(shell uname
 CROSS := $(filter-out $(shell uname -m),$(MACHINES))
 
 wheels: $(VENV)/.wheels
-	PYTHON=$(PYTHON) scripts/system_packages.sh advancecomp python3-pip
+	PYTHON=$(PYTHON) scripts/system_packages.sh python3-pip
 ifneq ($(filter aarch64,$(CROSS)),)
 	PYTHON=$(PYTHON) scripts/system_packages.sh g++-aarch64-linux-gnu qemu-user-static
 	scripts/aarch64_python.sh $(AARCH64)/python

@@ -20,10 +20,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from recompress_wheel import recompress
 from wheel_contents import check, check_size
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -127,11 +128,6 @@ def build(target: Target, out: Path) -> Path:
     return find(target, tag, out)
 
 
-def compress(wheel: Path) -> None:
-    """Compress the same contents by Zopfli's Deflate: 5 % fewer bytes than zlib's."""
-    subprocess.run(["advzip", "--quiet", "--recompress", "--shrink-insane", str(wheel)], check=True)
-
-
 def find(target: Target, tag: str, out: Path) -> Path:
     """Return the one wheel in a folder for a target, whose interpreter has this tag."""
     found = list(out.glob(f"fbg-*-{tag}-*_{target.machine}.whl"))
@@ -211,8 +207,8 @@ def main() -> None:
         wheels = [find(target, target.about()[0], options.out) for target in targets]
     else:
         wheels = [build(target, options.out) for target in targets]
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(compress, wheels))
+        with ProcessPoolExecutor(os.cpu_count()) as processes:
+            list(processes.map(recompress, wheels))
     for target, wheel in zip(targets, wheels, strict=True):
         check(wheel)
         if target.native:
