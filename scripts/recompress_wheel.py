@@ -2,7 +2,7 @@
 
     python scripts/recompress_wheel.py WHEEL
 
-The same contents, which any program unpacks. Needs the extra `wheels`.
+The contents stay the same, and any program unpacks them. Needs the extra `wheels`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ZLIB_HEADER, ZLIB_CHECKSUM = 2, 4  # bytes around a stream of Deflate
 
 
 class Deflate:
-    """Compresses all that it was given at once; its blocks are as many as gain."""
+    """Collects a file and compresses it in the end, in as many blocks as make it smaller."""
 
     def __init__(self) -> None:
         self._data = bytearray()

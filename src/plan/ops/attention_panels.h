@@ -28,7 +28,7 @@ inline std::int64_t row_stride(std::int64_t words) {
 }
 
 // Rows of queries whose scores for so many keys are computed together: as many whole tiles as fit
-// into a part of the L1, but one at least.
+// into a part of the L1, but at least one.
 inline std::int64_t query_rows(std::int64_t tallest, std::int64_t keys) {
   const std::int64_t bytes = row_stride(keys) * static_cast<std::int64_t>(sizeof(float));
   return std::max(policy::attention::kScoreBytes / bytes / tallest * tallest, tallest);
