@@ -5,9 +5,9 @@
 
 Every sample is a process of its own with an empty user cache: it imports the engine, loads the
 model and computes the hidden states of 8 tokens; contestants take turns. fbg starts from the
-checkpoint and from what it saved, which must give the same bits; other engines from the files that
-they make (exports.py). A time is that of all three; peak is that of the resident memory, and a size
-that of the files, in 10⁶ bytes.
+checkpoint, with --tune also with tune=True, and from what it saved, which must give the same bits;
+other engines from the files that they make (exports.py). A time is that of all three; peak is that
+of the resident memory, and a size that of the files, in 10⁶ bytes.
 """
 
 from __future__ import annotations
@@ -49,12 +49,10 @@ print(json.dumps([b - a for a, b in zip(times, times[1:])] + [memory[0], memory[
 FIGURES = ("import s", "load s", "first result s", "import MiB", "peak MiB")
 # What each engine imports, how it loads and how it runs.
 FEED = f"{{n: numpy.full((1, {len(IDS)}), n == 'attention_mask', 'int64') for n in names}}"
+RUN = f"model.forward([{IDS}])"
 STEPS = {
-    "fbg": (
-        "import fbg",
-        "model = fbg.load(path, dtype=dtype or None)",
-        f"model.forward([{IDS}])",
-    ),
+    "fbg": ("import fbg", "model = fbg.load(path, dtype=dtype or None)", RUN),
+    "tuned": ("import fbg", "model = fbg.load(path, dtype=dtype, tune=True)", RUN),
     "ort": (
         "import numpy, onnxruntime",
         "s = onnxruntime.InferenceSession(path, providers=['CPUExecutionProvider'])",
@@ -103,16 +101,19 @@ def peers(exports: Exports, dtype: str) -> dict[str, Path]:
     return {name: made[name]() for name in names}
 
 
-def measure(exports: Exports, dtype: str, rounds: int, folder: Path) -> tuple[Any, Any]:
+def measure(exports: Exports, dtype: str, rounds: int, folder: Path, tune: bool) -> tuple[Any, Any]:
     """The results and figures of all contestants of a precision."""
     paths = {f"fbg-{dtype}": exports.checkpoint}
+    if tune:
+        paths[f"fbg-{dtype} tuned"] = exports.checkpoint
     paths[f"fbg-{dtype} saved"] = saved(exports.checkpoint, dtype, folder / "saved")
     paths |= peers(exports, dtype)
     kept: dict[str, list[list[float]]] = {name: [] for name in paths}
     field = []
     for name, path in paths.items():
         given = "" if name.endswith("saved") else DTYPES[dtype]
-        call = functools.partial(sample, name.partition("-")[0], path, given, kept[name])
+        engine = "tuned" if name.endswith("tuned") else name.partition("-")[0]
+        call = functools.partial(sample, engine, path, given, kept[name])
         field.append(timing.Contestant(name, sample=call))
     results = timing.race(field, rounds)
     figures = {}
@@ -129,6 +130,7 @@ def main() -> None:
         "--geometry", nargs="+", choices=checkpoints.GEOMETRIES, default=["base"], metavar="NAME"
     )
     parser.add_argument("--dtype", nargs="+", choices=DTYPES, default=["int8"])
+    parser.add_argument("--tune", action="store_true", help="also fbg.load(..., tune=True)")
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
     arguments = parser.parse_args()
     report = timing.Report("load", arguments)
@@ -142,7 +144,7 @@ def main() -> None:
         if not report.rows(case):
             with tempfile.TemporaryDirectory() as folder:
                 rounds = timing.rounds(arguments)
-                report.add(case, *measure(exports, dtype, rounds, Path(folder)))
+                report.add(case, *measure(exports, dtype, rounds, Path(folder), arguments.tune))
     print(comparison.text(report.rows({})))
 
 

@@ -1,4 +1,7 @@
-"""What the instructions of this CPU can do at most: one core, registers only, nothing from memory.
+"""What the instructions of this CPU can do at most: one core, operands in registers.
+
+The products of AMX are also measured on tiles of random data that each step of K loads from the L1,
+as a product of matrices does ("..._from_l1").
 
 Every "fraction of peak" elsewhere is a fraction of these, measured in the same run. On a machine
 with VNNI, int8 does four multiply-adds where fp32 does one; a measured ratio below 3.6 means that

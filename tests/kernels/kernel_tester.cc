@@ -53,8 +53,16 @@ struct Kind {
   std::unique_ptr<Subject> (*draw)(Isa, Choices&);
 };
 bool has_family(Isa isa) { return !families_of(isa).empty(); }
-constexpr Kind kKinds[] = {{"sliding", 1, has_family, draw_sliding},
-                           {"lanewise", 3, kernels::has_lanewise, draw_lanewise},
+// An ISA that adds no instruction for convolutions takes their kernels from another one.
+bool has_convolutions(Isa isa) {
+  return has_family(isa) &&
+         std::ranges::any_of(std::array{GemmType::int32, GemmType::float32}, [&](GemmType type) {
+           return choose_geometry(type, isa_features(isa)).isa == isa;
+         });
+}
+bool has_lanewise(Isa isa) { return has_convolutions(isa) && kernels::has_lanewise(isa); }
+constexpr Kind kKinds[] = {{"sliding", 1, has_convolutions, draw_sliding},
+                           {"lanewise", 3, has_lanewise, draw_lanewise},
                            {"lookup", 2, kernels::has_lookup, draw_lookup},
                            {"gemm", 10, has_family, draw_gemm}};
 

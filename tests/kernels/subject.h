@@ -1,9 +1,10 @@
 // What the kernel tester runs: a kernel that was drawn at random, and cases of it.
 //
-//   gemm_subject.cc      tiles of products          reference: the portable kernels
-//   lanewise_subject.cc  tiles of depthwise and groupwise convolutions       plain loops, then
-//   those sliding_subject.cc   the same by kernels that slide along rows           plain loops
-//   lookup_subject.cc    bags of rows of embedding tables    the portable kernel
+//   subject              what it runs                          reference
+//   gemm_subject.cc      tiles of products                     the portable kernels
+//   lanewise_subject.cc  depthwise and groupwise convolutions  plain loops, then portable ones
+//   sliding_subject.cc   the same, sliding along rows          plain loops
+//   lookup_subject.cc    bags of rows of embedding tables      the portable kernel
 #pragma once
 
 #include <memory>

@@ -1,6 +1,8 @@
 // The instructions that bound each family of kernels, as loops that do nothing else.
 #include "kernels/peak_loops.h"
 
+#include <random>
+
 #include "kernels/x64/simd_assembler.h"
 
 namespace fbg::kernels {
@@ -63,18 +65,25 @@ constexpr PeakLoop peak(const char* name, Isa isa, int macs) {
 }
 
 // As a tile of C of 32 x 32 is computed: four sums, which take longer than any latency. Tiles have
-// 16 rows of 64 bytes. The loop configures them itself.
-template <bool integer>
+// 16 rows of 64 bytes. The loop configures them itself. With loads, each step reads the next two
+// tiles of A and of B, which lie behind the code with random contents and come from the L1.
+template <bool integer, bool loads>
 std::vector<std::uint8_t> generate_tile_peak() {
-  constexpr int kSums = 4, kTiles = 8;
+  constexpr int kSums = 4, kTiles = 8, kRowBytes = 64, kTileBytes = 16 * kRowBytes;
   SimdAssembler as(16);
-  Xbyak::Label loop, config;
+  Xbyak::Label loop, config, operands;
   as.ldtilecfg(as.ptr[as.rip + config]);
   for (int i = 0; i < kTiles; ++i) as.tilezero(Xbyak::Tmm(i));
+  as.lea(as.rax, as.ptr[as.rip + operands]);
+  as.mov(as.edx, kRowBytes);
   as.L(loop);
-  for (int i = 0; i < kUnroll * kSums; ++i) {
-    const Xbyak::Tmm sum(i % kSums), a(kSums + i % 2), b(kSums + 2 + i / 2 % 2);
-    integer ? as.tdpbusd(sum, a, b) : as.tdpbf16ps(sum, a, b);
+  for (int u = 0; u < kUnroll; ++u) {
+    for (int i = 0; loads && i < kSums; ++i)
+      as.tileloadd(Xbyak::Tmm(kSums + i), as.ptr[as.rax + as.rdx + (u * kSums + i) * kTileBytes]);
+    for (int i = 0; i < kSums; ++i) {
+      const Xbyak::Tmm sum(i), a(kSums + i % 2), b(kSums + 2 + i / 2);
+      integer ? as.tdpbusd(sum, a, b) : as.tdpbf16ps(sum, a, b);
+    }
   }
   as.dec(as.rdi);
   as.jnz(loop, as.T_NEAR);
@@ -84,21 +93,29 @@ std::vector<std::uint8_t> generate_tile_peak() {
   as.L(config);  // palette 1, bytes of a row, rows
   as.dq(1);
   as.dq(0);
-  for (int i = 0; i < 16; ++i) as.dw(i < kTiles ? 64 : 0);
+  for (int i = 0; i < 16; ++i) as.dw(i < kTiles ? kRowBytes : 0);
   for (int i = 0; i < 16; ++i) as.db(i < kTiles ? 16 : 0);
+  as.L(operands);
+  std::minstd_rand random;
+  for (int i = 0; loads && i < kUnroll * kSums * kTileBytes / 2; ++i) {
+    const unsigned bits = static_cast<unsigned>(random()) >> 8;
+    as.dw(integer ? bits & 0xffff : (bits & 0x807f) | 0x3f80);  // bfloat16: 1 to 2, either sign
+  }
   return as.code();
 }
 
 // macs: multiply-adds of a 32-bit lane of a row of a tile.
-template <bool integer>
+template <bool integer, bool loads = false>
 constexpr PeakLoop tile_peak(const char* name, int macs) {
   return {name, Isa::avx512_amx, 2.0 * kUnroll * 4 * 16 * 16 * 16 * macs,
-          generate_tile_peak<integer>};
+          generate_tile_peak<integer, loads>};
 }
 
 constexpr PeakLoop kPeakLoops[] = {
     tile_peak<true>("int8_tdpbusd", 4),
+    tile_peak<true, true>("int8_tdpbusd_from_l1", 4),
     tile_peak<false>("bf16_tdpbf16ps", 2),
+    tile_peak<false, true>("bf16_tdpbf16ps_from_l1", 2),
     peak<fma, 16>("fp32_fma_zmm", Isa::avx512, 1),
     peak<fma, 8>("fp32_fma_ymm", Isa::avx2, 1),
     peak<vnni, 16>("int8_vpdpbusd_zmm", Isa::avx512_vnni, 4),
