@@ -4,6 +4,7 @@
     fp32     float32 A and B, prepared
     bf16     bfloat16 A and B, prepared
     int32    uint8 A, int8 B, prepared: the integers, no output pipeline
+    narrow   the same with weights of 7 bits, which engines that add pairs of products in int16 need
     acc16    int16 accumulation against int32, both requantized to uint8, as the shapes of
              GEMM_ACC16 were published: weights within [-4, 4] but for one in a thousand, zero
              points on both sides (row offsets)
@@ -83,6 +84,12 @@ def integers(shape: Shape) -> Operands:
     a = rng.integers(0, 256, (m, k), dtype=np.uint8)
     b = rng.integers(-128, 128, (k, n), dtype=np.int8)
     return Operands(a, b, product(a, b), {"scale": 1.0, "zero_point": 0})
+
+
+def narrow_integers(shape: Shape) -> Operands:
+    wide = integers(shape)
+    b = wide.b // 2
+    return Operands(wide.a, b, product(wide.a, b), wide.quantization)
 
 
 A_SCALE, A_ZERO_POINT, B_SCALE, B_ZERO_POINT = 0.05, 110, 0.01, 1
@@ -192,14 +199,30 @@ CONTESTS = {
         1e-5,
         {"fp32": fp32},
         {"fp32": "fp32"},
-        ("numpy-fp32", "torch-fp32", "ort-fp32"),
+        ("numpy-fp32", "torch-fp32", "ort-fp32", "onednn-fp32"),
         BERT,
         weight_bytes=4,
     ),
     "bf16": Contest(
-        floats, 0.01, {"bf16": bf16}, {"bf16": "bf16"}, ("torch-bf16",), BERT, weight_bytes=2
+        floats,
+        0.01,
+        {"bf16": bf16},
+        {"bf16": "bf16"},
+        ("torch-bf16", "onednn-bf16"),
+        BERT,
+        weight_bytes=2,
     ),
-    "int32": Contest(integers, 0.0, {"int32": int32}, {"int32": "int8"}, (), ("bert_blocks",)),
+    "int32": Contest(
+        integers, 0.0, {"int32": int32}, {"int32": "int8"}, ("onednn-int32",), ("bert_blocks",)
+    ),
+    "narrow": Contest(
+        narrow_integers,
+        0.0,
+        {"narrow": int32},
+        {"narrow": "int8"},
+        ("onednn-int32",),
+        ("bert_blocks",),
+    ),
     "acc16": Contest(
         small_weights,
         1e-3,

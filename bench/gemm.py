@@ -66,6 +66,22 @@ def verified(call: Call, operands: Operands, tolerance: float, name: str) -> Cal
     return call
 
 
+def rival(
+    name: str, product: gemm_peers.Product, operands: Operands, tolerance: float
+) -> timing.Contestant | None:
+    """Return a peer, or None if it is missing, has no such product or computes it wrongly."""
+    peer = gemm_peers.prepare(name, product)
+    if peer is None:
+        return None
+    with peer.around():
+        call = rotate(peer.make, product.copies)
+        error = operands.error(gemm_peers.as_float(call()))
+    if not error <= tolerance:
+        print(f"{name} is left out, its result is off by {error:.2e}", flush=True)
+        return None
+    return timing.Contestant(name, call, around=peer.around)
+
+
 def field(
     contest: Contest, shape: Shape, isas: list[str], threads: int, memory: str, rivals: list[str]
 ) -> list[timing.Contestant]:
@@ -87,13 +103,8 @@ def field(
                 label = f"peak {family} {isa}"
                 result.append(peak.contestant(label, names, 2.0 * math.prod(shape), threads))
     product = gemm_peers.Product(operands.a, operands.b, operands.bias, threads, count)
-    for name in rivals:
-        peer = gemm_peers.prepare(name, product)
-        if peer is not None:
-            with peer.around():
-                call = verified(rotate(peer.make, count), operands, contest.tolerance, name)
-            result.append(timing.Contestant(name, call, around=peer.around))
-    return result
+    found = (rival(name, product, operands, contest.tolerance) for name in rivals)
+    return result + [each for each in found if each is not None]
 
 
 def shape(text: str) -> Shape:

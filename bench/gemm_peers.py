@@ -7,8 +7,13 @@
     torch-onednn-int8   the same, engine onednn
     ort-fp32            MatMul and Add; onnxruntime makes one Gemm of them
     ort-int8            quantize_dynamic of that; onnxruntime runs one DynamicQuantizeMatMul
+    onednn-fp32         matmul of oneDNN itself, with weights in the layout that it asks for
+    onednn-bf16         the same in bfloat16, operands and result (not on every CPU)
+    onednn-int32        the same of uint8 and int8, to int32; without VNNI, its sums of two products
+                        saturate in int16
 
-What is timed is the engine's ordinary call: a tensor or array in, a new one out.
+What is timed is the engine's ordinary call: a tensor or array in, a new one out (numpy and oneDNN
+write to a given one).
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onednn_peer
 import peers
 
 Array = npt.NDArray[Any]
@@ -40,7 +46,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Product:
-    """float32 operands of one product, the threads it may use.
+    """Operands of one product (float32, or uint8 and int8), and the threads it may use.
 
     copies: how many calls will be made. Threads of onnxruntime belong to a session: those of many
     sessions must not spin beside the one that runs.
@@ -54,7 +60,7 @@ class Product:
 
 
 def prepare(name: str, product: Product) -> Peer | None:
-    """The peer of that name, or None where a package it needs is missing."""
+    """The peer of that name, or None where what it needs is missing or it has no such product."""
     needs, ready = PEERS[name]
     return ready(product) if peers.installed(*needs) else None
 
@@ -160,8 +166,22 @@ def _ort(product: Product, precision: str) -> Peer:
     return Peer(make)
 
 
+def _onednn(product: Product, types: str) -> Peer | None:
+    """types: those of A, B and C."""
+    import ml_dtypes
+
+    a_type, b_type, c_type = (getattr(ml_dtypes, name, name) for name in types.split())
+    x, w = np.ascontiguousarray(product.x, a_type), np.ascontiguousarray(product.w, b_type)
+    out = np.empty((len(x), w.shape[1]), c_type)
+
+    def make() -> Any:
+        return onednn_peer.prepare(x, w, out, product.threads)
+
+    return Peer(make) if make() else None
+
+
 # The packages a peer needs, and how to make it ready.
-PEERS: dict[str, tuple[tuple[str, ...], Callable[[Product], Peer]]] = {
+PEERS: dict[str, tuple[tuple[str, ...], Callable[[Product], Peer | None]]] = {
     "numpy-fp32": (("threadpoolctl",), _numpy),
     "torch-fp32": (("torch",), functools.partial(_torch_float, dtype="float32")),
     "torch-bf16": (("torch",), functools.partial(_torch_float, dtype="bfloat16")),
@@ -169,4 +189,7 @@ PEERS: dict[str, tuple[tuple[str, ...], Callable[[Product], Peer]]] = {
     "torch-onednn-int8": (("torch",), functools.partial(_torch_int8, engine="onednn")),
     "ort-fp32": (("onnxruntime", "onnx"), functools.partial(_ort, precision="fp32")),
     "ort-int8": (("onnxruntime", "onnx"), functools.partial(_ort, precision="int8")),
+    "onednn-fp32": (("ml_dtypes",), functools.partial(_onednn, types="float32 float32 float32")),
+    "onednn-bf16": (("ml_dtypes",), functools.partial(_onednn, types="bfloat16 bfloat16 bfloat16")),
+    "onednn-int32": (("ml_dtypes",), functools.partial(_onednn, types="uint8 int8 int32")),
 }

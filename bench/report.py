@@ -71,7 +71,8 @@ PARTS = (
          text="A time is that of import, loading and the first result, in a process of its own. "
          "fbg also loads the tokenizer, other engines have none."),
     Part("products", "Products",
-         ("gemm.py", *THREADS), 420, ("torch", "onnxruntime", "threadpoolctl"), LEADS,
+         ("gemm.py", *THREADS), 420, ("torch", "onnxruntime", "threadpoolctl", "onednn_cpu_gomp"),
+         LEADS,
          ("--set", "bert_base", "--threads", "1")),
     Part("calls", "Where the time of a small product goes", ("overhead.py",), 20),
     Part("convolutions", "Convolutions", ("conv.py", *THREADS), 420,

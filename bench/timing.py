@@ -35,6 +35,7 @@ POWERCAP = Path("/sys/class/powercap")
 PACKAGES = (
     *("fbg", "numpy", "torch", "onnxruntime", "openvino", "nncf", "onnx", "transformers"),
     *("ncnn", "MNN", "llama_cpp_python", "threadpoolctl", "sympy", "torchvision"),
+    *("onednn_cpu_gomp", "ai_edge_litert"),
 )
 _clock = CLOCKS["wall"]
 
