@@ -1,7 +1,7 @@
-"""Convolution layers to time: one of each class that networks have, and FBGEMM's published ones.
+"""Convolution layers to time: one of each class that networks have, and what others published.
 
 A layer names its class, which says what it is called in tables. `float32` and `int8` are the least
-ratio to the best peer that is asked of it (CLASSES); FBGEMM's layers ask for no more than parity.
+ratio to the best peer that is asked of it (CLASSES); published layers ask for no more than parity.
 """
 
 from __future__ import annotations
@@ -137,11 +137,19 @@ def _class(kernel: tuple[int, ...], stride: int, inputs: int, groups: int, depth
 
 
 def _published(
-    inputs: int, outputs: int, size: tuple[int, ...], kernel: int, stride: int, groups: int
+    inputs: int,
+    outputs: int,
+    size: tuple[int, ...],
+    kernel: int,
+    stride: int,
+    groups: int,
+    pad: int | None = None,
 ) -> Layer:
+    """pad: that of every axis; by default what keeps the size."""
     kernels = (kernel,) * len(size)
     kind = _class(kernels, stride, inputs, groups, groups == inputs)
-    return Layer(kind, inputs, outputs, size, kernels, stride=stride, groups=groups)
+    pads = () if pad is None else (pad,) * len(size)
+    return Layer(kind, inputs, outputs, size, kernels, stride, pads, groups=groups)
 
 
 # What bench/conv.py --set names.
@@ -153,5 +161,6 @@ SETS: dict[str, list[Layer]] = {
     ],
     "depthwise": [_published(c, c * m, n, k, s, c) for c, m, s, k, n in shapes.CONV_DEPTHWISE],
     "depthwise3d": [_published(c, c, n, 3, s, c) for _, c, n, s in shapes.CONV_DEPTHWISE_3D],
+    "onednn": [_published(i, o, n, k, s, g, p) for i, o, n, g, k, s, p in shapes.CONV_ONEDNN],
     "groupwise": [_published(c, c, n, 3, s, 32) for _, c, n, s in shapes.CONV_GROUPWISE],
 }

@@ -1,4 +1,4 @@
-"""Benchmark shapes published with FBGEMM and in the BERT inference literature.
+"""Benchmark shapes published with FBGEMM and oneDNN, and in the BERT inference literature.
 
 M, N, K are GEMM dimensions. Facts only, written down from the public benchmark sources, with rows
 that the originals repeat removed.
@@ -47,8 +47,49 @@ def _bert(size: str) -> list[tuple[int, int, int]]:
     return [(tokens, n, k) for k, n in BERT_KN[size] for tokens in BERT_TOKENS]
 
 
+# --- oneDNN's benchdnn (tests/benchdnn/inputs/matmul and ip): rows, and (K, N) of layers ------------
+# BERT, BERT-large, RNN-T, GoogLeNet; DLRM and NCF; the decoder of a translator and Mask R-CNN's
+# heads; Wide & Deep; Inception 3
+ONEDNN_NETWORKS = {
+    128: [
+        (768, 2304), (768, 768), (768, 3072), (3072, 768),
+        (1024, 3072), (1024, 1024), (1024, 4096), (4096, 1024),
+        (240, 4096), (2048, 4096), (320, 1280), (2048, 1024), (1024, 1000),
+    ],
+    2048: [
+        (13, 512), (512, 256), (256, 128), (479, 1024), (1024, 1024), (1024, 512), (256, 1),
+        (256, 256), (128, 64), (128, 1),
+    ],
+    512: [(1024, 1024), (1024, 4096), (4096, 1024), (12544, 1024), (1024, 324), (1024, 81)],
+    40: [(845, 1024), (1024, 512), (512, 256)],
+    224: [(2048, 1000)],
+}
+# Stable Diffusion, without its products of activations
+ONEDNN_DIFFUSION = {
+    2: [(1280, 1280), (1280, 320), (1280, 640), (320, 1280)],
+    77: [(1024, 1024), (1024, 4096), (4096, 1024)],
+    154: [(1024, 1280), (1024, 320), (1024, 640)],
+    288: [(1280, 10240), (1280, 1280), (5120, 1280)],
+    1152: [(1280, 10240), (1280, 1280), (5120, 1280)],
+    4608: [(2560, 640), (640, 5120), (640, 640)],
+    18432: [(1280, 320), (320, 2560), (320, 320)],
+}
+# GPT-J with four beams: a token of each, and 32
+ONEDNN_DECODER = {m: [(4096, 4096), (4096, 16384), (16384, 4096)] for m in (4, 128)}
+# One head's two products of attention: BERT, BERT-large, a translator; tokens, then (K, N)
+ONEDNN_HEADS = {m: [(64, m), (m, 64)] for m in (128, 384, 40)}
+
+
+def _products(layers: dict[int, list[tuple[int, int]]]) -> list[tuple[int, int, int]]:
+    return [(m, n, k) for m, sizes in layers.items() for k, n in sizes]
+
+
 # What bench/gemm.py --set names
 SETS = {
+    "onednn_networks": _products(ONEDNN_NETWORKS),
+    "onednn_diffusion": _products(ONEDNN_DIFFUSION),
+    "onednn_decoder": _products(ONEDNN_DECODER),
+    "onednn_heads": _products(ONEDNN_HEADS),
     "float_io": GEMM_FLOAT_IO,
     "square": GEMM_SQUARE,
     "skinny": GEMM_SKINNY,
@@ -101,3 +142,13 @@ CONV_GROUPWISE = [(1, c, (x, x), s) for c, x, s in [
     (64, 56, 1), (64, 28, 1), (128, 56, 1), (128, 56, 2), (128, 28, 1), (128, 14, 1),
     (256, 28, 1), (256, 28, 2),
     (256, 14, 1), (256, 7, 1), (512, 14, 1), (1024, 14, 2), (1024, 7, 1)]]
+# oneDNN's benchdnn, inputs/conv/shapes_perf_basic, one image, without what takes seconds: IC, OC,
+# size, groups, kernel, stride, pad. ResNet-50, MobileNet, Stable Diffusion, 3-D U-Net
+CONV_ONEDNN = [
+    (3, 64, (224, 224), 1, 7, 2, 3), (64, 64, (56, 56), 1, 3, 1, 1),
+    (512, 128, (28, 28), 1, 1, 1, 0), (256, 1024, (14, 14), 1, 1, 1, 0),
+    (256, 256, (28, 28), 1, 1, 1, 0), (512, 512, (14, 14), 1, 1, 1, 0),
+    (128, 128, (56, 56), 128, 3, 1, 1), (512, 512, (14, 14), 512, 3, 1, 1),
+    (1920, 1280, (24, 24), 1, 1, 1, 0), (960, 320, (96, 96), 1, 1, 1, 0),
+    (128, 128, (28, 30, 30), 1, 3, 1, 0), (256, 512, (10, 11, 11), 1, 3, 1, 0),
+]
