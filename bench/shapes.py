@@ -47,7 +47,7 @@ def _bert(size: str) -> list[tuple[int, int, int]]:
     return [(tokens, n, k) for k, n in BERT_KN[size] for tokens in BERT_TOKENS]
 
 
-# --- oneDNN's benchdnn (tests/benchdnn/inputs/matmul and ip): rows, and (K, N) of layers ------------
+# --- oneDNN's benchdnn (tests/benchdnn/inputs/matmul and ip): rows, and (K, N) of layers -------
 # BERT, BERT-large, RNN-T, GoogLeNet; DLRM and NCF; the decoder of a translator and Mask R-CNN's
 # heads; Wide & Deep; Inception 3
 ONEDNN_NETWORKS = {
