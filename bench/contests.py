@@ -191,7 +191,7 @@ CONTESTS = {
         0.05,
         {"linear": linear},
         {"linear": "int8"},
-        ("torch-int8", "torch-onednn-int8", "ort-int8"),
+        ("torch-int8", "torch-onednn-int8", "ort-int8", "litert-int8"),
         ("float_io", "square", *BERT),
     ),
     "fp32": Contest(
@@ -199,7 +199,7 @@ CONTESTS = {
         1e-5,
         {"fp32": fp32},
         {"fp32": "fp32"},
-        ("numpy-fp32", "torch-fp32", "ort-fp32", "onednn-fp32"),
+        ("numpy-fp32", "torch-fp32", "ort-fp32", "onednn-fp32", "litert-fp32"),
         BERT,
         weight_bytes=4,
     ),

@@ -9,6 +9,8 @@
     openvino-int8      the same on uint8, requantized
     ncnn-fp32          Convolution of ncnn, with its Winograd (2-D only)
     mnn-fp32           Conv of MNN, with its Winograd (2-D only)
+    litert-fp32        CONV_2D or DEPTHWISE_CONV_2D of LiteRT by XNNPACK, channels last (2-D only)
+    litert-int8        the same on int8 with zero points of -128, which stand for uint8
 
 What is timed is the engine's ordinary call. Engines that keep images in a layout of their own would
 convert it before and after a single convolution, which they do not do inside a network: for them,
@@ -317,6 +319,23 @@ def _mnn(p: Problem) -> Peer | None:
     return Peer(one, result, _share_of_sum(several, one, p.threads))
 
 
+def _litert(p: Problem) -> Peer | None:
+    import litert_models
+
+    if len(p.layer.size) != 2:
+        return None
+    model = litert_models.convolution(p.layer, p.w, p.bias, p.x_scale, p.w_scale, p.y_scale)
+    quantized = p.w_scale is not None
+    x = (p.x ^ 128).view(np.int8) if quantized else p.x  # p.x less 128
+    session = litert_models.Session(model, x, p.threads)
+
+    def result() -> Array:
+        y = session().float()
+        return y.astype(np.int16) - litert_models.ZERO_POINT if quantized else y
+
+    return Peer(session, result)
+
+
 # The packages a peer needs, and how to make it ready.
 PEERS: dict[str, tuple[tuple[str, ...], Callable[[Problem], Peer | None]]] = {
     "torch-fp32": (("torch",), _torch_fp32),
@@ -328,4 +347,6 @@ PEERS: dict[str, tuple[tuple[str, ...], Callable[[Problem], Peer | None]]] = {
     "torch-onednn-int8": (("torch",), functools.partial(_torch_int8, engine="onednn")),
     "ort-int8": (("onnxruntime", "onnx"), _ort_int8),
     "openvino-int8": (("openvino",), functools.partial(_openvino, precision="int8")),
+    "litert-fp32": (("ai_edge_litert",), _litert),
+    "litert-int8": (("ai_edge_litert",), _litert),
 }

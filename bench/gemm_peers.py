@@ -11,9 +11,11 @@
     onednn-bf16         the same in bfloat16, operands and result (not on every CPU)
     onednn-int32        the same of uint8 and int8, to int32; without VNNI, its sums of two products
                         saturate in int16
+    litert-fp32         FULLY_CONNECTED of LiteRT, which runs it by XNNPACK
+    litert-int8         the same with int8 weights, quantizing its input (dynamic range)
 
 What is timed is the engine's ordinary call: a tensor or array in, a new one out (numpy and oneDNN
-write to a given one).
+write to a given one, LiteRT to its own, from an input that was set before).
 """
 
 from __future__ import annotations
@@ -180,6 +182,14 @@ def _onednn(product: Product, types: str) -> Peer | None:
     return Peer(make) if make() else None
 
 
+def _litert(product: Product, precision: str) -> Peer:
+    import litert_models
+
+    rows, int8 = len(product.x), precision == "int8"
+    model = litert_models.dense(rows, product.w, product.bias, int8=int8)
+    return Peer(lambda: litert_models.Session(model, product.x, product.threads))
+
+
 # The packages a peer needs, and how to make it ready.
 PEERS: dict[str, tuple[tuple[str, ...], Callable[[Product], Peer | None]]] = {
     "numpy-fp32": (("threadpoolctl",), _numpy),
@@ -192,4 +202,6 @@ PEERS: dict[str, tuple[tuple[str, ...], Callable[[Product], Peer | None]]] = {
     "onednn-fp32": (("ml_dtypes",), functools.partial(_onednn, types="float32 float32 float32")),
     "onednn-bf16": (("ml_dtypes",), functools.partial(_onednn, types="bfloat16 bfloat16 bfloat16")),
     "onednn-int32": (("ml_dtypes",), functools.partial(_onednn, types="uint8 int8 int32")),
+    "litert-fp32": (("ai_edge_litert",), functools.partial(_litert, precision="fp32")),
+    "litert-int8": (("ai_edge_litert",), functools.partial(_litert, precision="int8")),
 }
