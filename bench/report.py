@@ -98,7 +98,7 @@ PARTS = (
          150, ("torch", "transformers", *ONNX),
          quick=("--geometry", "modernbert", "--threads", "1")),
     Part("prompts", "Decoders on prompts", ("llama.py", *THREADS), 90,
-         ("llama_cpp_python", "torch", "transformers")),
+         ("llama_cpp_python", "gguf", "torch", "transformers")),
     Part("sentences", "Texts", ("sentences.py", *THREADS, "--texts", "600"), 300,
          ("torch", "transformers", *ONNX), quick=("--texts", "100", "--threads", "1"),
          text="Seconds for a token that is not padding, tokenization included."),
