@@ -36,6 +36,7 @@ PACKAGES = (
     *("fbg", "numpy", "torch", "onnxruntime", "openvino", "nncf", "onnx", "transformers"),
     *("ncnn", "MNN", "llama_cpp_python", "threadpoolctl", "sympy", "torchvision"),
     *("onednn_cpu_gomp", "ai_edge_litert"),
+    *("faiss-cpu", "usearch", "numkong"),
 )
 _clock = CLOCKS["wall"]
 
