@@ -1,6 +1,7 @@
 // How row kernels walk a row: full vectors, four at a time, then one partial vector that touches
 // no byte outside [0, n). Included once per Highway target by rows.cc, before the kernels.
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 // The toggle is Highway's per-target include guard.
@@ -60,6 +61,8 @@ struct Part {
     using T = hn::TFromD<D>;
     if constexpr (kMaskedAccess<T>) {
       return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+    } else if constexpr (HWY_TARGET == HWY_AVX2) {
+      return load_words(d, reinterpret_cast<const std::uint8_t*>(p), count * sizeof(T));
     } else {
       HWY_ALIGN T buffer[hn::MaxLanes(D())] = {};
       std::memcpy(buffer, p, count * sizeof(T));
@@ -76,6 +79,23 @@ struct Part {
       hn::Store(v, d, buffer);
       std::memcpy(p, buffer, count * sizeof(T));
     }
+  }
+  // The first `bytes` of a vector whose elements have no masks, but whose words of 32 bits have. A
+  // buffer would cost more than all else for a row of one or two vectors.
+  template <class D>
+  static HWY_INLINE hn::Vec<D> load_words(D d, const std::uint8_t* p, std::size_t bytes) {
+    const hn::Repartition<std::uint32_t, D> words;
+    const std::size_t whole = bytes / 4;
+    auto v =
+        hn::MaskedLoad(hn::FirstN(words, whole), words, reinterpret_cast<const std::uint32_t*>(p));
+    if (bytes % 4 != 0) {
+      std::uint32_t last = 0;
+      for (std::size_t i = 4 * whole; i < bytes; ++i) last |= std::uint32_t{p[i]} << (8 * (i % 4));
+      const auto position = hn::Set(words, static_cast<std::uint32_t>(whole));
+      const auto is_last = hn::Eq(hn::Iota(words, 0), position);
+      v = hn::Or(v, hn::IfThenElseZero(is_last, hn::Set(words, last)));
+    }
+    return hn::BitCast(d, v);
   }
   // v in the first `count` lanes, `other` beyond them.
   template <class D>

@@ -216,6 +216,17 @@ def test_extreme_bits_and_bytes_are_exact(columns: int) -> None:
     assert (fbg.similarity(low[:2], low, "dot") == 128 * 128 * columns).all()
 
 
+@pytest.mark.parametrize(("metric", "dtype"), [("dot", "int8"), ("hamming", "uint8")])
+def test_every_number_of_bytes_is_read_to_its_end_and_no_further(
+    metric: Any, dtype: str, isa: str
+) -> None:
+    for columns in range(1, 132):
+        wide = embeddings(metric, dtype, columns, 9, columns + 3)
+        a, b = wide[:4, :columns], wide[4:, :columns]
+        got = fbg.similarity(a, b, metric)
+        np.testing.assert_array_equal(got, brute_force(a, b, metric), err_msg=str(columns))
+
+
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_rows_may_lie_apart_by_no_multiple_of_an_element(rows: int) -> None:
     records = np.zeros(rows, [("vector", "f4", 24), ("tag", "u1")])
