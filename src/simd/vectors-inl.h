@@ -81,9 +81,9 @@ struct Part {
     }
   }
   // The first `bytes` of a vector whose elements have no masks, but whose words of 32 bits have. A
-  // buffer would cost more than all else for a row of one or two vectors.
+  // buffer would cost more than all else for a row of one or two vectors. A call keeps code small.
   template <class D>
-  static HWY_INLINE hn::Vec<D> load_words(D d, const std::uint8_t* p, std::size_t bytes) {
+  static HWY_NOINLINE hn::Vec<D> load_words(D d, const std::uint8_t* p, std::size_t bytes) {
     const hn::Repartition<std::uint32_t, D> words;
     const std::size_t whole = bytes / 4;
     auto v =

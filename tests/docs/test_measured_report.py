@@ -172,7 +172,7 @@ def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch)
         path.write_text(json.dumps(json.loads(path.read_text()) | dirty))
     with pytest.raises(SystemExit, match=r"fake\.json: measured with sources that no commit names"):
         run(report, results, "--only-page")
-    monkeypatch.setattr(sys.modules[report.__name__].timing, "build", lambda: dirty["build"])
+    monkeypatch.setattr(report.timing, "build", lambda: dirty["build"])
     with pytest.raises(SystemExit, match="commit the changes"):
         run(report, results, "--anew")
     monkeypatch.setattr(report.timing, "build", lambda: BUILD | {"commit": ""})
