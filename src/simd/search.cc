@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <type_traits>
 
+#include "core/policy.h"
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/search.cc"
@@ -135,6 +137,10 @@ HWY_INLINE void score_rows(const SearchOperands<typename Pair::T>& operands, std
 template <class Pair, class Score>
 HWY_ATTR void score(const SearchOperands<typename Pair::T>& operands, Score* y, std::size_t ldy) {
   std::size_t row = 0;
+  const std::size_t bytes = operands.num_rows * operands.n * sizeof(typename Pair::T);
+  if (std::is_same_v<Pair, DotFloat> && operands.num_queries == 1 &&
+      bytes > policy::search::kStreamedBytes)
+    for (; row < operands.num_rows; ++row) score_rows<Pair, 1>(operands, row, y, ldy);
   for (; row + 4 <= operands.num_rows; row += 4) score_rows<Pair, 4>(operands, row, y, ldy);
   for (; row < operands.num_rows; ++row) score_rows<Pair, 1>(operands, row, y, ldy);
 }

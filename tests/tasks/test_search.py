@@ -227,6 +227,13 @@ def test_every_number_of_bytes_is_read_to_its_end_and_no_further(
         np.testing.assert_array_equal(got, brute_force(a, b, metric), err_msg=str(columns))
 
 
+def test_one_query_of_a_corpus_beyond_the_caches_has_the_scores_of_many(isa: str) -> None:
+    queries, corpus = draw(3, 5, 140), draw(4, 33_001, 140)
+    together = fbg.similarity(queries, corpus, "dot")
+    for query, scores in zip(queries, together, strict=True):
+        np.testing.assert_array_equal(fbg.similarity(query, corpus, "dot")[0], scores)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_rows_may_lie_apart_by_no_multiple_of_an_element(rows: int) -> None:
     records = np.zeros(rows, [("vector", "f4", 24), ("tag", "u1")])
