@@ -136,12 +136,12 @@ HWY_INLINE void score_rows(const SearchOperands<typename Pair::T>& operands, std
 
 template <class Pair, class Score>
 HWY_ATTR void score(const SearchOperands<typename Pair::T>& operands, Score* y, std::size_t ldy) {
-  std::size_t row = 0;
   const std::size_t bytes = operands.num_rows * operands.n * sizeof(typename Pair::T);
-  if (std::is_same_v<Pair, DotFloat> && operands.num_queries == 1 &&
-      bytes > policy::search::kStreamedBytes)
-    for (; row < operands.num_rows; ++row) score_rows<Pair, 1>(operands, row, y, ldy);
-  for (; row + 4 <= operands.num_rows; row += 4) score_rows<Pair, 4>(operands, row, y, ldy);
+  const bool streams = std::is_same_v<Pair, DotFloat> && operands.num_queries == 1 &&
+                       bytes > policy::search::kStreamedBytes;
+  const std::size_t tiled = streams ? 0 : operands.num_rows;
+  std::size_t row = 0;
+  for (; row + 4 <= tiled; row += 4) score_rows<Pair, 4>(operands, row, y, ldy);
   for (; row < operands.num_rows; ++row) score_rows<Pair, 1>(operands, row, y, ldy);
 }
 

@@ -67,8 +67,7 @@ constexpr PeakLoop peak(const char* name, Isa isa, int macs) {
 // As a tile of C of 32 x 32 is computed: four sums, which take longer than any latency. Tiles have
 // 16 rows of 64 bytes. The loop configures them itself. With loads, each step reads the next two
 // tiles of A and of B, which lie behind the code with random contents and come from the L1.
-template <bool integer, bool loads>
-std::vector<std::uint8_t> generate_tile_peak() {
+std::vector<std::uint8_t> tile_code(bool integer, bool loads) {
   constexpr int kSums = 4, kTiles = 8, kRowBytes = 64, kTileBytes = 16 * kRowBytes;
   SimdAssembler as(16);
   Xbyak::Label loop, config, operands;
@@ -102,6 +101,11 @@ std::vector<std::uint8_t> generate_tile_peak() {
     as.dw(integer ? bits & 0xffff : (bits & 0x807f) | 0x3f80);  // bfloat16: 1 to 2, either sign
   }
   return as.code();
+}
+
+template <bool integer, bool loads>
+std::vector<std::uint8_t> generate_tile_peak() {
+  return tile_code(integer, loads);
 }
 
 // macs: multiply-adds of a 32-bit lane of a row of a tile.
