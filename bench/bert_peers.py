@@ -91,15 +91,19 @@ def _ort(exports: Exports, precision: str, threads: int) -> Forward:
     return forward
 
 
-def openvino_model(exports: Exports, precision: str, threads: int, hint: str = "LATENCY") -> Any:
-    """A compiled model; hint: LATENCY, or THROUGHPUT for requests that run side by side."""
-    import openvino
-
-    options = {
+def openvino_options(precision: str, threads: int, hint: str) -> dict[str, Any]:
+    return {
         "PERFORMANCE_HINT": hint,
         "INFERENCE_NUM_THREADS": threads,
         "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
     }
+
+
+def openvino_model(exports: Exports, precision: str, threads: int, hint: str = "LATENCY") -> Any:
+    """A compiled model; hint: LATENCY, or THROUGHPUT for requests that run side by side."""
+    import openvino
+
+    options = openvino_options(precision, threads, hint)
     path = exports.openvino_int8() if precision == "int8" else exports.plain_onnx()
     return openvino.Core().compile_model(path, "CPU", options)
 

@@ -5,6 +5,7 @@ optimized.onnx       onnxruntime.transformers.optimizer of that
 int8.onnx            quantize_dynamic (per channel, int8 weights) of that
 openvino-int8*.xml   nncf.quantize of the plain export (static); the name tells by a digest of
                      the calibrating token ids which they were
+genai-*              folders of OpenVINO GenAI: one of these networks beside the tokenizer
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import functools
 import hashlib
 import importlib
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -142,8 +144,28 @@ class Exports:
 
         return self._kept(self.openvino_int8_path().name, make)
 
+    def genai(self, precision: str) -> Path:
+        network = self.openvino_int8() if precision == "int8" else self.plain_onnx()
+
+        def make(path: Path) -> None:
+            import openvino
+            import openvino_tokenizers
+            import transformers
+
+            reader = transformers.AutoTokenizer.from_pretrained(self.checkpoint)
+            models = {
+                "openvino_model.xml": openvino.Core().read_model(network),
+                "openvino_tokenizer.xml": openvino_tokenizers.convert_tokenizer(reader),
+            }
+            path.mkdir()
+            shutil.copy(self.checkpoint / "config.json", path)
+            for name, model in models.items():
+                openvino.save_model(model, path / name, compress_to_fp16=False)
+
+        return self._kept(f"genai-{network.stem}", make)
+
     def _kept(self, name: str, make: Callable[[Path], None]) -> Path:
-        """A file of the folder, made unless it is there; whole or not at all, if interrupted."""
+        """What the folder has by this name, made unless it is there; whole or not at all."""
         path = self.folder / name
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
