@@ -31,13 +31,11 @@ from fbg import _fbg
 SAMPLE_SECONDS = 0.005
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 POWERCAP = Path("/sys/class/powercap")
-# What figures depend on, by the names of their distributions; those of them that are peers, too.
-PACKAGES = (
-    *("fbg", "numpy", "torch", "onnxruntime", "openvino", "nncf", "onnx", "transformers"),
-    *("ncnn", "MNN", "llama_cpp_python", "threadpoolctl", "sympy", "torchvision"),
-    *("onednn_cpu_gomp", "ai_edge_litert"),
-    *("faiss-cpu", "usearch", "numkong"),
-)
+# What figures depend on: fbg, NumPy, and every package that an environment of peers names.
+PINNED = re.compile(r"^([\w-]+)==", re.MULTILINE)
+ENVIRONMENTS = sorted((Path(__file__).parent / "environments").glob("*.txt"))
+PINNED_NAMES = [name for path in ENVIRONMENTS for name in PINNED.findall(path.read_text("utf-8"))]
+PACKAGES = ("fbg", "numpy", *dict.fromkeys(PINNED_NAMES))
 _clock = CLOCKS["wall"]
 
 

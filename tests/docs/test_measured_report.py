@@ -199,6 +199,12 @@ def test_environments_are_pinned_and_described() -> None:
         assert pins and all("==" in line for line in pins), path
 
 
+def test_the_page_knows_the_version_of_each_peer(monkeypatch) -> None:
+    report = script_of_bench("report", monkeypatch)
+    for part in report.PARTS:
+        assert set(part.peers) <= set(report.timing.PACKAGES), part.name
+
+
 def test_published_figures_stand_beside_ours(report) -> None:
     cases = [{"geometry": "base", "tokens": 8, "threads": n} for n in (1, 2)]
     times = {"fbg-int8": 1.0, "fbg-fp32": 3.0, "ort-fp32": 4.5, "ort-int8": 0.5}
