@@ -7,7 +7,8 @@ Each strategy is what a user of the engine would write; which is the fastest dep
               a shape
     queue     OpenVINO's THROUGHPUT hint: the batches in its AsyncInferQueue
     genai     OpenVINO GenAI's TextEmbeddingPipeline, which tokenizes and pools by itself: 8 texts
-              of similar length at a time, faster than 32; LATENCY, as batches run in turn
+              of similar length at a time, which is faster than 32, with the LATENCY hint, because
+              it runs one batch after the other
 """
 
 from __future__ import annotations
