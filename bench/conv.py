@@ -166,16 +166,19 @@ def _suffix(dtype: str) -> str:
     return "fp32" if dtype == "float32" else dtype
 
 
+def best_peer(results: dict[str, timing.Result]) -> timing.Result | None:
+    peers = [result for name, result in results.items() if name not in ("fbg", "peak")]
+    return min(peers, key=lambda result: result.median, default=None)
+
+
 def row(layer: Layer, dtype: str, results: dict[str, timing.Result]) -> list[str]:
     """A line of the table: ours, the best peer, the ratio and the least that is asked of it."""
-    fbg_ = results["fbg"]
-    rivals = [r for name, r in results.items() if name not in ("fbg", "peak")]
+    fbg_, best = results["fbg"], best_peer(results)
     cells = [layer.kind, layer.name, f"{fbg_.median * 1e6:.0f}"]
     cells.append(f"{layer.operations / fbg_.median * 1e-9:.0f}")
     cells.append(f"{fbg_.speedup_over(results['peak']):.2f}")
-    if not rivals:
+    if best is None:
         return [*cells, "", "", "", ""]
-    best = min(rivals, key=lambda result: result.median)
     ratio, least = fbg_.speedup_over(best), CLASSES[layer.kind][dtype == "float32"]
     return [*cells, best.name, f"{best.median * 1e6:.0f}", f"{ratio:.2f}", f"{least:.2f}"]
 
@@ -196,8 +199,8 @@ def compare(
         entrants = functools.partial(contest, p, dtype, isa, rivals)
         results = report.race(case, entrants, timing.rounds(arguments))
         rows.append(row(layer, dtype, results))
-        if rows[-1][7]:
-            ratios.append(float(rows[-1][7]))
+        if best := best_peer(results):
+            ratios.append(results["fbg"].speedup_over(best))
         times = (f"{name} {result.median * 1e6:.0f}" for name, result in results.items())
         print(f"{layer.kind}, {layer.name}: {', '.join(times)} µs", flush=True)
     text = f"### {dtype}, {threads} thread{'s' * (threads > 1)}, {isa}\n\n"

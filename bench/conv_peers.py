@@ -94,11 +94,12 @@ def _share_of_sum(several: Call, one: Call, threads: int) -> Callable[[], float]
     Each session has threads of its own: those of one stop spinning before the other is timed.
     """
     more, less = timing.Contestant("sum", several), timing.Contestant("one", one)
+    pause = timing.pause(threads)
 
     def seconds() -> float:
-        whole = more.seconds()
-        time.sleep(timing.pause(threads))
-        return max(whole - less.seconds(), 1e-9) / (SUMMED - 1)
+        whole = more.seconds(pause)
+        time.sleep(pause)
+        return max(whole - less.seconds(pause), 1e-9) / (SUMMED - 1)
 
     return seconds
 

@@ -1,6 +1,6 @@
 """One page of what this library does on this machine, beside what was published.
 
-    python bench/report.py                      about an hour on a quiet machine, then the page
+    python bench/report.py                      an hour and a half at most, then the page
     python bench/report.py --quick              some minutes: whether everything runs
     python bench/report.py --part products      one part only; --anew measures it again
     python bench/report.py --only-page          measure nothing: the page of the results at hand
@@ -76,7 +76,7 @@ PARTS = (
          LEADS,
          ("--set", "bert_base", "--threads", "1")),
     Part("calls", "Where the time of a small product goes", ("overhead.py",), 20),
-    Part("convolutions", "Convolutions", ("conv.py", *THREADS), 420,
+    Part("convolutions", "Convolutions", ("conv.py", *THREADS, "--rounds", "5"), 600,
          ("torch", *ONNX, "ncnn", "MNN", "ai-edge-litert"),
          quick=("--match", "dense", "--threads", "1")),
     Part("errors", "Errors of Winograd's algorithm", ("winograd.py", "--errors"), 30),
@@ -99,9 +99,9 @@ PARTS = (
          quick=("--geometry", "modernbert", "--threads", "1")),
     Part("prompts", "Decoders on prompts", ("llama.py", *THREADS), 90,
          ("llama-cpp-python", "gguf", "torch", "transformers")),
-    Part("sentences", "Texts", ("sentences.py", *THREADS, "--texts", "200"), 420,
+    Part("sentences", "Texts", ("sentences.py", *THREADS, "--texts", "100"), 560,
          ("torch", "transformers", *ONNX, "openvino-genai", "openvino-tokenizers"),
-         quick=("--texts", "100", "--threads", "1"),
+         quick=("--texts", "50", "--threads", "1"),
          text="Seconds for a token that is not padding, tokenization included."),
     Part("ablation", "From fixed kernels to a tuned plan", ("ablation.py", *THREADS), 300,
          ours=("+ ",), quick=("--geometry", "tinybert", "--tokens", "8", "--threads", "1")),

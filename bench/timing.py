@@ -4,6 +4,10 @@ A machine's speed drifts (frequency, neighbours), so times of different runs say
 round samples every contestant once; a ratio is the median over rounds of the ratios in a round.
 A sample is the mean of enough calls to last 5 ms. Raw samples are kept in the JSON output.
 
+With several threads each sample follows a pause, in which the worker threads of other libraries
+stop spinning, and untimed calls of 0.1 s: a thread that wakes is often put on the CPU of the one
+that waits for it, and the scheduler takes that long to part them.
+
 Beside other processes, `--clock cpu` leaves out the time in which they had the core (one thread
 only: it adds up the CPU time of all threads). What they do to shared caches it cannot leave out.
 """
@@ -29,6 +33,7 @@ import fbg
 from fbg import _fbg
 
 SAMPLE_SECONDS = 0.005
+WARM_UP = 2.0  # untimed calls after a pause last so many times as long as the pause
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 POWERCAP = Path("/sys/class/powercap")
 # What figures depend on: fbg, NumPy, and every package that an environment of peers names.
@@ -69,12 +74,18 @@ class Contestant:
     sample: Callable[[], float] | None = None
     repeats: int = 0
 
-    def seconds(self) -> float:
-        """One sample: mean seconds per call. The first call, untimed, wakes caches and threads."""
+    def seconds(self, pause: float = 0.0) -> float:
+        """One sample: mean seconds per call, after untimed calls that wake caches and threads.
+
+        pause: how long nothing ran before.
+        """
         if self.sample is not None:
             return self.sample()
         with self.around():
+            start = time.perf_counter()
             self.call()
+            while time.perf_counter() - start < WARM_UP * pause:
+                self.call()
             if self.repeats == 0:
                 self.repeats = self._calibrate()
             return elapsed(self.call, self.repeats) / self.repeats
@@ -127,7 +138,7 @@ def race(contestants: Iterable[Contestant], rounds: int, pause: float = 0.0) -> 
             if pause:
                 time.sleep(pause)
             with meters[contestant.name]:
-                samples[contestant.name].append(contestant.seconds())
+                samples[contestant.name].append(contestant.seconds(pause))
     return {name: Result(name, values, meters[name].watts) for name, values in samples.items()}
 
 
