@@ -44,7 +44,7 @@ help:
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
-	@echo "make report    measure everything in an hour, and write one page of it in bench/results/"
+	@echo "make report    measure everything in an hour and a half at most, and write one page of it in bench/results/"
 	@echo "make docs      build the documentation site in $(DOCS)/"
 	@echo "make wheels    build, audit and try wheels for every CPython found, in dist/"
 	@echo "make smoke     use the fbg that is installed for PYTHON"
@@ -259,7 +259,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-# Everything in about an hour, on a quiet machine; REPORT="--quick" tries whether it runs.
+# Everything in an hour and a half at most, on a quiet machine; REPORT="--quick" tries whether it runs.
 report: $(VENV)/.dev
 	$(BIN)/python bench/report.py $(REPORT)
 

@@ -46,7 +46,8 @@ THREADS = ("--threads", "1", "2")
 class Part:
     """A script with its options, and its section of the page.
 
-    seconds: of the hour. peers: distributions that it measures against, or that peers need.
+    seconds: how long it may take with --hours 1.
+    peers: distributions that it measures against, or that peers need.
     ours: how names of our contestants begin. quick: options of a trial, after the others.
     before: a command that makes what the script needs.
     """
@@ -145,7 +146,8 @@ def main() -> None:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", nargs="+", choices=names(), metavar="PART", help="default: all")
-    parser.add_argument("--hours", type=float, default=1.0, help="all parts together (default 1)")
+    text = "multiplies the time of each part (default 1: an hour and a half at most in all)"
+    parser.add_argument("--hours", type=float, default=1.0, help=text)
     parser.add_argument("--quick", action="store_true", help="a trial, not a measurement")
     parser.add_argument("--anew", action="store_true", help="discard the results of these parts")
     parser.add_argument("--only-page", action="store_true", help="measure nothing")

@@ -33,7 +33,7 @@ import fbg
 from fbg import _fbg
 
 SAMPLE_SECONDS = 0.005
-WARM_UP = 2.0  # untimed calls after a pause last so many times as long as the pause
+WARM_UP = 2.0  # how many times as long as a pause the untimed calls after it last
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 POWERCAP = Path("/sys/class/powercap")
 # What figures depend on: fbg, NumPy, and every package that an environment of peers names.
