@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-MOST_BYTES = 2_600_000
+MOST_BYTES = 4_000_000
 WANTED = (
     "fbg/include/fbg/gemm/gemm.h",
     "fbg/lib/cmake/fbg/fbgConfig.cmake",
