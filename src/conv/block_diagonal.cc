@@ -33,11 +33,16 @@ ConvGeometry with_wide_groups(ConvGeometry g, std::int64_t count) {
   return g;
 }
 
-// The weights, with zeros between the groups of a block. They are packed for the geometry of the
+// The weights, with zeros between the groups of a block, or what stands for zero if the pipeline
+// subtracts zero points of weights: that of the channel. They are packed for the geometry of the
 // weights, since a phase of a transposed convolution may have negative padding.
 const PackedConv& block_diagonal_weights(const ConvProblem& p) {
   const std::int64_t count = groups_of_block(p);
-  return p.weights.form_of("block diagonal " + std::to_string(count), [&] {
+  const std::int32_t* const zero_point =
+      conv_kernel_key(p, unit_geometry(p)).corrections == Corrections::both ? p.weights.zero_point()
+                                                                            : nullptr;
+  const std::string name = "block diagonal " + std::to_string(count);
+  return p.weights.form_of(name + (zero_point ? " of zero points" : ""), [&] {
     const ConvGeometry &g = p.weights.geometry(), wide = with_wide_groups(g, count);
     const std::int64_t element = p.format().b_bytes;
     const std::byte* const w = p.weights.weights();
@@ -45,6 +50,9 @@ const PackedConv& block_diagonal_weights(const ConvProblem& p) {
     std::vector<std::byte> spaced(
         static_cast<std::size_t>(g.out_channels * wide.depth() * element));
     for (std::int64_t o = 0; o < g.out_channels; ++o) {
+      if (zero_point)
+        std::fill_n(spaced.begin() + o * wide.depth() * element, wide.depth() * element,
+                    static_cast<std::byte>(zero_point[o]));
       const std::int64_t place = o / g.group_outputs() % count * inputs;
       for (std::int64_t tap = 0; tap < taps; ++tap)
         std::copy_n(w + (o * taps + tap) * inputs, inputs,

@@ -2,6 +2,7 @@
 // names.
 #include "simd/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -209,6 +210,59 @@ HWY_ATTR void interleave3(const T* x, std::int64_t stride, std::size_t n, T* y) 
     for (std::int64_t k = 0; k < 3; ++k)
       y[3 * i + static_cast<std::size_t>(k)] = x[k * stride + static_cast<std::int64_t>(i)];
 }
+
+// Transposes blocks of as many rows and columns as 16 bytes have elements. A block is in as many
+// vectors; interleaving the first half of them with the second moves the upper bit of a row's
+// number to the lower end of the columns, so that it is transposed when all bits have moved.
+template <class T>
+HWY_ATTR void transpose(const void* from, std::int64_t stride_x, std::size_t rows,
+                        std::size_t columns, void* to, std::int64_t stride_y) {
+  const T* const x = static_cast<const T*>(from);
+  T* const y = static_cast<T*>(to);
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < rows; ++r)
+      y[static_cast<std::int64_t>(c) * stride_y + static_cast<std::int64_t>(r)] =
+          x[static_cast<std::int64_t>(r) * stride_x + static_cast<std::int64_t>(c)];
+#else
+  constexpr std::size_t kBlock = 16 / sizeof(T);
+  const hn::FixedTag<T, kBlock> d;
+  using V = hn::Vec<decltype(d)>;
+  for (std::size_t r = 0; r < rows; r += kBlock) {
+    const std::size_t height = std::min(kBlock, rows - r);
+    for (std::size_t c = 0; c < columns; c += kBlock) {
+      const std::size_t width = std::min(kBlock, columns - c);
+      const T* const block = x + static_cast<std::int64_t>(r) * stride_x + c;
+      T* const out = y + static_cast<std::int64_t>(c) * stride_y + r;
+      V v[kBlock], next[kBlock];
+      HWY_ALIGN T part[kBlock] = {};
+      for (std::size_t i = 0; i < height; ++i) {
+        const T* row = block + static_cast<std::int64_t>(i) * stride_x;
+        if (width < kBlock) row = std::copy_n(row, width, part) - width;
+        v[i] = hn::LoadU(d, row);
+      }
+      for (std::size_t i = height; i < kBlock; ++i) v[i] = hn::Zero(d);
+      for (std::size_t bit = 1; bit < kBlock; bit *= 2) {
+        for (std::size_t i = 0; i < kBlock / 2; ++i) {
+          next[2 * i] = hn::InterleaveLower(d, v[i], v[i + kBlock / 2]);
+          next[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + kBlock / 2]);
+        }
+        for (std::size_t i = 0; i < kBlock; ++i) v[i] = next[i];
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        T* const row = out + static_cast<std::int64_t>(i) * stride_y;
+        if (height == kBlock) {
+          hn::StoreU(v[i], d, row);
+        } else {
+          hn::Store(v[i], d, part);
+          std::copy_n(part, height, row);
+        }
+      }
+    }
+  }
+#endif
+}
+
 template <class T>
 HWY_ATTR void load(const T* x, std::size_t n, float* y) {
   const FloatTag d;
@@ -248,6 +302,8 @@ const ConversionKernels kConversionKernels = {
     .store_int8 = store<std::int8_t>,
     .interleave3_bytes = interleave3<std::uint8_t>,
     .interleave3_words = interleave3<std::uint32_t>,
+    .transpose = {transpose<std::uint8_t>, transpose<std::uint16_t>, transpose<std::uint32_t>,
+                  transpose<std::uint64_t>},
 };
 
 }  // namespace HWY_NAMESPACE

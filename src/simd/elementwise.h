@@ -32,6 +32,9 @@ struct NamedFunction {
 };
 using ElementwiseKernels = std::span<const NamedFunction>;  // those that are not the C library's
 
+using Transpose = void(const void* x, std::int64_t stride_x, std::size_t rows, std::size_t columns,
+                       void* y, std::int64_t stride_y);
+
 // Elements of memory to float and back. Integers are saturated; NaN becomes the lowest value.
 struct ConversionKernels {
   void (*load_uint8)(const std::uint8_t* x, std::size_t n, float* y);
@@ -44,6 +47,9 @@ struct ConversionKernels {
                             std::uint8_t* y);
   void (*interleave3_words)(const std::uint32_t* x, std::int64_t stride, std::size_t n,
                             std::uint32_t* y);
+  // y[column * stride_y + row] = x[row * stride_x + column], of elements of 1, 2, 4 and 8 bytes;
+  // strides are in elements.
+  Transpose* transpose[4];
 };
 
 }  // namespace fbg::simd

@@ -31,19 +31,24 @@ struct Case {
 // A geometry at random; groups are 1, all channels, or something between. One in four is
 // transposed. Each field of an axis is drawn by itself, and often such that the axis is the least
 // that there is: a kernel of one tap, or an output of one pixel, whatever padding and stride are.
-// `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
+// `deep`: also so many channels, or groups, that a matrix unit multiplies whole blocks of them.
 Case random_case(std::mt19937& random, bool deep = false) {
   const auto pick = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
   };
   ConvGeometry g;
-  const std::int64_t kind = pick(0, deep ? 4 : 3);
+  const std::int64_t kind = pick(0, deep ? 5 : 3);
   const std::int64_t inputs = kind == 1 ? 1 : pick(1, 9), outputs = pick(1, kind == 1 ? 2 : 20);
   g.groups = kind == 0 || kind >= 3 ? 1 : pick(1, kind == 1 ? 40 : 6);
   g.in_channels = inputs * g.groups;
   g.out_channels = outputs * g.groups;
   if (kind == 3) g.in_channels = 4 * pick(1, 20), g.out_channels = pick(1, 70);
   if (kind == 4) g.in_channels = 64 * pick(1, 2), g.out_channels = pick(1, 70);
+  if (kind == 5) {  // groups that a block of the unit holds several of
+    const std::int64_t narrow = std::int64_t{1} << pick(1, 5);
+    g.groups = 64 / narrow * pick(1, 2);
+    g.in_channels = g.groups * narrow, g.out_channels = g.groups * pick(1, 9);
+  }
   g.transposed = pick(0, 3) == 0;
   const std::int64_t first = pick(0, 2);  // the axes before have size 1
   Extent3 input{1, 1, 1};

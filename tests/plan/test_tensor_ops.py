@@ -29,6 +29,22 @@ def test_arrange_interleaves_the_channels_of_images(isa, dtype):
     np.testing.assert_array_equal(y, x.transpose(0, 2, 1))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (5, 67), (16, 16), (33, 18), (100, 47)])
+def test_arrange_transposes_matrices(isa, dtype, rows, columns):
+    x = np.random.default_rng(1).integers(0, 256, (2, rows, columns)).astype(dtype)
+    size = rows * columns
+    axes = [(2, size, size, []), (columns, rows, 1, []), (rows, 1, columns, [])]
+    y = run(
+        lambda g, b: g.append("arrange", [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
+        x,
+        shape=(2, columns, rows),
+        dtype=dtype,
+        threads=2,
+    )
+    np.testing.assert_array_equal(y, x.transpose(0, 2, 1))
+
+
 def test_arrange_refuses_parts_outside_of_their_tensors():
     graph = _fbg.Graph()
     x = graph.append("tensor_input", 16)

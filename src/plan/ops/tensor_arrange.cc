@@ -3,11 +3,12 @@
 //
 //   innermost axis one run on both sides   memcpy
 //   the 3 channels of a colour image       a kernel that interleaves them
-//   transposed                             blocks of 16 x 16 elements
+//   transposed                             a kernel, or blocks of 16 x 16 elements with gaps
 //   anything else                          element by element
 //
 // Floats may become bfloat16 as they are moved.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -140,6 +141,12 @@ void copy_block(const Loops& l, const simd::Kernels& kernels, std::int64_t first
     }
     return;
   }
+  if constexpr (std::is_same_v<From, T>)
+    if (l.inner.to_stride == 1)
+      return kernels.conversions.transpose[std::countr_zero(sizeof(T))](
+          from + first, l.inner.from_stride, static_cast<std::size_t>(l.inner.extent),
+          static_cast<std::size_t>(last - first), to + first * l.outer.to_stride,
+          l.outer.to_stride);
   for (std::int64_t j = 0; j < l.inner.extent; j += kBlock) {
     const std::int64_t end = std::min(j + kBlock, l.inner.extent);
     for (std::int64_t i = first; i < last; ++i)
