@@ -10,6 +10,7 @@ _Indices = npt.NDArray[np.int32]
 
 # bind_isa.cc
 __version__: str
+MAX_DEPTH: int
 MAX_THREADS: int
 PANEL_COLUMNS: int  # of packed weights
 
@@ -136,6 +137,7 @@ class PackedB:
         activation: str,
         num_threads: int,
         flush_subnormals: bool,
+        rounds: bool = False,
         blocking: _Blocking | None = None,
     ) -> _Floats: ...
     # What a type of weights does not have is None.

@@ -113,9 +113,9 @@ py::array gemm(const PackedMatrix& b, const AOperand& a, const std::vector<PySta
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
-// Measurements name a blocking: the members of Blocking in order.
+// rounds: x to bfloat16. Measurements name a blocking: the members of Blocking in order.
 py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<py::array>& bias,
-                 const std::string& activation, int num_threads, bool flush_subnormals,
+                 const std::string& activation, int num_threads, bool flush_subnormals, bool rounds,
                  const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
   if (is_integer(w.family())) stages.push_back(make_stage(stage_row(StageKind::dequantize)));
@@ -129,7 +129,8 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
     stages.push_back(make_stage(stage_row(StageKind::bias), {}, *bias));
   }
   if (!activation.empty()) stages.push_back(function_stage(activation));
-  const AOperand a{reads_bytes(w.family()) ? "quant_row" : "plain", x, 1, 0, {}, {}};
+  const char* const packer = reads_bytes(w.family()) ? "quant_row" : rounds ? "bfloat16" : "plain";
+  const AOperand a{packer, x, 1, 0, {}, {}};
   const PackedAs as = packed_as(a, w.family(), "linear");
   const Matrix rows = source(as.packer, x, "linear: x");
   if (rows.cols != w.rows())
@@ -173,7 +174,8 @@ void bind_gemm(py::module_& m) {
   define("gemm", &gemm, py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"),
          py::arg("flush_subnormals"));
   define("linear", &linear, py::arg("x"), py::arg("bias"), py::arg("activation"),
-         py::arg("num_threads"), py::arg("flush_subnormals"), py::arg("blocking") = py::none());
+         py::arg("num_threads"), py::arg("flush_subnormals"), py::arg("rounds") = false,
+         py::arg("blocking") = py::none());
 
   m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {

@@ -15,6 +15,7 @@
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "fbg/core/types.h"
+#include "fbg/gemm/gemm.h"
 
 namespace py = pybind11;
 
@@ -65,6 +66,7 @@ void trim_memory() {
 
 void bind_isa(py::module_& m) {
   m.attr("__version__") = FBG_VERSION;
+  m.attr("MAX_DEPTH") = kMaxDepthCorrected;
   m.attr("MAX_THREADS") = kMaxThreads;
   m.attr("PANEL_COLUMNS") = kPanelColumns;
 

@@ -49,8 +49,32 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
     )
 
 
+@pytest.mark.parametrize("shape", [(1, 33), (9, 33), (2, 3, 33), (0, 33)])
+def test_x_is_rounded_to_bfloat16_on_request(isa: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(20)
+    x, w, bias = random_f32(rng, *shape), random_f32(rng, 33, 20), random_f32(rng, 20)
+    packed = fbg.PackedB(w, dtype="bfloat16")
+    rows = fbg.PackA(x.reshape(-1, 33), dtype="bfloat16")
+    assert_same_bits(
+        fbg.linear(x, packed, bias, dtype="bfloat16").reshape(-1, 20),
+        fbg.gemm(rows, packed, fbg.Bias(bias)),
+    )
+    odd = np.frombuffer(b"0" + x.tobytes(), np.uint8)[1:].view(np.float32).reshape(shape)
+    assert x.size == 0 or not odd.flags.aligned
+    assert_same_bits(
+        fbg.linear(odd, packed, bias, dtype="bfloat16"),
+        fbg.linear(x, packed, bias, dtype="bfloat16"),
+    )
+
+
 @refusals(
     type_errors={
+        "linear: dtype='bfloat16' requires bfloat16 weights, got weights of int8": (
+            lambda: fbg.linear(F32, fbg.PackedB(F32.T), dtype="bfloat16")
+        ),
+        "linear: dtype='bfloat16' requires bfloat16 weights, got weights of float32": (
+            lambda: fbg.linear(F32, FLOAT, dtype="bfloat16")
+        ),
         "packed_b must be a PackedB, got ndarray": lambda: fbg.linear(F32, F32),
         "linear: x must be float32, got uint8": lambda: fbg.linear(U8, FLOAT),
         "linear: x must be float32, got float64": lambda: fbg.linear(F32.astype(np.float64), FLOAT),
@@ -68,6 +92,7 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
         r"linear: x must have shape \(\.\.\., 3\), got \(\)": lambda: fbg.linear(
             np.float32(1), FLOAT
         ),
+        "linear: dtype must be 'bfloat16' or None": lambda: fbg.linear(F32, FLOAT, dtype="float16"),
         "linear: activation must be": lambda: fbg.linear(F32, FLOAT, activation="tanh"),
         r"linear: bias must have shape \(4,\), got \(5,\)": lambda: fbg.linear(
             F32, FLOAT, np.zeros(5, np.float32)

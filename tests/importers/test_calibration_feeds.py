@@ -78,3 +78,51 @@ def test_several_inputs_are_given_by_name(tmp_path: Path) -> None:
     path = write(tmp_path / "net.onnx", 1, inputs=2)
     with pytest.raises(TypeError, match="mappings by name: the network has several inputs"):
         fbg.load(path, dtype="int8", calibrate=IMAGES[:, None])
+
+
+EMPTY = IMAGES[:0]
+
+
+@pytest.mark.parametrize("options", [{}, {"equalize": True}, {"accuracy": 0.9}])
+@pytest.mark.parametrize("feeds", [[EMPTY, IMAGES], [EMPTY, EMPTY, IMAGES], [IMAGES, EMPTY]])
+def test_a_feed_without_elements_shows_nothing(
+    feeds: list[np.ndarray], options: dict[str, object], tmp_path: Path
+) -> None:
+    """A batch of no images, such as the rest of a data set, changes no scale."""
+    path = write(tmp_path / "net.onnx", "n")
+    net = fbg.load(path, dtype="int8", calibrate=feeds, **options)
+    wanted = fbg.load(path, dtype="int8", calibrate=[IMAGES], **options)
+    assert str(net.products) == "int8 in 1 of 1 product"
+    assert np.array_equal(net(IMAGES), wanted(IMAGES))
+
+
+def test_feeds_that_are_all_empty_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "net.onnx", "n")
+    with pytest.raises(ValueError, match=r"^calibrate: must hold a feed whose outputs have el"):
+        fbg.load(path, dtype="int8", calibrate=[EMPTY, EMPTY])
+
+
+def test_the_number_of_a_feed_counts_those_without_elements(tmp_path: Path) -> None:
+    path = write(tmp_path / "net.onnx", "n")
+    feeds = [EMPTY, IMAGES, IMAGES * np.float32(np.nan)]
+    with pytest.raises(ValueError, match=r"^calibrate\[2\]: tensor"):
+        fbg.load(path, dtype="int8", calibrate=feeds)
+
+
+def test_a_tensor_that_is_always_empty_stays_in_float32(tmp_path: Path) -> None:
+    """Such as the cache of a decoder before its first token."""
+    nodes = [
+        helper.make_node("Concat", ["past", "x"], ["all"], axis=0),
+        helper.make_node("MatMul", ["all", "w"], ["y"]),
+        helper.make_node("MatMul", ["past", "w"], ["z"]),
+    ]
+    w = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
+    given = {"past": (np.float32, ("p", 8)), "x": (np.float32, ("n", 8))}
+    onnx.save(make_model(nodes, given, ["y", "z"], {"w": w}, opset=17), tmp_path / "net.onnx")
+    x = np.random.default_rng(1).standard_normal((5, 8)).astype(np.float32)
+    feed = {"past": x[:0], "x": x}
+    net = fbg.load(tmp_path / "net.onnx", dtype="int8", calibrate=[feed])
+    y = net.run(feed)
+    assert y["z"].shape == (0, 4)
+    np.testing.assert_allclose(y["y"], x @ w, atol=0.1)
+    np.testing.assert_allclose(net.run({"past": x, "x": x})["z"], x @ w, atol=0.1)

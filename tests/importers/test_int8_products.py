@@ -196,6 +196,56 @@ def test_weights_alone_in_integers_are_no_quantized_network(tmp_path):
     assert result.exit_code == 0, result.output
 
 
+DEEP = 33_030  # products of a sum, more than int32 holds for certain
+FIRST = RNG.standard_normal((8, DEEP)).astype(np.float32)
+LAST = RNG.standard_normal((DEEP, 3)).astype(np.float32)
+WINDOWS = LAST.T.reshape(3, DEEP // 9, 3, 3).copy()
+DEEP_PRODUCTS = {
+    "Gemm": ([node("Gemm", ["h", "w"], "y")], {"w": LAST}),
+    "Gemm transposed": ([node("Gemm", ["h", "w"], "y", transB=1)], {"w": LAST.T.copy()}),
+    "MatMul": ([node("MatMul", ["h", "w"], "y")], {"w": LAST}),
+    "Conv": (
+        [node("Reshape", ["h", "shape"], "image"), node("Conv", ["image", "w"], "y")],
+        {"w": WINDOWS, "shape": np.array([5, *WINDOWS.shape[1:]])},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DEEP_PRODUCTS)
+def test_a_product_too_deep_for_int32_sums_stays_in_float32(tmp_path, kind):
+    """It is not counted, and what it reads is not rounded."""
+    nodes, constants = DEEP_PRODUCTS[kind]
+    first = node("MatMul", ["x", "r"], "h")
+    write(tmp_path / "net.onnx", [first, *nodes], {**constants, "r": FIRST})
+    net = fbg.load(tmp_path / "net.onnx", dtype="int8", calibrate=runs(), backends=("fbg",))
+    feed = runs()[0]
+    y = net.run(feed)["y"]
+    assert net.products == ProductCount(int8=1, all=2)
+    assert not any("h.quantized" in name for step in net.plan().steps for name in step.nodes)
+    wanted = feed["x"] @ FIRST @ LAST
+    assert np.linalg.norm(y.reshape(5, 3) - wanted) < 0.1 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("product", ["Gemm", "MatMul"])
+def test_a_quantized_file_with_a_product_too_deep_for_int32_sums_runs(tmp_path, product):
+    q = np.clip(np.rint(LAST * 40), -127, 127).astype(np.int8)
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "xq"),
+        node("DequantizeLinear", ["xq", "s", "z"], "xd"),
+        node("DequantizeLinear", ["q", "s"], "w"),
+        node(product, ["xd", "w"], "y"),
+    ]
+    constants = {"q": q, "s": np.float32(0.025), "z": np.uint8(128)}
+    model = make_model(nodes, {"x": (np.float32, (2, DEEP))}, ["y"], constants, opset=17)
+    onnx.save(model, tmp_path / "net.onnx")
+    net = fbg.load(tmp_path / "net.onnx", backends=("fbg",))
+    x = RNG.standard_normal((2, DEEP)).astype(np.float32)
+    rounded = np.clip(np.rint(x / np.float32(0.025)), -128, 127).astype(np.float64)
+    wanted = rounded @ q.astype(np.float64) * 0.025**2
+    assert net.products == ProductCount(int8=0, all=1)
+    np.testing.assert_allclose(net(x), wanted, rtol=1e-3, atol=1e-2)
+
+
 def test_counts_are_what_plans_do_with_random_quantized_networks():
     compared = 0
     for seed in range(60):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fbg._fbg import MAX_DEPTH
 from fbg.arrays import Array
 from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
@@ -58,6 +59,12 @@ def output_axis(node: Node) -> int:
     if node.op == "Gemm" and node.attributes.get("transB", 0):
         return 0
     return PRODUCTS[node.op]
+
+
+def fits_sums(node: Node, w: Array) -> bool:
+    """Whether int32 sums hold what a product with these weights, or their bytes, adds up."""
+    depth: int = w.size // max(w.shape[output_axis(node)], 1)
+    return depth <= MAX_DEPTH
 
 
 def by_group(w: Array, channels: int) -> Array:
@@ -127,7 +134,9 @@ class Operands:
         q, scale = self._constants.get(w.inputs[0]), self._constants[w.inputs[1]]
         rank = 2 if q is None else q.ndim
         axis = w.attributes.get("axis", 1) % max(rank, 1)
-        return (node.op == "Conv" or rank == 2) and (scale.size == 1 or axis == output_axis(node))
+        if not (node.op == "Conv" or rank == 2) or (q is not None and not fits_sums(node, q)):
+            return False
+        return scale.size == 1 or axis == output_axis(node)
 
     def integer_weights(self, node: Node) -> Array | None:
         """Return the bytes of the weights of a product that fbg computes, where they are int8."""
@@ -175,7 +184,9 @@ def quantizable(network: Network) -> list[str]:
 def has_float_weights(node: Node, constants: Mapping[str, Array]) -> bool:
     """Whether a node is a product with float32 weights that can be rounded."""
     w = constants.get(node.inputs[1]) if is_product(node) else None
-    return w is not None and w.dtype == np.float32 and (node.op == "Conv" or w.ndim == 2)
+    if w is None or w.dtype != np.float32 or not (node.op == "Conv" or w.ndim == 2):
+        return False
+    return fits_sums(node, w)
 
 
 def unchanged(origin: str, count: ProductCount) -> str:
@@ -184,7 +195,7 @@ def unchanged(origin: str, count: ProductCount) -> str:
         return f"{origin}: is quantized already, {count}: dtype='int8' changes none of the others"
     return (
         f"{origin}: {count}: only Conv, Gemm and MatMul can multiply integers, with float32 "
-        "weights that are known when the file is loaded"
+        f"weights that are known when the file is loaded, and {MAX_DEPTH} products in a sum at most"
     )
 
 

@@ -63,6 +63,7 @@ def linear(
     activation: Literal["relu", "gelu"] | None = None,
     num_threads: int | None = None,
     flush_subnormals: bool = False,
+    dtype: Literal["bfloat16"] | None = None,
     **unknown: NoReturn,
 ) -> npt.NDArray[np.float32]:
     """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
@@ -73,6 +74,9 @@ def linear(
         bias: (N,) float32, or None.
         activation: ``"relu"``, ``"gelu"`` or None.
         num_threads, flush_subnormals: as in `gemm`.
+        dtype: ``"bfloat16"`` rounds `x` to bfloat16, so that bfloat16 weights are multiplied by the
+            bfloat16 dot-product instruction, up to twice as fast. None multiplies them in float32,
+            which loses nothing of `x`.
 
     Returns (..., N) float32.
 
@@ -97,19 +101,32 @@ def linear(
     threads = 0 if num_threads is None else _threads(num_threads, "linear")
     if flush_subnormals is not False:
         flush_subnormals = require_flag(flush_subnormals, "linear: flush_subnormals")
+    rounds = dtype is not None and _rounds(dtype, packed_b)
     try:
         if array.ndim == 2:  # the native function checks types and shapes
             return packed_b._native.linear(
-                array, vector, activation or "", threads, flush_subnormals
+                array, vector, activation or "", threads, flush_subnormals, rounds
             )
         rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
-        y = packed_b._native.linear(rows, vector, activation or "", threads, flush_subnormals)
+        y = packed_b._native.linear(
+            rows, vector, activation or "", threads, flush_subnormals, rounds
+        )
     except (TypeError, ValueError) as error:
         if not array.flags.aligned:
             copy = array.copy()
-            return linear(copy, packed_b, bias, activation, num_threads, flush_subnormals)
+            return linear(copy, packed_b, bias, activation, num_threads, flush_subnormals, dtype)
         raise _refused_by_linear(error, array, vector, packed_b) from None
     return y.reshape(*array.shape[:-1], y.shape[1])
+
+
+def _rounds(dtype: object, packed_b: PackedB) -> bool:
+    """Whether `linear` rounds x to this dtype, which is not None; raises errors."""
+    require_choice(dtype, "linear: dtype", "bfloat16", None)
+    if packed_b.dtype != bfloat16():
+        raise TypeError(
+            f"linear: dtype='bfloat16' requires bfloat16 weights, got weights of {packed_b.dtype}"
+        )
+    return True
 
 
 def _refused_by_linear(

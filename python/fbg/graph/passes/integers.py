@@ -12,6 +12,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from fbg._fbg import MAX_DEPTH
 from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
 from fbg.graph.ops.elements import Gather
@@ -141,7 +142,7 @@ def _(op: Window, made: Rewriting) -> Value | None:
 @_rule.register
 def _(op: Product, made: Rewriting) -> Value | None:
     source, weights = _dequantized(op.x), op.alternative
-    if source is None or weights is None:
+    if source is None or weights is None or math.prod(op.w.shape[1:]) > MAX_DEPTH:
         return None
     return made.add(
         replace(

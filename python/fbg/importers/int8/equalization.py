@@ -109,6 +109,8 @@ def channel_ranges(
     for feed in feeds:
         values = watched.run(feed)
         for name in names:
+            if values[name].size == 0:
+                continue
             pixels = (0, *range(2, values[name].ndim))
             low, high = values[name].min(pixels), values[name].max(pixels)
             if name in ranges:

@@ -31,6 +31,7 @@ ELEMENTWISE = {
 _KEEPING = {"Relu", "Clip", "LeakyRelu", "PRelu", "Max", "Min"}
 _POOLING = {"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}  # they round no numbers
 _JOINING = {"Concat", *_POOLING}
+_PRODUCING = {*PRODUCTS, "ConvTranspose"}
 _ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
 
 
@@ -90,7 +91,7 @@ class _Flow:
         if not nodes:  # a copy
             return False
         first, *others = nodes
-        weights = first.inputs[1] if first.op in (*PRODUCTS, "ConvTranspose") else ""
+        weights = first.inputs[1] if first.op in _PRODUCING else ""
         starts = weights in self._constants or first.op in _ENDING
         return starts and all(node.op in _ENDING for node in others)
 
@@ -135,7 +136,12 @@ class _Flow:
         return bool(waiting)
 
     def _keeps_integers(self, node: Node) -> bool:
-        """Whether a node can read integers, and its step end with the rounding, without a loss."""
+        """Whether a node can read integers, and its step end with the rounding, without a loss.
+
+        A product in float32 cannot: all that it would get is an input that is rounded.
+        """
+        if node.op in _PRODUCING:
+            return False
         varying = [name for name in node.reads if name not in self._constants]
         bends = node.op in ELEMENTWISE - _KEEPING and len(varying) == 1
         return self._ends_with_rounding(node) and not bends

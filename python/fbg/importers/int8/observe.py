@@ -7,7 +7,7 @@ tensors within a step (integer_tensors.py).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -73,8 +73,13 @@ class _Seen:
     magnitudes: Magnitudes = field(default_factory=Magnitudes)
     means: list[Array] = field(default_factory=list)
 
+    was_seen: bool = False
+
     def update(self, values: Array) -> None:
         """Add the values of the tensor for a feed; only a tensor with data gets a range."""
+        if values.size == 0:
+            return
+        self.was_seen = True
         self.magnitudes.update(values)
         if np.isinf(values).any() and not np.isnan(values).any():
             return
@@ -93,17 +98,15 @@ def calibrate_network(
     """Return the ranges of the tensors of a network.
 
     feeds: inputs of runs, at least one. prepare: makes the networks that run. narrow: whether
-    weights become narrow; None: where this CPU gains from it. Raises ValueError where there is no
-    feed, or a value is NaN.
+    weights become narrow; None: where this CPU gains from it. A tensor that is empty for all feeds
+    has no range, and stays in float32. Raises ValueError where there is no feed with outputs that
+    have elements, or a value is NaN.
     """
     feeds = iter(feeds)
-    first = next(feeds, None)
-    if first is None:
-        raise ValueError("calibrate: must hold at least one feed")
+    prepared = prepare(network)
+    passed, first, outputs = _first_with_outputs(feeds, prepared)
     types = {name: TensorType(array.dtype, array.shape) for name, array in first.items()}
     inferred = infer(network, types, {})
-    prepared = prepare(network)
-    prepared.prepare(first)
     chosen = integer_tensors(network, inferred, [step.nodes for step in prepared.plan().steps])
     del prepared  # its weights would be in memory twice
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
@@ -112,22 +115,45 @@ def calibrate_network(
     names = dict.fromkeys([*chosen, *floats])
     seen = {name: _Seen(data.get(name, name), name in convolved) for name in names}
     watched = prepare(watching(network, [tensor.data for tensor in seen.values()]))
-    outputs: dict[str, Array] = {}
-    for n, feed in enumerate(itertools.chain([first], feeds)):
+    for n, feed in enumerate(itertools.chain([first], feeds), passed):
         values = {**watched.run(feed), **feed}
-        outputs = outputs or {name: values[name] for name in network.outputs}
         for tensor in seen.values():
             try:
                 tensor.update(values[tensor.data])
             except ValueError as error:
                 raise ValueError(f"calibrate[{n}]: tensor '{tensor.data}': {error}") from error
-    usable = {name: seen[name] for name in chosen if not seen[name].magnitudes.have_fills}
+    usable = {
+        name: seen[name]
+        for name in chosen
+        if seen[name].was_seen and not seen[name].magnitudes.have_fills
+    }
     parameters = {name: tensor.observer.qparams() for name, tensor in usable.items()}
     parameters = _shared(network, parameters)
     coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
     means = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
     narrow = gains_from_narrow() if narrow is None else narrow
     return Calibration(parameters, coarseness, means, chosen, first, outputs, inferred, narrow)
+
+
+def _first_with_outputs(
+    feeds: Iterator[Mapping[str, Array]], prepared: Prepared
+) -> tuple[int, Mapping[str, Array], dict[str, Array]]:
+    """Return the first feed whose outputs have elements, its number, and these outputs.
+
+    Those before it, such as a batch of no images, show nothing, and are passed over.
+    """
+    passed = 0
+    for feed in feeds:
+        outputs = prepared.run(feed)
+        if any(array.size for array in outputs.values()):
+            return passed, feed, outputs
+        passed += 1
+    if passed:
+        raise ValueError(
+            "calibrate: must hold a feed whose outputs have elements, which are empty for all "
+            f"{passed} feeds"
+        )
+    raise ValueError("calibrate: must hold at least one feed")
 
 
 def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
