@@ -102,15 +102,12 @@ def linear(
     if flush_subnormals is not False:
         flush_subnormals = require_flag(flush_subnormals, "linear: flush_subnormals")
     rounds = dtype is not None and _rounds(dtype, packed_b)
+    options = (vector, activation or "", threads, flush_subnormals, rounds)
     try:
         if array.ndim == 2:  # the native function checks types and shapes
-            return packed_b._native.linear(
-                array, vector, activation or "", threads, flush_subnormals, rounds
-            )
+            return packed_b._native.linear(array, *options)
         rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
-        y = packed_b._native.linear(
-            rows, vector, activation or "", threads, flush_subnormals, rounds
-        )
+        y = packed_b._native.linear(rows, *options)
     except (TypeError, ValueError) as error:
         if not array.flags.aligned:
             copy = array.copy()
