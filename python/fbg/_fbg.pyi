@@ -112,6 +112,9 @@ def run_tensors(
     seconds: npt.NDArray[np.float64] | None = None,
 ) -> int: ...  # -1, or the number of the op that met indices out of range
 
+# For tests: see Plan::set_poison in include/fbg/plan/plan.h.
+def set_poison(byte: int | None) -> int | None: ...
+
 # bind_pack.cc
 class PackedB:
     @property

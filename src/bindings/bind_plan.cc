@@ -204,6 +204,7 @@ std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
 void bind_plan(py::module_& m) {
   m.def("run_tensors", &run_tensors, py::arg("plan"), py::arg("inputs"), py::arg("outputs"),
         py::arg("num_threads"), py::arg("seconds").noconvert() = py::none());
+  m.def("set_poison", &Plan::set_poison, py::arg("byte"));
   bound_class<PlanPool>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned,

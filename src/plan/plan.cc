@@ -6,6 +6,7 @@
 #include "fbg/plan/plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <numeric>
@@ -24,11 +25,11 @@ namespace fbg {
 namespace {
 
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kPoisonsFreed = true;
+constexpr int kFirstPoison = 0xff;  // four of them are NaN, two as well
 #else
-constexpr bool kPoisonsFreed = false;
+constexpr int kFirstPoison = -1;
 #endif
-constexpr int kPoison = 0xff;  // four of them are NaN, two as well
+std::atomic<int> poison_byte = kFirstPoison;  // negative: none
 
 using Ops = std::span<const std::shared_ptr<const Op>>;
 
@@ -162,7 +163,7 @@ struct Plan::Memory {
   AlignedBuffer arena;
   std::vector<BufferView> buffers;  // rows of all, and data of inputs and outputs: set by each run
   std::vector<std::byte*> scratch;  // by step
-  bool poisons = false;
+  int poison = -1;                  // the byte of this run
 };
 
 // A run in progress: at which phase of which step.
@@ -189,7 +190,7 @@ class Plan::Run final : public SharedWork {
   bool next(int num_shares) noexcept override {
     if (++frame_.phase < plan_.steps_[step_]->phases(num_shares)) return true;
     if (num_shares == 1) give_way();  // in a team, others would wait for the one that does
-    if (plan_.memory_->poisons) plan_.poison(step_);
+    if (plan_.memory_->poison >= 0) plan_.poison_freed(step_);
     if (seconds_) {
       const Clock::time_point end = Clock::now();
       seconds_[step_] = std::chrono::duration<double>(end - start_).count();
@@ -300,19 +301,27 @@ void Plan::allocate() {
         constant ? const_cast<std::byte*>(constant) : base + op_plans_[i].offset;
     memory_->scratch.push_back(base + op_plans_[i].scratch_offset);
   }
-  poison_freed(kPoisonsFreed);
 }
 
-void Plan::poison_freed(bool on) {
-  memory_->poisons = on;
-  if (on) std::memset(memory_->arena.data(), kPoison, memory_->arena.size());
+std::optional<std::uint8_t> Plan::set_poison(std::optional<std::uint8_t> byte) {
+  const int before = poison_byte.exchange(byte ? *byte : -1);
+  return before < 0 ? std::nullopt : std::optional(static_cast<std::uint8_t>(before));
+}
+
+void Plan::poison_whole(const RunArgs& args) noexcept {
+  std::memset(memory_->arena.data(), memory_->poison, memory_->arena.size());
+  for (std::size_t i = 0; i < graph_.outputs_.size(); ++i) {
+    const BufferShape& shape = graph_.shape(graph_.outputs_[i]);
+    const std::int64_t bytes = rows(graph_.outputs_[i], args) * shape.cols * value_size(shape.type);
+    std::memset(args.outputs[i], memory_->poison, static_cast<std::size_t>(bytes));
+  }
 }
 
 // Overwrites the memory whose life ends at this step, including scratch.
-void Plan::poison(std::size_t step) noexcept {
+void Plan::poison_freed(std::size_t step) noexcept {
   for (const Lifetime& range : layout_->lifetimes)
     if (range.last == static_cast<int>(step))
-      std::memset(memory_->arena.data() + range.offset, kPoison, range.bytes);
+      std::memset(memory_->arena.data() + range.offset, memory_->poison, range.bytes);
 }
 
 Buffer Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
@@ -320,6 +329,8 @@ Buffer Plan::run(const RunArgs& args, int num_threads, double* seconds, double* 
   if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
   if (seconds) std::fill_n(seconds, steps_.size(), 0.0);
   Memory& memory = *memory_;
+  memory.poison = poison_byte;
+  if (memory.poison >= 0) poison_whole(args);
   for (std::size_t i = 0; i < memory.buffers.size(); ++i)
     memory.buffers[i].rows = rows(static_cast<Buffer>(i), args);
   const auto data = [&](Buffer b) -> std::byte*& {

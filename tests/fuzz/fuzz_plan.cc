@@ -197,9 +197,9 @@ void run_case(Choices choices) {
   try {
     const int threads = choices.byte() % 8 == 7 ? 2 : 1;
     Plan plan(builder.graph, {kMostTokens, 3, 12, threads}, features);
-    plan.poison_freed(false);
+    Plan::set_poison({});
     const Results results = run(plan, batch, 1);
-    plan.poison_freed(true);
+    Plan::set_poison(std::uint8_t{0xff});
     const Results poisoned = run(plan, batch, threads), alone = run(plan, batch.first(), 1);
     for (std::size_t i = 0; i < results.size(); ++i) {
       require(same(results[i], poisoned[i], results[i].size()),

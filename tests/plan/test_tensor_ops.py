@@ -55,6 +55,37 @@ def test_arrange_refuses_parts_outside_of_their_tensors():
         graph.append("arrange", [x], 4, 4, [(0, 0, 0, [(2, 1, 1, [0, 4])])])
 
 
+UNWRITTEN = {
+    "a table without an element for each place": [(0, 0, 0, [(4, 1, 1, [0, 1, -1, 3])])],
+    "a part that ends too early": [(0, 0, 0, [(3, 1, 1, [])])],
+    "every other element": [(0, 0, 0, [(2, 2, 1, [])])],
+    "two parts of the same elements": [(0, 0, 0, [(2, 1, 1, [])]), (0, 0, 2, [(2, 1, 1, [])])],
+    "two axes of the same elements": [(0, 0, 0, [(2, 1, 1, []), (2, 1, 2, [])])],
+    "an axis that stays where it is": [(0, 0, 0, [(4, 0, 1, [])])],
+    "an axis that reaches into the next": [
+        (0, 0, 0, [(2, 1, 0, []), (2, 2, 2, [])]),
+        (0, 3, 0, []),
+    ],
+}
+
+
+@pytest.mark.parametrize("why", UNWRITTEN)
+def test_arrange_refuses_parts_that_do_not_write_every_element_once(why):
+    graph = _fbg.Graph()
+    x = graph.append("tensor_input", 16)
+    with pytest.raises(ValueError, match="arrange"):
+        graph.append("arrange", [x], 4, 4, UNWRITTEN[why])
+
+
+def test_products_refuse_results_that_do_not_fill_their_tensor():
+    graph = _fbg.Graph()
+    x = graph.append("tensor_input", 64)
+    for c in [(0, [2], 1, 1), (0, [4], 4, 1), (0, [0], 2, 1), (0, [1], 2, 4)]:
+        with pytest.raises(ValueError, match="matmul"):
+            graph.append("multiply", [2], (2, 2, 2), (x, [4], 2, 1), (x, [4], 2, 1), c)
+    graph.append("multiply", [2], (2, 2, 2), (x, [4], 2, 1), (x, [4], 2, 1), (0, [2], 4, 1))
+
+
 FUNCTIONS = {
     "absolute": np.abs,
     "exp": np.exp,

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,16 +102,20 @@ class Plan {
   // What a plan and its copies take together, beside their arenas and what other plans share.
   std::size_t shared_bytes() const;
 
-  // Whether a range of the arena becomes NaN as soon as nothing may read it any more, so that an op
-  // which does shows in the results; debug builds and those with sanitizers begin with true.
-  void poison_freed(bool on);
+  // The byte with which runs of all plans fill what nothing may read: the arena and the outputs
+  // before a run, and ranges of the arena as soon as no later op reads them. An op that does, or an
+  // output that no op has written, shows in the results, or as their difference between two bytes.
+  // Debug builds and those with sanitizers begin with 0xff, of which floats are NaN, others
+  // without. Returns the byte before.
+  static std::optional<std::uint8_t> set_poison(std::optional<std::uint8_t> byte);
 
  private:
   struct Layout;
   struct Memory;
   class Run;
   void allocate();
-  void poison(std::size_t step) noexcept;
+  void poison_whole(const RunArgs& args) noexcept;
+  void poison_freed(std::size_t step) noexcept;
 
   const Graph graph_;  // keeps ops and weights alive
   const Capacity capacity_;

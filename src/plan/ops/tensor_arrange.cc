@@ -10,8 +10,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/float16.h"
 #include "core/policy.h"
@@ -260,6 +264,59 @@ class ArrangeOp final : public Op {
   const Arrangement arrangement_;
 };
 
+// The places that a part writes to, as a box: an interval along each axis of a dense output whose
+// axes are so many elements apart. Returns how many places there are.
+std::int64_t written_box(const ArrangePart& part, std::span<const std::int64_t> strides,
+                         std::int64_t elements, std::vector<Range>& box) {
+  std::int64_t count = 1, size = elements;
+  for (const std::int64_t stride : strides) {
+    require(size % stride == 0, "arrange: the axes of a part must be those of a dense output");
+    const std::int64_t first = part.to % size / stride;
+    box.push_back({first, first + 1});
+    for (const ArrangeAxis& axis : part.axes) {
+      if (axis.to_stride != stride || axis.extent == 1) continue;
+      require(box.back().size() == 1, "arrange: two axes of a part write to the same elements");
+      box.back().end = first + axis.extent;
+    }
+    require(box.back().end <= size / stride, "arrange: an axis of a part reaches into the next");
+    size = stride;
+  }
+  for (const ArrangeAxis& axis : part.axes) {
+    require(axis.extent == 1 || axis.to_stride > 0, "arrange: an axis writes to one element");
+    count *= axis.table.empty()
+                 ? axis.extent
+                 : std::ranges::count_if(axis.table, [](std::int64_t at) { return at >= 0; });
+  }
+  return count;
+}
+
+// Every element of the output must be written exactly once, or at most once where it is filled: the
+// parts are boxes that lie apart along an axis, and have as many elements as the output.
+void check_coverage(const Arrangement& arrangement) {
+  std::vector<std::int64_t> strides;
+  for (const ArrangePart& part : arrangement.parts)
+    for (const ArrangeAxis& axis : part.axes)
+      if (axis.to_stride > 0) strides.push_back(axis.to_stride);
+  if (strides.empty()) strides.push_back(1);
+  std::ranges::sort(strides, std::ranges::greater{});
+  strides.erase(std::ranges::unique(strides).begin(), strides.end());
+  std::int64_t written = 0;
+  std::vector<std::vector<Range>> boxes(arrangement.parts.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    written += written_box(arrangement.parts[i], strides, arrangement.elements, boxes[i]);
+  require(!arrangement.fill.empty() || written == arrangement.elements,
+          "arrange: parts write " + std::to_string(written) + " of " +
+              std::to_string(arrangement.elements) + " elements, and there is no fill");
+  if (boxes.size() < 2) return;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    const auto begin = [axis](const std::vector<Range>& box) { return box[axis].begin; };
+    std::ranges::sort(boxes, {}, begin);
+    const auto meet = [axis](const auto& a, const auto& b) { return a[axis].end > b[axis].begin; };
+    if (std::ranges::adjacent_find(boxes, meet) == boxes.end()) return;
+  }
+  require(false, "arrange: parts must lie apart along an axis");
+}
+
 // Elements that the axes reach, from the first to the last, must be in [0, elements).
 void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t input_elements) {
   std::int64_t low = part.from, high = part.from, top = part.to;
@@ -292,6 +349,7 @@ Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement
     require(part.input < inputs.size(), "arrange: a part has no input");
     check_part(part, arrangement.elements, tensor_bytes(graph, inputs[part.input]) / size);
   }
+  check_coverage(arrangement);
   const std::int64_t elements = arrangement.elements;
   const auto bytes =
       checked_bytes(static_cast<std::size_t>(arrangement.elements), static_cast<std::size_t>(size));

@@ -253,7 +253,17 @@ std::int64_t output_bytes(const StackedMatrices& m, const std::vector<std::int64
   std::vector<std::int64_t> extents = stack;
   extents.insert(extents.end(), {rows, cols});
   const std::int64_t elements = checked_product(extents, what);
+  std::vector<std::int64_t> strides = m.strides;
+  strides.insert(strides.end(), {m.row_stride, m.column_stride});
   check_matrices(m, stack, rows, cols, elements, what);
+  for (std::int64_t dense = 1; dense < elements;) {
+    std::int64_t next = 0;
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (extents[axis] > 1 && strides[axis] == dense) next += dense * extents[axis];
+    require(next > dense && elements % next == 0,
+            std::string(what) + " has elements that no matrix writes");
+    dense = next;
+  }
   extents.push_back(4);
   return checked_product(extents, what);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fbg.errors import ModelError
 from fbg.graph.ops.moves import AxisMap, Concat, Move
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
@@ -99,7 +100,9 @@ def build_pad(builder: Builder, node: TypedNode) -> None:
             require_table(node, extents[axis] + longer)
     mode = node.attribute("mode", "constant")
     axes = tuple(
-        _padded_axis(axis, extent, before[axis], after[axis], mode)
+        AxisMap(extent, axis)
+        if before[axis] == after[axis] == 0
+        else _padded_axis(axis, extent, before[axis], after[axis], mode)
         for axis, extent in enumerate(extents)
     )
     filled = mode == "constant" and any(-1 in axis.table for axis in axes)
@@ -107,23 +110,29 @@ def build_pad(builder: Builder, node: TypedNode) -> None:
 
 
 def _padded_axis(axis: int, extent: int, before: int, after: int, mode: str) -> AxisMap:
-    """Return the sources of the elements of an axis, which is first cut and then padded."""
-    if before == after == 0:
-        return AxisMap(extent, axis)
-    first = max(-before, 0)
-    extent -= first + max(-after, 0)
-    positions = np.arange(-max(before, 0), extent + max(after, 0))
+    """Return the sources of the elements of an axis, which is first cut and then padded.
+
+    Where nothing is left to be repeated, an edge is that of the axis before it was cut.
+    """
+    first, last = max(-before, 0), extent - max(-after, 0)
+    left = last - first
+    positions = np.arange(-max(before, 0), left + max(after, 0))
     if mode == "constant":
-        table = np.where((positions >= 0) & (positions < extent), positions, -1 - first)
+        table = np.where((positions >= 0) & (positions < left), positions + first, -1)
     elif mode == "edge":
-        table = np.clip(positions, 0, extent - 1)
+        table = np.clip(positions + first, 0, extent - 1)
+    elif left <= 0:
+        raise ModelError(
+            f"pads {before} and {after} leave nothing of the {extent} elements of axis {axis} that "
+            f"mode '{mode}' could repeat"
+        )
     elif mode == "wrap":
-        table = positions % extent
+        table = positions % left + first
     else:
-        period = max(2 * (extent - 1), 1)
+        period = max(2 * (left - 1), 1)
         folded = positions % period
-        table = np.where(folded < extent, folded, period - folded)
-    return AxisMap(len(table), axis, table=tuple(int(i) + first for i in table))
+        table = np.where(folded < left, folded, period - folded) + first
+    return AxisMap(len(table), axis, table=tuple(table.tolist()))
 
 
 @op("Expand", types=MOVABLE, constants=(1,))
