@@ -219,6 +219,22 @@ def test_weights_larger_than_memory_are_not_read(tmp_path: Path) -> None:
     assert peak() - before < 32 << 20
 
 
+def test_a_model_without_a_tokenizer_is_said_to_take_token_ids(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "bert-ForTokenClassification")
+    assert "ner" in json.loads(commands.succeed("info", directory, "--json").output)["tasks"]
+    (directory / "tokenizer.json").unlink()
+    assert agreed(directory) == "loads"
+    facts = json.loads(commands.succeed("info", directory, "--json").output)
+    assert facts["missing"] == "tokenizer.json"
+    rows = commands.succeed("info", directory).output.splitlines()
+    assert [row for row in rows if row.startswith("tasks")] == ["tasks    forward"]
+    assert any("there is no tokenizer.json: only token ids" in row for row in rows)
+    model = fbg.load(directory)
+    model.forward([[1, 2]])
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: no such file"):
+        model.ner("a")
+
+
 def test_dtypes_left_out_tensors_and_prompts_are_shown(tmp_path: Path) -> None:
     write_tiny(tmp_path, "bert")
     file = tmp_path / "model.safetensors"

@@ -210,6 +210,76 @@ def test_a_copy_of_the_embeddings_must_be_one(tmp_path: Path) -> None:
         fbg.load(tmp_path)
 
 
+def test_the_table_of_t5_may_have_the_name_of_the_encoder_only(tmp_path: Path) -> None:
+    for prefix, head in (("", None), ("transformer.", "classifier")):
+        directory = write_tiny(tmp_path / str(head), "t5")
+        file = directory / "model.safetensors"
+        tensors = {f"{prefix}{name}": value for name, value in load_file(file).items()}
+        base = states(directory, tiny_model("t5"))
+        table = tensors.pop(f"{prefix}shared.weight")
+        save_file({**tensors, f"{prefix}encoder.embed_tokens.weight": table}, file)
+        np.testing.assert_array_equal(states(directory, tiny_model("t5")), base)
+        save_file(tensors, file)
+        with pytest.raises(fbg.ModelError, match=r"model\.safetensors: tensor .* is missing"):
+            fbg.load(directory)
+
+
+# Names of the same quantity on the hub, by BERT's.
+AGAIN = {
+    "hidden_size": "emb_size d_model n_embd dim embedding_dim embedding_size hidden_dim model_dim",
+    "num_hidden_layers": "n_layer n_layers num_layers layers",
+    "num_attention_heads": "n_head num_heads n_heads heads",
+    "intermediate_size": "d_ff ffn_dim ffn_size mlp_dim inner_dim n_inner",
+    "max_position_embeddings": "n_positions max_positions num_positions",
+    "hidden_act": "activation activation_function hidden_activation",
+}
+# Keys that could be confused with these, and mean something else.
+ELSE = {
+    "num_hidden_layers": "num_skipped_layers layer_groups layer_size cross_layers",
+    "num_attention_heads": "head_dim head_size num_extra_heads head_groups",
+    "hidden_size": "head_dim hidden_groups attention_window extra_hidden_tokens pooled_dim",
+    "max_position_embeddings": "sliding_window attention_window position_buckets",
+}
+
+
+@pytest.mark.parametrize("key", AGAIN)
+def test_a_setting_may_be_said_again_by_another_name(tmp_path: Path, key: str) -> None:
+    tiny = tiny_model("bert")
+    directory = write_tiny(tmp_path, "bert")
+    base, value = states(directory, tiny), tiny.config[key]
+    for name in AGAIN[key].split():
+        write_json(directory / "config.json", {**tiny.config, name: value})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.testing.assert_array_equal(states(directory, tiny), base)
+        other = f"{value}_other" if isinstance(value, str) else value + 1
+        write_json(directory / "config.json", {**tiny.config, name: other})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises((fbg.ModelError, UserWarning), match=f"{name}"):
+                fbg.load(directory)
+
+
+@pytest.mark.parametrize("key", ELSE)
+def test_a_value_that_is_the_same_by_chance_says_nothing(tmp_path: Path, key: str) -> None:
+    tiny = tiny_model("bert")
+    directory = write_tiny(tmp_path, "bert")
+    for name in ELSE[key].split():
+        changes = {name: tiny.config[key]}
+        write_json(directory / "config.json", {**tiny.config, **changes})
+        with pytest.raises(fbg.ModelError, match=f"{name} must be"):
+            fbg.load(directory)
+
+
+@pytest.mark.parametrize("changes", [{"generator_size": "0.25"}, {"_num_labels": 9}], ids=str)
+def test_what_only_pretraining_or_heads_read_stops_nothing(tmp_path: Path, changes: Any) -> None:
+    directory = write_tiny(tmp_path, "electra")
+    write_json(directory / "config.json", {**tiny_model("electra").config, **changes})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fbg.load(directory)
+
+
 @pytest.mark.parametrize("name", HUB)
 def test_settings_of_models_on_the_hub_are_all_known(tmp_path: Path, name: str) -> None:
     write_json(tmp_path / "config.json", HUB[name])

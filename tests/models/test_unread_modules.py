@@ -110,7 +110,7 @@ def test_a_key_of_any_file_is_refused_by_name(tmp_path: Path, kind: str) -> None
             {"processing_kwargs": {"common": {"add_special_tokens": False}}},
             r"processing_kwargs\.common\.add_special_tokens must be left out",
         ),
-        (SHARED, {"truncate_dim": 4}, "truncate_dim must be left out"),
+        (SHARED, {"truncate_dim": 0}, "truncate_dim must be an integer of at least 1"),
         (
             "3_Normalize/config.json",
             {"module_input_name": "token_embeddings"},

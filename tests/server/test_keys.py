@@ -97,6 +97,13 @@ def test_long_keys_cost_nothing(key: str, client: httpx.Client) -> None:
         ("/answer", {"inputs": PAIR, "parameters": {"align_to_words": True}}),
         ("/similarity", {"inputs": COMPARED, "parameters": {"truncation_direction": "Right"}}),
         ("/zero_shot", {"inputs": "a", "parameters": LABELS, "options": {"use_cache": False}}),
+        *(
+            (path, {"inputs": LONG + "[MASK]", "truncate": cut, "parameters": more})
+            for path, more in (("/ner", {}), ("/zero_shot", LABELS), ("/fill_mask", {}))
+            for cut in (True, None)
+            if path != "/fill_mask"
+        ),
+        ("/fill_mask", {"inputs": "[MASK]" + LONG, "truncate": True}),
     ],
 )
 def test_keys_that_the_apis_document_are_accepted(
@@ -125,6 +132,13 @@ def test_labels_are_as_many_as_asked(client: httpx.Client, models: dict[str, fbg
         ("/predict", {"inputs": LONG, "truncate": False}, r"`inputs`\[0\] has "),
         ("/rerank", {"query": "a", "texts": [LONG], "truncate": False}, r"`texts`\[0\] has "),
         ("/rerank", {"query": "a", "documents": [LONG], "truncate": False}, r"`documents`\[0\] "),
+        ("/ner", {"inputs": LONG, "truncate": False}, r"`inputs`\[0\] has .*`truncate`: t"),
+        ("/fill_mask", {"inputs": f"[MASK]{LONG}", "truncate": False}, r"`inputs`\[0\] has "),
+        (
+            "/zero_shot",
+            {"inputs": LONG, "parameters": LABELS, "truncate": False},
+            r"`inputs`\[0\] has ",
+        ),
         ("/ner", {"inputs": "a", "parameters": {"stride": -1}}, r"`parameters.stride` must be "),
         ("/fill_mask", {"inputs": "a [MASK]", "parameters": {"top_k": 0}}, r"`parameters.top_k` m"),
         ("/answer", {"inputs": PAIR, "parameters": {"top_k": 0}}, r"`parameters.top_k` must be "),

@@ -123,17 +123,6 @@ def test_places_are_those_of_the_text_whatever_lower_case_does_to_it(tmp_path: P
     np.testing.assert_array_equal(fbg.load(path).encode_chunks(lowered, moved), rows)
 
 
-def test_places_in_lower_case_are_lengths_of_what_is_before_them(tmp_path: Path) -> None:
-    path = write(tmp_path)
-    text = "İstanbul ΟΔΟΣ, ΟΔΟΣ ẞ\u0130"
-    for lower in (True, False):
-        change_json(path / "sentence_bert_config.json", do_lower_case=lower)
-        places = fbg.load(path).tokenizer.places(text)
-        before = [text[:n].lower() if lower else text[:n] for n in range(len(text) + 1)]
-        assert places.tolist() == [len(part) for part in before]
-        assert fbg.load(path).tokenizer.places("").tolist() == [0]
-
-
 def test_the_network_behind_the_pooling_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,19 @@ def test_dimensions_can_be_cut_off(tmp_path: Path) -> None:
     assert np.array_equal(rows, raw[:, :11])
 
 
+def test_saved_dimensions_are_those_of_calls_that_name_none(tmp_path: Path) -> None:
+    """sentence-transformers write truncate_dim, and take it unless a call names another."""
+    path = write(tmp_path)
+    whole = fbg.load(path).encode(TEXTS)
+    for saved, kept in ((11, 11), (WIDTH, WIDTH), (10 * WIDTH, WIDTH)):
+        tiny_bert.write_json(path / "config_sentence_transformers.json", {"truncate_dim": saved})
+        model = fbg.load(path)
+        assert model.embedding_dimension == kept
+        assert np.array_equal(model.encode(TEXTS), whole[:, :kept])
+        assert np.array_equal(model.encode(TEXTS, truncate_dim=WIDTH), whole)
+        assert np.array_equal(model.encode(TEXTS[0], truncate_dim=3), whole[0, :3])
+
+
 def test_prompts_come_before_texts(tmp_path: Path) -> None:
     path = write(tmp_path / "model")
     config = {"prompts": {"query": "find: ", "none": ""}, "default_prompt_name": None}

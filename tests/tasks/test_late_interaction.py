@@ -150,12 +150,20 @@ def test_maxsim_is_the_sum_of_largest_products() -> None:
     found = fbg.maxsim(queries, documents)
     for row, query in zip(found, queries, strict=True):
         for score, document in zip(row, documents, strict=True):
-            wanted = (query @ document.T).max(axis=1).sum() if document.size else 0
+            # As in sentence-transformers: a document without tokens comes last.
+            wanted = (query @ document.T).max(axis=1).sum() if document.size else -1e9
             assert score == pytest.approx(wanted, abs=1e-5)
     for n, query in enumerate(queries):
         for m, document in enumerate(documents):
             assert fbg.maxsim(query, document)[0, 0] == found[n, m]
     assert fbg.maxsim([], documents).shape == (0, 4)
+
+
+def test_a_document_without_tokens_ranks_last() -> None:
+    query = np.float32([[1, 0], [0, 1]])
+    documents = [np.float32([[-1, 0]]), np.empty((0, 2), np.float32), np.float32([[-9, -9]])]
+    assert np.argsort(-fbg.maxsim(query, documents)[0]).tolist() == [0, 2, 1]
+    assert fbg.maxsim(query, documents[1])[0, 0] < fbg.maxsim(query, documents[2])[0, 0]
 
 
 @pytest.mark.parametrize(

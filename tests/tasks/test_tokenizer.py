@@ -183,7 +183,7 @@ def test_what_is_not_about_the_file_passes_through(
         def encode_batch_fast(self, batch: list[str], add_special_tokens: bool) -> None:
             raise error
 
-    monkeypatch.setattr(tokenizer, "_read", Interrupted())
+    monkeypatch.setattr(tokenizer, "_of_sentences", Interrupted())
     with pytest.raises(error):
         tokenizer(["a"])
 

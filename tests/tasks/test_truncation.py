@@ -1,5 +1,6 @@
 """Texts that are too long: every task cuts them, says so once, or refuses them when asked to."""
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import fbg
-from helpers import tiny_bert
+from helpers import tiny_bert, tiny_gliner
 from helpers.tiny_tasks import write_model
 
 LONG = "a " * 70  # 72 tokens with the special ones, of which the models take 64
@@ -81,6 +82,27 @@ def test_every_task_can_refuse_to_cut(tmp_path: Path, task: str) -> None:
     assert as_list(whole) == as_list(call(model, short))
     with pytest.raises(TypeError, match=f"{task}: truncation must be True or False, got str"):
         call(model, short, truncation="longest_first")
+
+
+@pytest.mark.parametrize("count", [60, 61, 200])
+@pytest.mark.parametrize("kind", ["published", "token"])
+def test_words_beyond_those_of_gliner_are_cut_like_tokens(
+    tmp_path: Path, kind: str, count: int
+) -> None:
+    model = fbg.load(tiny_gliner.write_model(tmp_path, kind))
+    text, options = "a " * count, {"labels": ["b"], "threshold": 0.0}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = model.ner([text], **options)
+        assert model.ner([text], **options) == found
+    said = r"ner: texts\[0\] has more than 60 words and was truncated to the 60 that the"
+    assert [bool(re.match(said, str(one.message))) for one in told] == [True] * (count > 60)
+    assert all(one.filename == __file__ for one in told)
+    if count > 60:
+        with pytest.raises(ValueError, match="has more than 60 words, but the model takes at most"):
+            model.ner(text, truncation=False, **options)
+    else:
+        assert model.ner([text], truncation=False, **options) == found
 
 
 def test_each_method_of_a_model_says_it_for_itself(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ writes them; safetensors are preferred where both are there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +35,10 @@ from fbg.errors import ModelError
 
 DTYPES = ("float32", "float16", "bfloat16")
 
-# Other ends of names: of checkpoints converted from the first BERT release, and of the module of
-# torch for attention.
-OLD_NAMES = {
+# Other ends of names: of checkpoints converted from the first BERT release, of the module of torch
+# for attention, and of T5's table where it is saved under the name of the encoder only.
+OTHER_NAMES = {
+    "shared.weight": "encoder.embed_tokens.weight",
     **{"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"},
     **{"in_proj.weight": "in_proj_weight", "in_proj.bias": "in_proj_bias"},
 }
@@ -111,20 +112,19 @@ class Checkpoint:
         self._read: set[str] = set()
 
     def _find_prefix(self, anchor: str) -> str:
-        if anchor in self.tensors:
-            return ""
-        found = sorted(name for name in self.tensors if name.endswith(f".{anchor}"))
-        if len(found) > 1:
-            raise ModelError(f"{self.path}: more than one encoder: {', '.join(found)}")
-        return found[0].removesuffix(anchor) if found else ""
+        for own in _names(anchor):
+            if own in self.tensors:
+                return ""
+            found = sorted(name for name in self.tensors if name.endswith(f".{own}"))
+            if len(found) > 1:
+                raise ModelError(f"{self.path}: more than one encoder: {', '.join(found)}")
+            if found:
+                return found[0].removesuffix(own)
+        return ""
 
     def _stored_name(self, name: str) -> str:
         stored = self._prefix + name
-        if stored not in self.tensors:
-            for new, old in OLD_NAMES.items():
-                if stored.endswith(new) and stored.removesuffix(new) + old in self.tensors:
-                    return stored.removesuffix(new) + old
-        return stored
+        return next((other for other in _names(stored) if other in self.tensors), stored)
 
     def __contains__(self, name: str) -> bool:
         return self._stored_name(name) in self.tensors
@@ -232,6 +232,14 @@ class Checkpoint:
         if tensor.shape != shape:
             raise ModelError(f"{where} must have shape {shape}, got {tensor.shape}")
         return tensor
+
+
+def _names(name: str) -> Iterator[str]:
+    """Yield the names that a tensor may have, the usual one first."""
+    yield name
+    for usual, other in OTHER_NAMES.items():
+        if name.endswith(usual):
+            yield name.removesuffix(usual) + other
 
 
 def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:

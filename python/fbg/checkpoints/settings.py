@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +84,17 @@ class Settings:
         """Return the same settings with some other values."""
         return Settings(self.path, {**self._values, **values}, self._prefix, self._asked)
 
-    def unread(self) -> dict[str, Any]:
-        """Return the values that nothing has asked for by their places in the file."""
-        left: dict[str, Any] = {}
+    def unread(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Yield the place in the file and the value of each key that nothing has asked for, with
+        what was asked for in the same object.
+        """
+        read = {k: value for k, value in self._values.items() if self._prefix + k in self._asked}
         for key, value in self._values.items():
             name = self._prefix + key
             if isinstance(value, dict) and f"{name}." in self._asked:
-                left |= self.section(key).unread()
-            elif name not in self._asked:
-                left[name] = value
-        return left
+                yield from self.section(key).unread()
+            elif key not in read:
+                yield name, value, read
 
     def _value(self, key: str, default: Any = None) -> Any:
         self._asked.add(self._prefix + key)

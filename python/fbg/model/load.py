@@ -25,7 +25,6 @@ from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.adapted import Adapters, Base, checked_adapters, find_adapters
 from fbg.model.directory import find_directory
-from fbg.model.head import with_head
 from fbg.model.load_net import is_net, load_net, require_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
@@ -36,7 +35,7 @@ from fbg.model.quantize import (
     quantize_in_turn,
     sequences_within_budget,
 )
-from fbg.model.settings import ModelSettings, read_model_settings
+from fbg.model.settings import read_model_settings
 from fbg.model.stored import choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.model.tuning import tune as measure
@@ -243,8 +242,7 @@ def _assemble(
     """Read settings, then weights, and put them together. path: as the user gave it."""
     settings = read_model_settings(directory)
     folder, sentence, static = settings.folder, settings.sentence, settings.static
-    tokenizer = tokenizer_of(settings)
-    config = with_head(settings.config, directory, sentence, tokenizer)
+    tokenizer, config = settings.tokenizer, settings.config
     adapter, mapped = None, (directory / WEIGHTS).is_file()
     adapters: dict[str, Adapter] = {}
     adapted: dict[str, Transformer] = {}
@@ -264,18 +262,6 @@ def _assemble(
     model.reload = options.reload(path, model.dtype, adapter, adapters)
     model.adapted = adapted
     return model
-
-
-def tokenizer_of(settings: ModelSettings) -> TextTokenizer:
-    """Return the tokenizer of a model."""
-    sentence, static = settings.sentence, settings.static
-    return TextTokenizer(
-        settings.folder / "tokenizer.json",
-        sentence.max_length,
-        sentence.lowercase,
-        special_tokens=static is None,
-        skip_unknown=static is not None and static.skips_unknown,
-    )
 
 
 def dtype_and_method(file: SavedFile) -> tuple[str, str]:

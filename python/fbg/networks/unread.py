@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -22,17 +22,19 @@ from fbg.networks.heads import HeadNames
 KEYS = {
     "names, versions and files": """
         _name_or_path name_or_path name _commit_hash transformers_version torch_dtype dtype
-        auto_map architectures model_type finetuning_task task_specific_params language languages
-        tokenizer_* vocab_file base_model* library_name custom_pipelines
+        js_config auto_map architectures model_type finetuning_task task_specific_params
+        language languages tokenizer_* vocab_file base_model* library_name custom_pipelines
         matryoshka_dim* matryoshka_dimensions model_max_length max_seq_length sentence_transformers
         sbert_ce_default_activation_function""",
     "adapters are merged by them": "lora_adaptations lora_alpha lora_rank",
-    "of labels, which other settings name": "id2label label2id num_labels problem_type label_*",
+    "of labels, which other settings name": """
+        id2label label2id num_labels _num_labels problem_type label_*""",
     "training": """
         *dropout *dropout_prob *dropout_p *dropout_rate *_pdrop layerdrop *_layerdrop
         initializer_* init_std init_method gradient_checkpointing *loss* max_trained_positions
         lora_main_params_trainable sparse_prediction sparse_pred_ignore_index *aux_loss*
-        tie_weights_ sinusoidal_pos_embds mask_time* pretraining_tp repad_logits_with_grad""",
+        tie_weights_ sinusoidal_pos_embds mask_time* pretraining_tp repad_logits_with_grad
+        generator_* discriminator_*""",
     "how memory or time is saved": """
         use_cache return_dict return_dict_in_generate output_attentions output_hidden_states
         output_past output_scores torchscript use_bfloat16 chunk_size_feed_forward xla_device
@@ -111,6 +113,23 @@ STEMS = """
     rotary rout scal segment share sharing skip sliding smooth softcap softmax sparse sparsity
     stride swiglu theta tie tying token truncat vocab weight window"""
 WORDS = "act alpha att beta cap dim dims eps glu kv kind mode moe n num offset pos size"
+# How names of one quantity differ, as num_hidden_layers, n_layer and num_layers do, or hidden_size,
+# d_model and emb_size: words without which they mean the same, words for the same, and words for
+# things whose number is one quantity and whose size is another. All in the singular. Names with
+# other words, such as attention_scale, are not compared.
+SIZES = {"size", "dim", "dimension", "width"}
+FILLERS = {
+    *SIZES,
+    *("num", "n", "number", "count", "total", "max", "of", "function", "fn"),
+    *("hidden", "embedding", "model", "d", "attention"),
+}
+SYNONYMS = {
+    **dict.fromkeys(("emb", "embed", "embd"), "embedding"),
+    **dict.fromkeys(("ff", "ffn", "intermediate", "inner", "feedforward"), "mlp"),
+    **{"attn": "attention", "act": "activation"},
+}
+COUNTED = {"layer", "head", "position", "group", "expert", "token", "type"}
+PLAIN = COUNTED | {"size", "mlp", "vocab", "activation"}
 # Values that turn a thing off, whatever it is; and where false says that something is changed.
 OFF: tuple[Any, ...] = (None, False, 0, "", "none", [], {})
 ONE = re.compile(r"factor|scal|multiplier|ratio|temperature|pretraining_tp")
@@ -151,12 +170,14 @@ def _fits(name: str, patterns: str) -> bool:
 def require_known_settings(settings: Settings, family: str) -> None:
     """Raise ModelError for a key that was not read and that may change results; warn about others.
 
+    A key that gives what was read another name, and the same value, changes nothing.
+
     settings: of a model, after everything in them was read.
     """
     known = " ".join((*KEYS.values(), FAMILY_KEYS.get(family, "")))
-    for name, value in settings.unread().items():
+    for name, value, read in settings.unread():
         key = name.rpartition(".")[2]
-        if _fits(key, known) or _is_off(key, value):
+        if _fits(key, known) or _is_off(key, value) or _says_again(key, value, read):
             continue
         if not _is_semantic(key):
             warnings.warn(
@@ -205,5 +226,30 @@ def _is_off(key: str, value: object) -> bool:
 
 
 def _is_semantic(key: str) -> bool:
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", key).lower().split("_")
-    return any(word in _WORDS or word.startswith(_STEMS) for word in words)
+    return any(word in _WORDS or word.startswith(_STEMS) for word in _words(key))
+
+
+def _words(key: str) -> list[str]:
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", key).lower().split("_")
+
+
+def _says_again(key: str, value: object, read: Mapping[str, object]) -> bool:
+    """Whether a key is another name of one that was read, and has its value."""
+    if type(value) not in (int, float, str):
+        return False
+    quantity = _quantity(key)
+    return quantity <= PLAIN and any(
+        type(other) is type(value) and other == value and _quantity(name) == quantity
+        for name, other in read.items()
+    )
+
+
+def _quantity(key: str) -> frozenset[str]:
+    """Return what is left of a name without the words in which names of one quantity differ; the
+    width of hidden states has no other words.
+    """
+    words = [SYNONYMS.get(word.removesuffix("s"), word.removesuffix("s")) for word in _words(key)]
+    kept = {word for word in words if word not in FILLERS}
+    if kept & COUNTED and SIZES.intersection(words):
+        kept.add("size")  # of a head, for example, and not how many there are
+    return frozenset(kept)

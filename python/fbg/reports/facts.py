@@ -17,8 +17,7 @@ from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.adapted import find_adapters
 from fbg.model.directory import find_directory
-from fbg.model.head import with_head
-from fbg.model.load import dtype_and_method, load, require_no_adapters, tokenizer_of
+from fbg.model.load import dtype_and_method, load, require_no_adapters
 from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.stored import StoredDtypes, stored_dtypes
 from fbg.networks.config import EncoderConfig
@@ -31,6 +30,7 @@ from fbg.reports.measuring import Report, aligned
 from fbg.tasks.engines import tasks_of
 from fbg.text.sentence import SentenceConfig
 
+WITHOUT_TEXTS = ("encode_image", "classify_image")  # tasks that need no tokenizer
 VERDICT = {"verdict": "loads"}  # on what has facts: all else raises the errors of `fbg.load`
 
 
@@ -43,7 +43,8 @@ class ModelFacts(Report):
     reads, with the reason. quantization: how its weights are quantized, and which layers keep them.
     file_bytes: of weights. tasks: methods of `Model` beside `encode`. prompts: texts by their
     names. default_prompt: the name of the one that texts get. pictures: size and patches of those
-    that the model reads, and how many layers read them; None: it reads texts only.
+    that the model reads, and how many layers read them; None: it reads texts only. missing: the
+    tokenizer's file, if the directory lacks it: then the model takes only token ids.
     """
 
     path: str
@@ -65,6 +66,7 @@ class ModelFacts(Report):
     default_prompt: str | None
     pictures: str | None
     reads_texts: bool
+    missing: str | None
 
     def __str__(self) -> str:
         stored = f"saved in {self.dtype}"
@@ -79,6 +81,8 @@ class ModelFacts(Report):
         if self.reads_texts:
             words = f"{self.vocabulary:,} in the vocabulary"
             rows["texts"] = f"at most {self.max_length} tokens, {words}"
+            if self.missing is not None:
+                rows["texts"] = f"none, as there is no {self.missing}: only token ids, {words}"
         if self.pictures:
             rows["pictures"] = self.pictures
         rows["pooling"] = self.pooling
@@ -86,7 +90,10 @@ class ModelFacts(Report):
             rows["quantized"] = self.quantization
         if self.method:
             rows["method"] = self.method
-        rows["tasks"] = ", ".join(("encode", *self.tasks) if self.reads_texts else self.tasks)
+        tasks = ("encode", *self.tasks) if self.reads_texts else self.tasks
+        if self.missing is not None:
+            tasks = ("forward", *(task for task in tasks if task in WITHOUT_TEXTS))
+        rows["tasks"] = ", ".join(tasks)
         if self.prompts:
             shown = (f"{name} {text!r:.60}" for name, text in self.prompts.items())
             rows["prompts"] = f"{', '.join(shown)}; by default {self.default_prompt or 'none'}"
@@ -195,7 +202,7 @@ def inspect(directory: Path, settings: ModelSettings, adapters: Mapping[str, str
 
     What only values show stays unnoticed: numbers that are not finite, wrong checksums and copies.
     """
-    config = with_head(settings.config, directory, settings.sentence, tokenizer_of(settings))
+    config = settings.config
     if (directory / WEIGHTS).is_file():
         require_no_adapters(directory, adapters)
         with SavedFile(directory / WEIGHTS, verify=False) as file:
@@ -230,7 +237,9 @@ def model_facts(path: str) -> ModelFacts:
     unless values are damaged.
     """
     directory, settings, found = find_and_inspect(path)
-    weights = directory / WEIGHTS
+    weights, missing = directory / WEIGHTS, None
+    if settings.config.picture is None and not settings.tokenizer.is_present:
+        missing = settings.tokenizer.path.name
     files = [weights] if found.dtype is not None else weight_files(settings.folder)[1]
     return ModelFacts(
         path,
@@ -241,6 +250,7 @@ def model_facts(path: str) -> ModelFacts:
         None if found.quantized is None else str(found.quantized),
         sum(file.stat().st_size for file in files),
         **network_facts(found.network, settings.sentence),
+        missing=missing,
     )
 
 

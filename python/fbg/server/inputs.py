@@ -9,7 +9,7 @@ import numpy as np
 
 from fbg.arrays import Floats, Indices
 from fbg.server.errors import Fault, RequestError
-from fbg.server.messages import Input, Similarity, Truncating
+from fbg.server.messages import Cutting, Input, Similarity
 from fbg.server.models.served import Served
 from fbg.server.state import Call
 
@@ -33,7 +33,7 @@ def texts_or_ids(
     return [], [items] if kinds == {int} else items
 
 
-def truncation(message: Truncating | Similarity.Parameters) -> bool:
+def truncation(message: Cutting | Similarity.Parameters) -> bool:
     """Return whether long texts are cut."""
     return message.truncate is not False
 

@@ -75,11 +75,15 @@ class HubMessage(Message, kw_only=True):
     options: Ignored = None
 
 
-class Truncating(HubMessage, kw_only=True):
-    """truncate: False makes a text that is too long an error; None and True cut it.
-    truncation_direction: where; None: where the model does."""
+class Cutting(HubMessage, kw_only=True):
+    """truncate: False makes a text that is too long an error; None and True cut it."""
 
     truncate: bool | None = None
+
+
+class Truncating(Cutting, kw_only=True):
+    """truncation_direction: where texts are cut; None: where the model does."""
+
     truncation_direction: Direction | None = None
 
 
@@ -219,7 +223,7 @@ class Reranking(Truncating, kw_only=True):
 # --- Tasks with the messages of the pipelines of transformers -------------------------------------
 
 
-class Entities(HubMessage, kw_only=True):
+class Entities(Cutting, kw_only=True):
     """`POST /ner`. labels, threshold: of GLiNER, which has no labels of its own."""
 
     class Parameters(Part):
@@ -253,7 +257,7 @@ class Answers(HubMessage, kw_only=True):
     parameters: Parameters | None = None
 
 
-class ZeroShot(HubMessage, kw_only=True):
+class ZeroShot(Cutting, kw_only=True):
     """`POST /zero_shot`."""
 
     class Parameters(Part):
@@ -265,7 +269,7 @@ class ZeroShot(HubMessage, kw_only=True):
     parameters: Parameters
 
 
-class MaskFilling(HubMessage, kw_only=True):
+class MaskFilling(Cutting, kw_only=True):
     """`POST /fill_mask`."""
 
     class Parameters(Part):

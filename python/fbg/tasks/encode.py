@@ -44,8 +44,11 @@ class EncodeMethods:
 
     @property
     def embedding_dimension(self) -> int:
-        """The length of embeddings: the hidden size, or the outputs of the last Dense module."""
-        return self._context.engines.dimension
+        """The length of embeddings: the hidden size, or the outputs of the last Dense module, and
+        no more than `truncate_dim` of config_sentence_transformers.json.
+        """
+        widest, cut = self._context.engines.dimension, self._context.sentence.truncate_dim
+        return widest if cut is None else min(cut, widest)
 
     def token_counts(self, sentences: str | Iterable[str]) -> list[int]:
         """Return the number of tokens of each sentence after truncation, including special ones.
@@ -79,7 +82,7 @@ class EncodeMethods:
         show_progress_bar: needs tqdm.
         truncate_dim: the number of first dimensions to keep, for models trained for that. As in
             sentence-transformers, a Normalize module in modules.json runs before the truncation,
-            and normalize_embeddings=True after it.
+            and normalize_embeddings=True after it. None: as config_sentence_transformers.json says.
         prompt: a text that is put before every sentence.
         prompt_name: the name of a prompt in `prompts`. Default: the default prompt of the model.
         truncation: True truncates texts to `max_length` tokens, and warns once for each model;
@@ -205,11 +208,11 @@ class ChunkMethods(TaskMethods):
         first, whole = len(encoder.prompt), encoder.prompt + document
         with calling:
             (text,) = tokenizer.encode_sentences([whole], where, located=True)
-        ends = tokenizer.places(whole)[first:]
-        places, inside = _places(text, ends[0])
+        places, inside = _places(text, first)
         places[: encoder.skipped] = -1
         order = np.argsort(places, kind="stable")
-        chunks = np.searchsorted(places[order], ends[np.array(bounds, np.intp).reshape(-1, 2)])
+        ends = first + np.array(bounds, np.intp).reshape(-1, 2)
+        chunks = np.searchsorted(places[order], ends)
         for n, (begin, end) in enumerate(chunks):
             if begin == end:
                 raise ValueError(f"{CHUNKS}: spans[{n}] has no token of the document")

@@ -68,6 +68,8 @@ class Encoder:
         cut = options.truncate_dim
         if cut is not None:
             cut = require_integer(cut, f"{name}: truncate_dim", 1, widest)
+        elif sentence.truncate_dim is not None:
+            cut = min(sentence.truncate_dim, widest)
         shortened, normalize = cut not in (None, widest), options.normalize_embeddings
         self.dimension = cut or widest
         self._context = context

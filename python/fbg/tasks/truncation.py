@@ -45,19 +45,26 @@ class CutTexts:
             texts[0] among them.
         """
         n = next((n for n, text in enumerate(texts) if text.length > text.ids.size), None)
-        if n is None:
-            return
-        text = f"{where}[{first + n}] has {texts[n].length} tokens"
+        if n is not None:
+            has = f"{texts[n].length} tokens"
+            self.cut(f"{where}[{first + n}]", has, self._max_length, truncation)
+
+    def cut(self, text: str, has: str, most: int, truncation: bool) -> None:
+        """Do as `check` for a text that is too long.
+
+        text: its name, such as "encode: sentences[3]". has: what it has, such as "40 words".
+        most: how many of them the model takes.
+        """
         if not truncation:
             raise ValueError(
-                f"{text}, but the model takes at most {self._max_length}; truncation=True "
+                f"{text} has {has}, but the model takes at most {most}; truncation=True "
                 "truncates it"
             )
-        method = where.partition(":")[0]
+        method = text.partition(":")[0]
         if method not in self._said:
             self._said.add(method)
             warnings.warn(
-                f"{text} and was truncated to the {self._max_length} that the model takes (this "
+                f"{text} has {has} and was truncated to the {most} that the model takes (this "
                 f"warning is given once per model for {method})",
                 UserWarning,
                 stacklevel=_level_of_caller(),

@@ -19,8 +19,9 @@ from fbg.checkpoints.files import read_optional
 from fbg.errors import ModelError
 from fbg.networks.unread import require_known_settings
 from fbg.text.tokenization import TextTokenizer
+from fbg.text.tokenizer_settings import TOKENIZER_CONFIG, TOKENIZER_FILES
 
-TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
+TOKENIZER = "tokenizer.json"
 LONGEST = 1 << 16  # tokens of a query, if the files set no limit
 
 
@@ -34,7 +35,7 @@ class QueryWeights:
 
 def query_files(folder: str) -> list[str]:
     """Return the files that `read_query_weights` may read."""
-    names = ("config.json", TOKENIZER, TOKENIZER_CONFIG, *(form.single for form in FORMATS))
+    names = ("config.json", *TOKENIZER_FILES, *(form.single for form in FORMATS))
     return [f"{folder}/{name}" for name in names]
 
 

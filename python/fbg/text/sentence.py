@@ -39,6 +39,7 @@ from fbg.text.query_weights import (
     read_query_weights,
 )
 from fbg.text.token_heads import TOKEN_HEADS, TokenHeads, read_token_heads
+from fbg.text.tokenizer_settings import TOKENIZER_CONFIG, TOKENIZER_FILES
 
 # Pooling modes under their names in 1_Pooling/config.json.
 MODES = {
@@ -51,7 +52,7 @@ MODES = {
 }
 SUPPORTED = tuple(MODES.values())
 
-PROMPTS, TOKENIZER = "config_sentence_transformers.json", "tokenizer_config.json"
+PROMPTS = "config_sentence_transformers.json"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class SentenceConfig:
     multi_vector: MultiVector | None = None  # for models with a vector for every token
     token_heads: TokenHeads | None = None  # for bge-m3
     query_weights: QueryWeights | None = None  # for sparse models whose queries pass no encoder
+    truncate_dim: int | None = None  # the first dimensions that are kept, unless a call says more
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
@@ -140,11 +142,20 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         multi_vector,
         read_token_heads(directory, config),
         _read_query_weights(directory, config, modules),
+        _read_truncate_dim(shared, config),
     )
     require_known_outputs(own, config, result.template is not None)
     require_known_settings(own, OWN[0])
     require_known_settings(shared, PROMPTS)
     return result
+
+
+def _read_truncate_dim(shared: Settings, config: EncoderConfig) -> int | None:
+    if shared.get("truncate_dim") is None:
+        return None
+    if config.picture is not None or config.image is not None:
+        raise shared.error("truncate_dim", "null, as vectors of pictures are not cut")
+    return shared.size("truncate_dim")
 
 
 def _read_query_weights(
@@ -205,7 +216,7 @@ def _read_length(settings: Settings, config: EncoderConfig) -> tuple[int, bool]:
     if longest is None and settings.get("max_seq_length") is not None:
         longest = settings.size("max_seq_length")
     if longest is None:
-        longest = read_model_max_length(settings.path.parent / TOKENIZER)
+        longest = read_model_max_length(settings.path.parent / TOKENIZER_CONFIG)
     return config.max_length if longest is None else min(longest, config.max_length), lowercase
 
 
@@ -224,7 +235,7 @@ def sentence_files(directory: Path) -> list[str]:
     files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, GLINER, "config.json"]
     if modules.router is not None:
         files.append(modules.router)
-    own = ("config.json", "tokenizer.json", *OWN, TOKENIZER, CHAT_TEMPLATE)
+    own = ("config.json", *TOKENIZER_FILES, *OWN, CHAT_TEMPLATE)
     for name in (*own, PREPROCESSOR, PROCESSOR):
         files.append(str(Path(modules.encoder) / name))
     for kind, folder in modules.listed:

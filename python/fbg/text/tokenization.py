@@ -19,13 +19,17 @@ from fbg.arrays import Indices
 from fbg.checkpoints.files import is_model_file, read_model_file, read_optional
 from fbg.errors import ModelError, needed
 from fbg.text.encoded_text import EncodedText, kept_when_cut
+from fbg.text.tokenizer_settings import (
+    SPECIAL_TOKENS,
+    TOKENIZER_CONFIG,
+    apply_settings,
+    in_lower_case,
+)
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Text = str | tuple[str, str]  # a text, or a pair of texts
-
-TOKENIZER_CONFIG = "tokenizer_config.json"
 
 PART_CHARACTERS = 1 << 16  # of texts that are tokenized at a time
 
@@ -56,16 +60,17 @@ class TextTokenizer:
     ) -> None:
         """Raises ModelError for a file that is damaged, or whose special tokens are too many.
 
-        lowercase: sentences are made lower case first. special_tokens: whether texts get them.
+        lowercase: sentences are made lower case first, except for special tokens in them.
+        special_tokens: whether texts get them.
         skip_unknown: sentences lose their unknown tokens, after they are cut.
         """
         self.max_length = max_length
         self._special_tokens = special_tokens
         self._skipped: int | None = None
-        self._lowercase = lowercase
         self._path = path
         self._cuts_left = False
         self._read: Tokenizer | None = None
+        self._of_sentences: Tokenizer | None = None
         if not is_model_file(path):
             return
         from tokenizers import Tokenizer  # here, so that the kernels import with NumPy alone
@@ -77,6 +82,8 @@ class TextTokenizer:
             self._cuts_left = given.choice("truncation_side", ("left", "right"), side) == "left"
             self._read.no_padding()
             self._read.no_truncation()
+            apply_settings(self._read, given, read_optional(path.with_name(SPECIAL_TOKENS)))
+            self._of_sentences = in_lower_case(self._read) if lowercase else self._read
             special = self._read.num_special_tokens_to_add(False) if special_tokens else 0
             if skip_unknown:
                 self._skipped = _unknown_id(self._read)
@@ -131,13 +138,14 @@ class TextTokenizer:
                 raise ModelError(f"{self._path}: {what}: {error}") from None
             raise
 
-    def _call(self, function: Callable[[Tokenizer], Any]) -> Any:
-        if self._read is None:
+    def _call(self, function: Callable[[Tokenizer], Any], sentences: bool = False) -> Any:
+        tokenizer = self._of_sentences if sentences else self._read
+        if tokenizer is None:
             raise ModelError(
                 f"{self._path}: no such file; without it, the model only takes token ids"
             )
         with self._errors("the tokenizer failed"):
-            return function(self._read)
+            return function(tokenizer)
 
     def _encode_batch(
         self,
@@ -147,11 +155,17 @@ class TextTokenizer:
         *,
         located: bool,
         split: bool = False,
+        sentences: bool = False,
     ) -> Iterator[Any]:
         """Yield what the library makes of each text, which takes 100 bytes for each token."""
         for begin, end in _parts(texts):
             yield from self._encode_part(
-                texts[begin:end], where, first + begin, located=located, split=split
+                texts[begin:end],
+                where,
+                first + begin,
+                located=located,
+                split=split,
+                sentences=sentences,
             )
 
     def _encode_part(
@@ -162,6 +176,7 @@ class TextTokenizer:
         *,
         located: bool,
         split: bool,
+        sentences: bool,
     ) -> list[Any]:
         batch: list[Any] = texts if isinstance(texts, list) else list(texts)
         framed = self._special_tokens
@@ -170,11 +185,12 @@ class TextTokenizer:
                 encodings = self._call(
                     lambda t: t.encode_batch(
                         batch, is_pretokenized=split, add_special_tokens=framed
-                    )
+                    ),
+                    sentences,
                 )
             else:  # faster, as it does not track characters
                 encodings = self._call(
-                    lambda t: t.encode_batch_fast(batch, add_special_tokens=framed)
+                    lambda t: t.encode_batch_fast(batch, add_special_tokens=framed), sentences
                 )
         except ModelError:
             _require_unicode(where, texts, first)  # if it is a ModelError, it explains more
@@ -198,11 +214,9 @@ class TextTokenizer:
     ) -> list[EncodedText]:
         """Encode texts that are to be embedded: in lower case if the model wants it, without types.
 
-        located: whole, with positions, which are those of `places`. Otherwise the same as `encode`.
+        located: whole, with positions. Otherwise the same as `encode`.
         """
-        if self._lowercase:
-            texts = [text.lower() for text in texts]
-        encodings = self._encode_batch(texts, where, first, located=located)
+        encodings = self._encode_batch(texts, where, first, located=located, sentences=True)
         cut = not located and self._skipped is None
         encoded = [self._encoded(e, types=False, located=located, cut=cut) for e in encodings]
         if self._skipped is None:
@@ -210,12 +224,6 @@ class TextTokenizer:
         # Skipped tokens do not count towards the length, as in model2vec.
         whole = [text.without(self._skipped) for text in encoded]
         return whole if located else [text.first(self.max_length) for text in whole]
-
-    def places(self, text: str) -> Indices:
-        """Return where the characters of a text, and its end, are in what is encoded."""
-        if not self._lowercase:
-            return np.arange(len(text) + 1, dtype=np.int32)
-        return np.cumsum([0, *(len(character.lower()) for character in text)], dtype=np.int32)
 
     def split(self, text: str, tokens: int) -> list[tuple[int, int]]:
         """Return the first character of each part of a text, and the one after its last."""

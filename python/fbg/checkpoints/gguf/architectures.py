@@ -261,7 +261,7 @@ def make_config(header: Header) -> dict[str, Any]:
     scaling = settings.get("rope.scaling.type")
     if scaling not in (None, "none"):
         config["rope_scaling"] = _scaling(settings)
-    for key, value in settings.unread().items():
+    for key, value, _ in settings.unread():
         if isinstance(value, (list, np.ndarray)) or value not in (0, ""):
             raise ModelError(
                 f"{header.path}: {key} must be left out, got {value!r:.80}: fbg does not know what "

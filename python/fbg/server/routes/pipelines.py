@@ -9,6 +9,7 @@ from typing import Any
 
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
+from fbg.server.inputs import truncation
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
 from fbg.server.models.served import Served
 from fbg.server.routes.results import Label, Lists, OneOrMany
@@ -23,7 +24,7 @@ CHARACTERS_OF_GUESS = 32  # besides those of its text
 
 async def ner(call: Call, message: Entities) -> Any:
     """`POST /ner`: the entities of a text, or of each text of a list."""
-    options = given(message.parameters)
+    options = {**given(message.parameters), "truncation": truncation(message)}
     labels = options.get("labels")
     served = await call.choose(
         "ner", message, lambda each: each.facts.finds_labels == (labels is not None)
@@ -55,7 +56,7 @@ async def fill_mask(call: Call, message: MaskFilling) -> Any:
     """`POST /fill_mask`: the likeliest tokens for the mask of a text, or of each text of a list."""
     served = await call.choose("fill_mask", message)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
-    options = given(message.parameters)
+    options = {**given(message.parameters), "truncation": truncation(message)}
     _limit("the completed texts", _completed_characters(served, texts, options), MAX_CHARACTERS)
     results = await served.runs.fill_mask(texts, call.record, **options)
     return results[0] if isinstance(message.inputs, str) else results
@@ -78,7 +79,7 @@ async def zero_shot(call: Call, message: ZeroShot) -> Any:
     labels = call.texts(message.parameters.candidate_labels, "candidate_labels")
     call.count(len(texts) * len(labels), "inputs")
     _require_short_pairs(texts, labels, message.parameters.hypothesis_template or TEMPLATE)
-    options = given(message.parameters)
+    options = {**given(message.parameters), "truncation": truncation(message)}
     del options["candidate_labels"]
     found = await served.runs.zero_shot_classify(texts, labels, call.record, **options)
     results = [

@@ -89,11 +89,9 @@ class _Reader:
         most, places = self._spans.max_words, []
         for n, text in enumerate(texts, first):
             words, more = split_words(text, most)
-            if more and not self._truncation:
-                raise ValueError(
-                    f"ner: texts[{n}] has more than {most} words, which the model takes at most; "
-                    "truncation=True truncates it"
-                )
+            if more:
+                has = f"more than {most} words"
+                self._context.cut_texts.cut(f"ner: texts[{n}]", has, most, self._truncation)
             places.append(words)
         parts = [
             [*self._prompt, *(text[begin:end] for begin, end in words)]

@@ -15,6 +15,7 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
 BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
+EMPTY = -1e9  # the score of a document without tokens, as sentence-transformers have it
 
 
 @named_arguments
@@ -30,8 +31,9 @@ def maxsim(
     num_threads: as in `gemm`.
 
     The score is the sum over the tokens of the query of the largest dot product with a token of the
-    document; 0 for a document without tokens. It depends on nothing but the pair. Raises TypeError
-    for dtypes, ValueError for shapes and for a number of threads out of range.
+    document. A document without tokens scores -1e9, below all others; a query without tokens
+    scores others as 0. A score depends on nothing but the pair. Raises TypeError for dtypes,
+    ValueError for shapes and for a number of threads out of range.
 
     >>> maxsim(np.float32([[1, 0], [0, 1]]), [np.float32([[2, 0], [0, 3]]), np.float32([[1, 1]])])
     array([[5., 2.]], dtype=float32)
@@ -43,6 +45,7 @@ def maxsim(
     if len(widths) > 1:
         raise ValueError(f"maxsim: all arrays must have equally many columns, got {sorted(widths)}")
     result = np.zeros((len(asked), len(found)), np.float32)
+    result[:, [n for n, document in enumerate(found) if not len(document)]] = EMPTY
     packed = [
         PackedB(query, transpose=True, dtype="float32") if len(query) else None for query in asked
     ]
