@@ -16,7 +16,7 @@ need other packages, and are made only if they are named:
     tiny_quantized         compressed-tensors==0.20.0, bitsandbytes==0.50.2, torchao==0.18.0, and
                            without its dependencies autoawq==0.2.9
     tiny_gguf              gguf==0.19.0
-    sentence_transformers  sentence-transformers
+    sentence_transformers  sentence-transformers; drop_ins: sentence-transformers==6.2.0
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ OTHERS: dict[str, Maker] = {
     "tiny_quantized": ("golden_quantized", "quantized_arrays", ()),
     "tiny_gguf": ("golden_gguf", "gguf_arrays", ()),
     "sentence_transformers": ("golden_sentence_transformers", "drop_in_arrays", ()),
+    "drop_ins": ("golden_drop_ins", "outcome_arrays", ()),
 }
 
 

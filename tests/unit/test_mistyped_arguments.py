@@ -205,6 +205,7 @@ ELSEWHERE = {
     "errors.py": {"checked"},  # which checks them for other methods
     "again.py": {"again"},
     "checkpoints/settings.py": {"replaced"},
+    "integrations/drop_ins.py": {"called"},  # which calls what checks them
     "integrations/lancedb.py": {"__init__", "generate_embeddings", "compute_query_embeddings"},
     "integrations/llama_index.py": {"__init__"},  # pydantic's
     "integrations/prompted.py": {"encode_prompted"},

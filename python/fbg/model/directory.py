@@ -6,6 +6,7 @@ import functools
 import os.path
 import re
 from pathlib import Path
+from typing import Any
 
 from fbg.checkpoints.checkpoint import FORMATS, Format
 from fbg.checkpoints.files import is_gguf
@@ -28,12 +29,13 @@ def find_directory(
     revision: str | None = None,
     cache_folder: str | None = None,
     local_files_only: bool = False,
+    token: bool | str | None = None,
 ) -> Path:
     """Return the directory of a model; raises ModelError.
 
     A path that exists is taken as it is. What could be a hub id is looked up in the local cache,
     then downloaded, unless local_files_only. revision: the branch, tag or commit of a hub model.
-    cache_folder: the cache.
+    cache_folder: the cache. token: for models that not everybody may read.
     """
     path = Path(model)
     if os.path.isdir(path):  # unlike the methods of Path, no error for names that are too long
@@ -47,14 +49,16 @@ def find_directory(
         raise ModelError(f"{model}: not a directory: {wanted}")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
         raise ModelError(f"{model}: no such directory")
-    return _hub_snapshot(model, local_files_only, revision=revision, cache_dir=cache_folder)
+    return _hub_snapshot(
+        model, local_files_only, revision=revision, cache_dir=cache_folder, token=token
+    )
 
 
-def _hub_snapshot(name: str, local: bool, **place: str | None) -> Path:
+def _hub_snapshot(name: str, local: bool, **place: str | bool | None) -> Path:
     from huggingface_hub import snapshot_download as download
 
-    place = {key: value for key, value in place.items() if value is not None}
-    snapshot_download = functools.partial(download, **place)
+    given: dict[str, Any] = {key: value for key, value in place.items() if value is not None}
+    snapshot_download = functools.partial(download, **given)
 
     preferred, *others = map(_patterns, FORMATS)
     wanted = [*SETTINGS, *ADAPTERS, *HEADS, WEIGHTS, *preferred]

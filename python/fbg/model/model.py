@@ -35,6 +35,7 @@ from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
 from fbg.tasks.sparse import SparseMethods
 from fbg.tasks.zero_shot import ZeroShotMethods
+from fbg.text.saved_settings import files_that_cut
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 
@@ -127,6 +128,11 @@ class Model(
         return self._origin.directory
 
     @property
+    def origin(self) -> saved.Origin:
+        """The origin of the model, for code that saves it with other settings."""
+        return self._origin
+
+    @property
     def reads(self) -> Mapping[str, FileState]:
         """The state of every file that was read when the model was loaded, by its path."""
         return self._origin.reads
@@ -169,9 +175,15 @@ class Model(
         return self._cutting(self.tokenizer.cutting(side), "with_truncation_side", side)
 
     def _cutting(self, tokenizer: TextTokenizer, method: str, how: object) -> Model:
-        """Return a model with a tokenizer that a method made."""
+        """Return a model with a tokenizer that a method made; `save` keeps where it cuts."""
+        cut = files_that_cut(self._origin.files, tokenizer.max_length, tokenizer.truncation_side)
         result = Model(
-            self.name, self._origin, self.network, self.sentence, tokenizer, self._num_threads
+            self.name,
+            replace(self._origin, files=cut),
+            self.network,
+            self.sentence,
+            tokenizer,
+            self._num_threads,
         )
         result.adapted = self.adapted
         if self.reload is not None:
@@ -238,7 +250,8 @@ class Model(
 
         directory: the directory to create; its parent must exist. config.json, the tokenizer and
             the files of sentence-transformers are written into it as they were loaded, whatever
-            has become of them since. The directory is created completely or not at all.
+            has become of them since, with where texts are cut now. The directory is created
+            completely or not at all.
         overwrite: replace a saved model of that name. Models that were loaded from it keep working.
             Any other directory that is not empty is never replaced.
 

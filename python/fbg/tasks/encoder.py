@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats, require_integer
-from fbg.errors import require_known
+from fbg.errors import ModelError, require_known
+from fbg.runtime.engine import Types
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext
@@ -28,6 +29,7 @@ from fbg.tasks.inputs import (
 from fbg.tasks.search import unit_rows
 from fbg.tasks.truncation import require_truncation
 from fbg.text.sentence import SentenceConfig
+from fbg.text.tokenization import Text
 from fbg.threads import calling
 
 SENTENCES = "encode: sentences"
@@ -78,7 +80,7 @@ class Encoder:
         self.prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name, name)
         self.skipped = 0
         if not sentence.include_prompt:
-            self.skipped = _prompt_tokens(context, self.prompt, name)
+            self.skipped = prompt_tokens(context, self.prompt, name)
         self._rounds = sentence.rounded
         # A Normalize module of the model comes before dimensions are cut off, the argument after.
         self._normalize_last = (shortened or self._rounds) and bool(normalize)
@@ -134,6 +136,24 @@ class Encoder:
         """
         return (yield from self.embed_tokens(self._tokens(texts, first), first, done))
 
+    def embed_pairs(self, texts: Sequence[Text]) -> Steps[Floats]:
+        """Embed texts, and pairs of texts as one sequence each, as a task.
+
+        Raises ModelError for a model whose texts are lower-cased first, which pairs are not.
+        """
+        context, prompt = self._context, self.prompt
+        if context.sentence.lowercase:
+            raise ModelError("encode: pairs of texts need a model without do_lower_case")
+        joined: list[Text] = [
+            prompt + text if isinstance(text, str) else (prompt + text[0], text[1])
+            for text in texts
+        ]
+        with calling:
+            encoded = context.tokenizer.encode(joined, SENTENCES)
+            context.cut_texts.check(encoded, SENTENCES, 0, self._truncation)
+        ids, types = [text.ids for text in encoded], [text.types for text in encoded]
+        return (yield from self.embed_tokens(ids, types=types))
+
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
         return (yield from self.states_of_tokens(self._tokens(texts, 0)))
@@ -156,10 +176,12 @@ class Encoder:
         sequences: Sequence[npt.NDArray[np.int32]],
         first: int = 0,
         done: MutableMapping[int, Floats] | None = None,
+        types: Sequence[Types] = (),
     ) -> Steps[Floats]:
         """Embed token ids, special tokens included, as a task: return (sequences, dimension).
 
-        first: the number of sequences[0] in `done`, which is as for `blocks`.
+        first: the number of sequences[0] in `done`, which is as for `blocks`. types: the token
+        types of each sequence, without `done`; none stands for zeros.
         """
         result = np.empty((len(sequences), self.dimension), np.float32)
         known = {} if done is None else done
@@ -174,7 +196,7 @@ class Encoder:
             return row
 
         given = [sequences[n] for n in missing]
-        yield Work(self._engine, given, "encode", keep, self._batch_size)
+        yield Work(self._engine, given, "encode", keep, self._batch_size, types=types)
         return unit_rows(result) if self._normalize_last else result
 
     def embed_pooled(self, rows: Floats) -> Floats:
@@ -209,7 +231,7 @@ def _chosen_prompt(
     return prompts[name]
 
 
-def _prompt_tokens(context: TaskContext, prompt: str, where: str) -> int:
+def prompt_tokens(context: TaskContext, prompt: str, where: str) -> int:
     """Return how many tokens the prompt takes at the beginning of a text; the special tokens
     before it count, and the one behind it does not.
     """

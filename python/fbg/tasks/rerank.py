@@ -76,7 +76,7 @@ class RerankMethods(TaskMethods):
         call = TaskCall(context, "predict", "inputs", batch_size, truncation, prompt)
         single = len(call.head.labels) == 1
         activation = _chosen_activation(call, context, "predict", activation_fn)
-        one = _is_one_pair(inputs)
+        one = is_one_pair(inputs)
         pairs = require_pairs(call.where, [inputs] if one else inputs)
         result = yield from _scores(call, pairs, activation, apply_softmax and not single)
         if single:
@@ -144,7 +144,7 @@ def _default_activation(call: TaskCall, context: TaskContext) -> str:
     return named or ("sigmoid" if single else "none")
 
 
-def _is_one_pair(inputs: object) -> bool:
+def is_one_pair(inputs: object) -> bool:
     """Whether this is a pair, perhaps a wrong one, and not a sequence of pairs."""
     if isinstance(inputs, np.ndarray):
         return inputs.ndim == 1 and as_pair(inputs) is not None
