@@ -139,6 +139,15 @@ ConvMethod sliding_window_method();
 // Makes a stage read its operand `columns` further on, for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 
+// The column offsets of weights that are packed without their zero points.
+inline std::vector<std::int32_t> offsets_without_zero_points(const PackedConv& weights) {
+  const ConvGeometry& g = weights.geometry();
+  std::vector<std::int32_t> offsets(weights.col_offsets(), weights.col_offsets() + g.out_channels);
+  for (std::size_t o = 0; o < offsets.size(); ++o)
+    offsets[o] -= static_cast<std::int32_t>(g.depth()) * weights.zero_point()[o];
+  return offsets;
+}
+
 // The key of kernels that run the stages of a problem. All pixels of an image share a scale and a
 // zero point, so that requantization is folded where there is any.
 inline KernelKey conv_kernel_key(const ConvProblem& p, const Geometry& geometry,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "conv/algorithm.h"
@@ -40,14 +41,69 @@ Geometry lane_geometry(const ConvProblem& p) {
   return choose_geometry(lane_gemm_type(p.family()), p.features);
 }
 
-LaneLayout layout_of(const ConvProblem& p) {
-  return LaneLayout::of(p.geometry,
-                        kernels::lanewise_depth(lane_gemm_type(p.family()), p.features));
+// Whether the pipeline subtracts zero points of weights. They are then packed without them, as
+// integers of 9 bits.
+bool drops_zero_points(const ConvProblem& p) {
+  return conv_kernel_key(p, lane_geometry(p), lane_gemm_type(p.family())).corrections ==
+         Corrections::both;
 }
 
+int lane_depth(const ConvProblem& p) {
+  return drops_zero_points(p) ? 2 : kernels::lanewise_depth(lane_gemm_type(p.family()), p.features);
+}
+
+// Whether columns of the image take the place of its rows: kernels of floats load a pixel once for
+// several taps of a row, and lanes of bytes hold several rows.
+bool is_turned(const ConvProblem& p) {
+  constexpr std::int64_t kFewPixels = 8;
+  const ConvGeometry& g = p.geometry;
+  if (!g.is_depthwise() || g.group_outputs() > 1 || p.shape.output[1] < kFewPixels) return false;
+  return p.is_integer() ? g.kernel[1] == 1 && g.kernel[2] > 1 : g.kernel[2] == 1 && g.kernel[1] > 1;
+}
+ConvGeometry geometry_of(const ConvProblem& p) {
+  ConvGeometry g = p.geometry;
+  if (is_turned(p))
+    for (Extent3* e : {&g.kernel, &g.stride, &g.dilation, &g.pad_before, &g.pad_after})
+      std::swap((*e)[1], (*e)[2]);
+  return g;
+}
+ConvShape shape_of(const ConvProblem& p) {
+  ConvShape shape = p.shape;
+  if (is_turned(p))
+    for (Extent3* e : {&shape.input, &shape.output}) std::swap((*e)[1], (*e)[2]);
+  return shape;
+}
+LaneLayout layout_of(const ConvProblem& p) { return LaneLayout::of(geometry_of(p), lane_depth(p)); }
+
+KernelKey pipeline_key(const ConvProblem& p) {
+  KernelKey key = conv_kernel_key(p, lane_geometry(p), lane_gemm_type(p.family()));
+  if (key.corrections == Corrections::both) key.corrections = Corrections::folded;
+  return key;
+}
+
+// How the taps of a kernel row become sources of kernels, which unroll their pixels: several in one
+// where they read pixels that are near each other.
+struct TapSources {
+  BalancedSplit taps;
+  std::int64_t gap;  // pixels between those that a tile may read
+  std::int64_t step, dilation;
+
+  static TapSources of(const ConvGeometry& g) {
+    constexpr std::int64_t kMaxStep = 8, kMaxDilation = 64;
+    const std::int64_t stride = g.stride[2], dilation = g.dilation[2];
+    const std::int64_t gap = std::gcd(stride, dilation);
+    const bool near = stride / gap <= kMaxStep && dilation / gap <= kMaxDilation;
+    const BalancedSplit taps =
+        BalancedSplit::split(g.kernel[2], near ? kernels::kLanewiseMaxTaps : 1);
+    if (taps.largest == 1) return {taps, stride, 1, 1};
+    return {taps, gap, stride / gap, dilation / gap};
+  }
+};
+
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
-AlignedBuffer make_weights(const PackedConv& weights, const LaneLayout& u, std::int64_t padded) {
-  const ConvGeometry& g = weights.geometry();
+// zero_point: what is subtracted from those of a channel; null: nothing.
+AlignedBuffer make_weights(const PackedConv& weights, const ConvGeometry& g, const LaneLayout& u,
+                           std::int64_t padded, const std::int32_t* zero_point) {
   const std::int64_t taps = g.kernel[2], planes = g.kernel[0];
   const int bits = 32 / u.depth;
   std::vector<std::uint32_t> words;
@@ -70,7 +126,8 @@ AlignedBuffer make_weights(const PackedConv& weights, const LaneLayout& u, std::
               if (s >= u.rows * u.channels || ky < 0 || ky >= g.kernel[1] || c >= g.group_inputs())
                 continue;
               const std::int64_t tap = ((o * planes + kz) * g.kernel[1] + ky) * taps + kx;
-              const std::uint32_t w = words[static_cast<std::size_t>(tap * g.group_inputs() + c)];
+              const std::uint32_t w = words[static_cast<std::size_t>(tap * g.group_inputs() + c)] -
+                                      static_cast<std::uint32_t>(zero_point ? zero_point[o] : 0);
               lane |= (w & ~std::uint32_t{0} >> (32 - bits)) << bits * s;
             }
             lanes[at + static_cast<std::size_t>(o)] = lane;
@@ -81,31 +138,40 @@ AlignedBuffer make_weights(const PackedConv& weights, const LaneLayout& u, std::
 class ChannelVectorizedStep final : public ConvStep {
  public:
   explicit ChannelVectorizedStep(const ConvProblem& p)
-      : geometry_(p.geometry),
-        shape_(p.shape),
+      : geometry_(geometry_of(p)),
+        shape_(shape_of(p)),
+        turned_(is_turned(p)),
         u_(layout_of(p)),
+        taps_(TapSources::of(geometry_)),
         tile_(lane_geometry(p)),
-        key_(conv_kernel_key(p, tile_, lane_gemm_type(p.family()))),
-        lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, p.is_integer()),
+        key_(pipeline_key(p)),
+        lines_(geometry_, shape_, u_, tile_.lanes, p.features, p.is_integer()),
         element_(p.is_integer() ? 1 : p.format().a_bytes),
-        pixel_(p.geometry.in_channels * element_),
-        reach_(p.geometry.dilation[2] * (p.geometry.kernel[2] - 1) + 1),
+        pixel_(geometry_.in_channels * element_),
+        reach_(geometry_.dilation[2] * (geometry_.kernel[2] - 1) + 1),
         threads_(p.threads) {
     const ConvGeometry& g = geometry_;
     const std::int64_t lanes = tile_.lanes, padded = round_up(g.out_channels, lanes);
     padded_ = padded;
-    const std::string name =
-        "channel vectorized depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
-    weights_ = p.weights.form_of(name, [&] { return make_weights(p.weights, u_, padded); })
-                   .as<std::uint32_t>();
+    const bool drops = drops_zero_points(p);
+    const std::string name = "channel vectorized depth " + std::to_string(u_.depth) + " lanes " +
+                             std::to_string(lanes) + (drops ? " without zero points" : "");
+    const auto* const zero_point = drops ? p.weights.zero_point() : nullptr;
+    weights_ =
+        p.weights.form_of(name, [&] { return make_weights(p.weights, g, u_, padded, zero_point); })
+            .as<std::uint32_t>();
     scale_ = p.weights.scale();
     col_offsets_ = p.weights.col_offsets();
+    if (drops) {
+      offsets_ = offsets_without_zero_points(p.weights);
+      col_offsets_ = offsets_.data();
+    }
 
-    const std::int64_t columns = p.shape.output[2];
-    const int taps = static_cast<int>(g.kernel[2]);
+    const std::int64_t columns = shape_.output[2];
+    const int taps = static_cast<int>(taps_.taps.largest);
     vectors_ = columns <= 8 && padded > lanes ? 2 : 1;
-    tiles_ = BalancedSplit::split(
-        columns, kernels::lanewise_max_rows(key_.gemm_type, tile_.isa, taps, vectors_));
+    tiles_ = BalancedSplit::split(columns,
+                                  kernels::lanewise_max_rows(u_.depth, tile_.isa, taps, vectors_));
     block_lanes_ = std::min(padded, 4 * lanes);
     choose_block();
     make_kernels();
@@ -116,8 +182,11 @@ class ChannelVectorizedStep final : public ConvStep {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
 
-  void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
+  void run(const ConvRun& given, std::byte* workspace, int, int thread_id,
            int num_threads) const noexcept override {
+    ConvRun run = given;
+    if (turned_)
+      for (Extent3* e : {&run.strides, &run.grid.step}) std::swap((*e)[1], (*e)[2]);
     const Extent3& out = shape_.output;
     const std::int64_t row_blocks = ceil_div(out[1], block_rows_);
     const std::int64_t column_blocks = ceil_div(tiles_.count, block_tiles_);
@@ -133,7 +202,7 @@ class ChannelVectorizedStep final : public ConvStep {
     t.u = at;
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     t.args.pairs = t.pairs;
-    t.args.num_pairs = geometry_.kernel[0] * u_.sources;
+    t.args.num_pairs = geometry_.kernel[0] * u_.sources * taps_.taps.count;
     std::int64_t image = -1;
     for (std::int64_t i = count * thread_id / num_threads;
          i < count * (thread_id + 1) / num_threads; ++i) {
@@ -179,13 +248,18 @@ class ChannelVectorizedStep final : public ConvStep {
 
   void choose_block() {
     const ConvGeometry& g = geometry_;
-    const std::int64_t lane_bytes = u_.kind == Kind::in_place ? pixel_ : block_lanes_ * kWord;
+    std::int64_t lane_bytes = u_.kind == Kind::in_place ? pixel_ : block_lanes_ * kWord;
     const auto bytes = [&](std::int64_t rows, std::int64_t tiles) {
       return g.kernel[0] * lines_.lines_of(rows) *
              lines_.pixels_of(tiles * std::max<std::int64_t>(tiles_.largest, 1)) * lane_bytes;
     };
     block_rows_ = std::max<std::int64_t>(u_.kind == Kind::rows ? u_.share : 1, 1);
     block_tiles_ = 1;
+    while (u_.kind != Kind::in_place && block_lanes_ > tile_.lanes * vectors_ &&
+           bytes(block_rows_, 1) > policy::channel_vectorized::kBlockBytes) {
+      block_lanes_ = round_up(block_lanes_ / 2, std::int64_t{tile_.lanes} * vectors_);
+      lane_bytes = block_lanes_ * kWord;
+    }
     if (u_.kind == Kind::in_place) {
       block_rows_ = 1;
     } else {
@@ -200,8 +274,9 @@ class ChannelVectorizedStep final : public ConvStep {
           ++block_rows_;
     }
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);
-    pairs_bytes_ =
-        round_up(g.kernel[0] * u_.sources * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    pairs_bytes_ = round_up(
+        g.kernel[0] * u_.sources * taps_.taps.count * static_cast<std::int64_t>(sizeof(BlockPair)),
+        64);
     terms_bytes_ = key_.folds() ? padded_ * kWord : 0;
     thread_bytes_ = padding_bytes_ + 2 * terms_bytes_ + 2 * pairs_bytes_ +
                     round_up(bytes(block_rows_, block_tiles_), 64) + 64;
@@ -211,9 +286,11 @@ class ChannelVectorizedStep final : public ConvStep {
     kernels::LanewiseKey key;
     key.tile = key_;
     output_ = key.tile.output();
-    key.taps = static_cast<std::uint8_t>(geometry_.kernel[2]);
-    key.step = static_cast<std::uint8_t>(geometry_.stride[2]);
-    key.dilation = static_cast<std::uint8_t>(geometry_.dilation[2]);
+    key.depth = static_cast<std::uint8_t>(u_.depth);
+    key.taps = static_cast<std::uint8_t>(taps_.taps.largest);
+    key.step = static_cast<std::uint8_t>(taps_.step);
+    key.dilation = static_cast<std::uint8_t>(taps_.dilation);
+    key.shortens = taps_.taps.count * taps_.taps.largest > geometry_.kernel[2];
     const std::int64_t rest = geometry_.out_channels % tile_.lanes;
     for (const bool tall : {true, false})
       for (int vectors = 1; vectors <= vectors_; ++vectors)
@@ -285,12 +362,7 @@ class ChannelVectorizedStep final : public ConvStep {
       for (std::int64_t i = b.tiles.begin; i < b.tiles.end; ++i) {
         const Range x = tiles_[i];
         const std::int64_t first = (x.begin - b.x.begin) * geometry_.stride[2];
-        for (std::int64_t p = 0; p < args.num_pairs; ++p) {
-          const BlockPair& source = t.sources[p];
-          t.pairs[p] = source;
-          t.pairs[p].a = static_cast<const std::byte*>(source.a) + first * source.lda + lane;
-          t.pairs[p].b = static_cast<const std::byte*>(source.b) + o * kWord;
-        }
+        set_pairs(t, first, lane, o * kWord);
         t.place.set(args, run.grid.row(b.image, b.z, y, x.begin), o, output_);
         const Kernel& kernel = kernels_[x.size() == tiles_.largest][vectors - 1][masked];
         args.key = &kernel.key.tile;
@@ -299,14 +371,35 @@ class ChannelVectorizedStep final : public ConvStep {
     }
   }
 
+  // The sources of a tile, whose first pixel and whose lanes are so many pixels and bytes beyond
+  // those of the block.
+  void set_pairs(Thread& t, std::int64_t first, std::int64_t lane,
+                 std::int64_t channel) const noexcept {
+    BlockPair* pair = t.pairs;
+    for (std::int64_t s = 0; s < geometry_.kernel[0] * u_.sources; ++s)
+      for (std::int64_t i = 0; i < taps_.taps.count; ++i, ++pair) {
+        const BlockPair& source = t.sources[s];
+        const Range taps = taps_.taps[i];
+        const std::int64_t pixel = first + taps.begin * geometry_.dilation[2];
+        pair->a = static_cast<const std::byte*>(source.a) + pixel * source.lda + lane;
+        pair->lda = source.lda * taps_.gap;
+        pair->b =
+            static_cast<const std::byte*>(source.b) + taps.begin * source.b_panel_stride + channel;
+        pair->b_panel_stride = source.b_panel_stride;
+        pair->groups = taps.size() < taps_.taps.largest;
+      }
+  }
+
   struct Kernel {
     kernels::LanewiseKey key;
     TileFunction run = nullptr;
   };
 
-  const ConvGeometry geometry_;
+  const ConvGeometry geometry_;  // turned, as shape_
   const ConvShape shape_;
+  const bool turned_;
   const LaneLayout u_;
+  const TapSources taps_;
   const Geometry tile_;
   const KernelKey key_;
   const LaneLines lines_;
@@ -315,8 +408,9 @@ class ChannelVectorizedStep final : public ConvStep {
   std::int64_t padded_;  // output channels in whole vectors
   const std::uint32_t* weights_;
   const float* scale_;
-  const std::int32_t* col_offsets_;
-  int vectors_;  // of a tile
+  const std::int32_t* col_offsets_;    // of the weights as they are packed
+  std::vector<std::int32_t> offsets_;  // if those are without their zero points
+  int vectors_;                        // of a tile
   BalancedSplit tiles_;
   std::int64_t block_rows_, block_tiles_, block_lanes_;
   std::int64_t padding_bytes_, terms_bytes_, pairs_bytes_, thread_bytes_;
@@ -326,22 +420,21 @@ class ChannelVectorizedStep final : public ConvStep {
 };
 
 bool applies(const ConvProblem& p) {
-  const ConvGeometry& g = p.geometry;
-  if (!has_lanes(p.family()) || g.transposed || g.groups == 1 || p.b_has_zero_point()) return false;
-  return kernels::has_lanewise(lane_geometry(p).isa) && g.kernel[2] <= kernels::kLanewiseMaxTaps &&
-         g.stride[2] <= 8 && g.dilation[2] <= 64;
+  return has_lanes(p.family()) && !p.geometry.transposed && p.geometry.groups > 1 &&
+         kernels::has_lanewise(lane_geometry(p).isa);
 }
 
 // The multiply-adds of a vector of channels, and the cycles that build U.
 double cost(const ConvProblem& p) {
-  const ConvGeometry& g = p.geometry;
+  const ConvGeometry g = geometry_of(p);
   const Geometry tile = lane_geometry(p);
   const LaneLayout u = layout_of(p);
   const double pixels = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double sources = static_cast<double>(g.kernel[0] * u.sources);
+  const bool has_dot = (p.features & (feature::avx512_vnni | feature::avx_vnni)) != 0;
   const double sums =
-      sources * static_cast<double>(g.kernel[2]) * (p.is_integer() && u.depth == 2 ? 2 : 1);
+      sources * static_cast<double>(g.kernel[2]) * (u.depth == 2 && !has_dot ? 2 : 1);
   // Lanes are filled by vectors, or one by one if no such function fits. U exceeds the L1 if groups
   // have many channels.
   constexpr double kLane = 10;
@@ -352,13 +445,13 @@ double cost(const ConvProblem& p) {
     build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);
   else if (by_rows)
     build = sources * 5.0 / static_cast<double>(u.share);
-  else if (u.kind == Kind::channels)
+  else if (u.kind == Kind::channels && u.depth > 1)
     build = sources * 2.0 / static_cast<double>(g.kernel[1]) + sources * sources * 0.4;
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
   // The cost of reading pixels, and of the pipeline.
   constexpr double kRest = 11;
   // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
-  const double copies = p.is_integer() ? 1 : u.kind == Kind::in_place ? 1.7 : 3;
+  const double copies = p.is_integer() ? 1 : g.group_inputs() == 1 ? 1.7 : 3;
   return pixels * vectors * (sums + build + kRest) * copies;
 }
 

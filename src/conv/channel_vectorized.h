@@ -15,7 +15,8 @@ namespace fbg {
 // A source is a line of U: for every input pixel and every output channel, 32 bits of what that
 // channel reads there. Lanes of `depth` elements are filled in one of three ways:
 //
-//   in_place  for depth 1, if a group has one input and one output channel: U is the image itself
+//   in_place  for depth 1, if a group has one input and one output channel, and for kernels of few
+//             columns, since tiles at a border are copied: U is the image itself
 //   rows      for few channels in a group: `rows` kernel rows side by side, with `channels`
 //   elements
 //             of each (in a depthwise convolution of bytes, four rows of the image)

@@ -19,7 +19,8 @@ using Kind = LaneLayout::Kind;
 LaneLayout LaneLayout::of(const ConvGeometry& g, int depth) {
   LaneLayout u{Kind::channels, depth, 1, depth, 0, 1, 1};
   const std::int64_t inputs = g.group_inputs();
-  if (depth == 1 && inputs == 1 && g.group_outputs() == 1) {
+  constexpr std::int64_t kFewColumns = 7;
+  if (depth == 1 && inputs == 1 && g.group_outputs() == 1 && g.kernel[2] <= kFewColumns) {
     u.kind = Kind::in_place;
     u.sources = g.kernel[1];
     return u;

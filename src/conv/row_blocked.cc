@@ -39,8 +39,7 @@ Geometry strip_geometry(Features features) { return choose_geometry(GemmType::fl
 
 BalancedSplit split_row(const ConvGeometry& g, const ConvShape& shape, const Geometry& tile) {
   const int taps = static_cast<int>(g.kernel[2]);
-  return BalancedSplit::split(shape.output[2],
-                              kernels::lanewise_max_rows(GemmType::float32, tile.isa, taps, 1));
+  return BalancedSplit::split(shape.output[2], kernels::lanewise_max_rows(1, tile.isa, taps, 1));
 }
 
 // A vector of output channels, all of one group.

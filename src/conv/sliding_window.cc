@@ -76,8 +76,7 @@ class SlidingWindowStep final : public ConvStep {
         may_be_floats_(integer_ && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (zero_point_) {
-      for (std::int64_t o = 0; o < g.out_channels; ++o)
-        offsets_.push_back(col_offsets_[o] - static_cast<std::int32_t>(g.depth()) * zero_point_[o]);
+      offsets_ = offsets_without_zero_points(p.weights);
       col_offsets_ = offsets_.data();
     }
     if (!writes_) {

@@ -13,7 +13,9 @@ int lanewise_depth(GemmType gemm_type, Features features) noexcept {
 std::string lanewise_name(const LanewiseKey& key) {
   std::string name = kernel_name(key.tile);
   name.replace(0, 4, "lanewise");
+  if (key.depth == 2) name += "_pairs";
   name += "_taps" + std::to_string(key.taps);
+  if (key.shortens) name += "_shortens";
   if (key.step > 1) name += "_step" + std::to_string(key.step);
   if (key.dilation > 1) name += "_dilation" + std::to_string(key.dilation);
   if (key.spreads) name += "_spread";

@@ -16,6 +16,9 @@
 // is the number of its channels, each of which is a source, and W is [channel][kx][lane] without
 // gaps.
 //
+// A row of a kernel with more taps than registers hold is several sources, as long as each other or
+// one tap shorter. `groups` of a shorter one is not 0.
+//
 // Pixels beyond the left and right border may be left out: `left` and `right` say how many under
 // the tile.
 #pragma once
@@ -29,21 +32,23 @@
 namespace fbg::kernels {
 
 struct LanewiseKey {
-  KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI or sdot, else int16 by twos
+  KernelKey tile;          // float32 or int32
+  std::uint8_t depth = 1;  // elements of a lane: 1 float, 4 bytes (u8 x s8), or 2 int16
   std::uint8_t taps = 1, step = 1, dilation = 1;
+  bool shortens = false;  // some sources have one tap less
   bool spreads = false;
   std::uint8_t left = 0, right = 0;  // pixels of the window that lie outside the image
 
-  // The last pixel of the window of the tile, which begins with pixel 0.
-  int last_pixel() const { return (tile.rows - 1) * step + (taps - 1) * dilation; }
+  // The last pixel that so many taps read under the tile, which begins with pixel 0.
+  int last_pixel(int count) const { return (tile.rows - 1) * step + (count - 1) * dilation; }
   // The output pixel that tap kx takes input pixel x of the window to; -1: none of the tile.
   int target(int x, int kx) const {
     const int at = x - kx * dilation;
     if (at < 0 || at % step != 0 || at / step >= tile.rows) return -1;
     return at / step;
   }
-  bool uses(int x) const {
-    for (int kx = 0; kx < taps; ++kx)
+  bool uses(int x, int count) const {
+    for (int kx = 0; kx < count; ++kx)
       if (target(x, kx) >= 0) return true;
     return false;
   }
@@ -51,9 +56,10 @@ struct LanewiseKey {
   friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
 };
 
-inline constexpr std::int64_t kLanewiseMaxTaps = 7;  // of a kernel row
+inline constexpr std::int64_t kLanewiseMaxTaps = 7;  // of a source
 
-// Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
+// Elements of k in a lane of 32 bits: 1 for floats; for integers 4 bytes with VNNI or sdot, or else
+// 2 int16, for which there are kernels with every ISA.
 int lanewise_depth(GemmType gemm_type, Features features) noexcept;
 
 // The assembler of the architecture defines these functions, as it does generated_families()
@@ -61,7 +67,7 @@ int lanewise_depth(GemmType gemm_type, Features features) noexcept;
 // vectors of channels; and the position-independent code of a kernel, which is empty if the tile
 // does not fit the registers.
 bool has_lanewise(Isa isa) noexcept;
-int lanewise_max_rows(GemmType gemm_type, Isa isa, int taps, int vectors) noexcept;
+int lanewise_max_rows(int depth, Isa isa, int taps, int vectors) noexcept;
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key);
 
 std::string lanewise_name(const LanewiseKey& key);

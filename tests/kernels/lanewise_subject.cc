@@ -22,10 +22,8 @@ class LanewiseRunner final : public TileRunner {
                             const std::vector<Stage>& stages, std::int64_t sources,
                             std::int64_t channels, std::int64_t gap) {
     start_case(tile);
+    depth_ = key.depth;
     const std::int64_t lanes = key.tile.vectors * geometry.lanes, rows = key.tile.rows;
-    const std::int64_t last =
-        (rows - 1) * key.step + (key.taps - 1) * key.dilation - key.right;  // pixel of the window
-    const std::int64_t pixels = std::max<std::int64_t>(last - key.left + 1, 0);
     const std::int64_t width = key.spreads ? channels : lanes;  // of a pixel
     const std::int64_t lda = (width + gap) * 4;
     const std::int64_t tap = key.spreads ? lanes * 4 : (lanes + gap) * 4;
@@ -33,23 +31,28 @@ class LanewiseRunner final : public TileRunner {
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(rows * lanes));
     for (std::int64_t s = 0; s < sources; ++s) {
       const auto at = static_cast<std::size_t>(s);
+      const std::int64_t shorter = key.shortens ? s % 2 : 0;
+      const std::int64_t taps = key.taps - shorter;
+      const std::int64_t last =
+          (rows - 1) * key.step + (taps - 1) * key.dilation - key.right;  // pixel of the window
+      const std::int64_t pixels = std::max<std::int64_t>(last - key.left + 1, 0);
       const std::int64_t u_bytes = pixels > 0 ? (pixels - 1) * lda + width * 4 : 0;
       const std::int64_t w_bytes =
-          key.spreads ? channels * key.taps * lanes * 4 : (key.taps - 1) * tap + lanes * 4;
+          key.spreads ? channels * taps * lanes * 4 : (taps - 1) * tap + lanes * 4;
       std::byte* const u = a_[at].place(u_bytes, tile.side);
       std::byte* const w = b_[at].place(w_bytes, tile.side);
       fill_lanes(u, u_bytes, false);
       if (s == 0 && tile.specials && takes_specials(key.tile) && random_() % 4 == 0)
         place_special(u, u_bytes);
       fill_lanes(w, w_bytes, true);
-      pairs.push_back({u, lda, w, tap, channels});
+      pairs.push_back({u, lda, w, tap, key.spreads ? channels : shorter});
       for (std::int64_t channel = 0; channel < (key.spreads ? channels : 1); ++channel)
         for (std::int64_t row = 0; row < rows; ++row)
-          for (std::int64_t kx = 0; kx < key.taps; ++kx) {
+          for (std::int64_t kx = 0; kx < taps; ++kx) {
             const std::int64_t x = row * key.step + kx * key.dilation;
             if (x < key.left || x > last) continue;
             const std::byte* const pixel = u + (x - key.left) * lda + channel * 4 * key.spreads;
-            const std::byte* const weights = w + (key.spreads ? channel * key.taps + kx : kx) * tap;
+            const std::byte* const weights = w + (key.spreads ? channel * taps + kx : kx) * tap;
             for (std::int64_t lane = 0; lane < lanes; ++lane)
               add(sums[static_cast<std::size_t>(row * lanes + lane)],
                   word(pixel + (key.spreads ? 0 : lane * 4)), word(weights + lane * 4));
@@ -77,15 +80,13 @@ class LanewiseRunner final : public TileRunner {
     return value;
   }
 
-  int depth() const { return kernels::lanewise_depth(gemm_type, isa_features(isa)); }
-
   void fill_lanes(std::byte* to, std::int64_t bytes, bool weights) {
     if (!integer)
       return weights ? fill_right<float>(to, bytes) : fill_floats(to, bytes, magnitude_);
-    if (depth() == 4) return fill_bytes(to, bytes);
+    if (depth_ == 4) return fill_bytes(to, bytes);
     fill_with<std::uint16_t>(to, bytes, [&] {
       const auto byte = static_cast<std::uint8_t>(random_());
-      return weights ? static_cast<std::uint16_t>(static_cast<std::int8_t>(byte))
+      return weights ? static_cast<std::uint16_t>(byte - static_cast<std::uint8_t>(random_()))
                      : std::uint16_t{byte};
     });
   }
@@ -97,15 +98,17 @@ class LanewiseRunner final : public TileRunner {
           std::fma(std::bit_cast<float>(u), std::bit_cast<float>(w), std::bit_cast<float>(sum)));
       return;
     }
-    for (int i = 0; i < depth(); ++i) {
-      const int bits = 32 / depth(), shift = bits * i;
-      const std::int32_t x = depth() == 4 ? static_cast<std::uint8_t>(u >> shift)
-                                          : static_cast<std::int16_t>(u >> shift);
-      const std::int32_t y = depth() == 4 ? static_cast<std::int8_t>(w >> shift)
-                                          : static_cast<std::int16_t>(w >> shift);
+    for (int i = 0; i < depth_; ++i) {
+      const int bits = 32 / depth_, shift = bits * i;
+      const std::int32_t x = depth_ == 4 ? static_cast<std::uint8_t>(u >> shift)
+                                         : static_cast<std::int16_t>(u >> shift);
+      const std::int32_t y = depth_ == 4 ? static_cast<std::int8_t>(w >> shift)
+                                         : static_cast<std::int16_t>(w >> shift);
       sum += static_cast<std::uint32_t>(x * y);
     }
   }
+
+  int depth_ = 1;
 };
 
 class LanewiseSubject final : public Subject {
@@ -147,9 +150,12 @@ std::unique_ptr<Subject> draw_lanewise(Isa isa, Choices& choices) {
   key.taps = static_cast<std::uint8_t>(choices.within(1, 7));
   key.step = static_cast<std::uint8_t>(choices.within(1, 4));
   key.dilation = static_cast<std::uint8_t>(choices.within(1, 3));
+  key.depth = static_cast<std::uint8_t>(kernels::lanewise_depth(gemm_type, isa_features(isa)));
+  if (key.depth == 4 && choices.flag()) key.depth = 2;
   key.spreads = !runner.integer && choices.byte() % 3 == 0;
+  key.shortens = !key.spreads && key.taps > 1 && choices.flag();
   const int vectors = key.spreads ? 1 : static_cast<int>(choices.within(1, 2));
-  const int most = kernels::lanewise_max_rows(gemm_type, isa, key.taps, vectors);
+  const int most = kernels::lanewise_max_rows(key.depth, isa, key.taps, vectors);
   if (most < 1) return nullptr;
   const int rows = static_cast<int>(choices.within(1, most));
   if (choices.byte() % 4 == 0) {

@@ -22,11 +22,9 @@ enum class LaneDot : std::uint8_t {
   pairs,  // smlal and smlal2, each for two lanes of two int16: sums take two registers
 };
 
-LaneDot lane_dot(GemmType gemm_type, Isa isa) {
-  if (gemm_type == GemmType::float32) return LaneDot::fma;
-  const Features features = isa_features(isa);
-  if (features & feature::neon_i8mm) return LaneDot::usdot;
-  return features & feature::neon_dot ? LaneDot::sdot : LaneDot::pairs;
+LaneDot lane_dot(int depth, Isa isa) {
+  if (depth < 4) return depth == 1 ? LaneDot::fma : LaneDot::pairs;
+  return isa_features(isa) & feature::neon_i8mm ? LaneDot::usdot : LaneDot::sdot;
 }
 
 class LanewiseGenerator : public NeonAssembler {
@@ -35,7 +33,7 @@ class LanewiseGenerator : public NeonAssembler {
       : key_(key),
         rows_(key.tile.rows),
         vectors_(key.tile.vectors),
-        dot_(lane_dot(key.tile.gemm_type, key.tile.isa)),
+        dot_(lane_dot(key.depth, key.tile.isa)),
         first_weight_(kFirstSum + rows_ * vectors_ * registers_of_sum(dot_)),
         first_column_sum_(first_weight_ + key.taps * vectors_) {}
 
@@ -96,16 +94,29 @@ class LanewiseGenerator : public NeonAssembler {
       add_channels();
     } else {
       ldr(tap_, at(pair_, offsetof(BlockPair, b_panel_stride)));
-      for (int kx = 0; kx < key_.taps; ++kx) {
-        for (int v = 0; v < vectors_; ++v) load_weight(kx, v, v * kVectorBytes);
-        if (kx + 1 < key_.taps) add(w_, w_, tap_);
+      Label whole, added;
+      if (key_.shortens) {
+        ldr(channels_, at(pair_, offsetof(BlockPair, groups)));
+        cbz(channels_, whole);
+        add_source(key_.taps - 1);
+        b(added);
+        L(whole);
       }
-      add_pixels();
+      add_source(key_.taps);
+      L(added);
     }
     add(pair_, pair_, sizeof(BlockPair));
     sub(pairs_left_, pairs_left_, 1);
     b(next);
     L(done);
+  }
+
+  void add_source(int taps) {
+    for (int kx = 0; kx < taps; ++kx) {
+      for (int v = 0; v < vectors_; ++v) load_weight(kx, v, v * kVectorBytes);
+      if (kx + 1 < taps) add(w_, w_, tap_);
+    }
+    add_pixels(taps);
   }
 
   // Loops over all channels of a row, of which there is at least one.
@@ -116,7 +127,7 @@ class LanewiseGenerator : public NeonAssembler {
     L(next);
     for (int kx = 0; kx < key_.taps; ++kx)
       for (int v = 0; v < vectors_; ++v) load_weight(kx, v, (kx * vectors_ + v) * kVectorBytes);
-    add_pixels();
+    add_pixels(key_.taps);
     add(row_, row_, 4);
     add(u_, row_, 0);
     add(w_, w_, key_.taps * vectors_ * kVectorBytes);
@@ -131,15 +142,15 @@ class LanewiseGenerator : public NeonAssembler {
 
   // The sums of all weights are those of every output pixel: where U is shifted, pixels that are
   // left out are shifted zeros.
-  void add_pixels() {
-    const int last = key_.last_pixel() - key_.right;
-    for (int x = 0; x <= key_.last_pixel(); ++x) {
+  void add_pixels(int taps) {
+    const int last = key_.last_pixel(taps) - key_.right;
+    for (int x = 0; x <= key_.last_pixel(taps); ++x) {
       const bool inside = x >= key_.left && x <= last;
-      for (int v = 0; v < vectors_ && key_.uses(x); ++v) {
+      for (int v = 0; v < vectors_ && key_.uses(x, taps); ++v) {
         if (inside)
-          add_pixel(x, v, load_pixel(v));
+          add_pixel(x, v, taps, load_pixel(v));
         else if (shifts())
-          add_pixel(x, v, sign());
+          add_pixel(x, v, taps, sign());
       }
       if (inside && x < last) add(u_, u_, lda_);
     }
@@ -154,8 +165,8 @@ class LanewiseGenerator : public NeonAssembler {
     return pixel();
   }
 
-  void add_pixel(int x, int v, const Vec& u) {
-    for (int kx = 0; kx < key_.taps; ++kx)
+  void add_pixel(int x, int v, int taps, const Vec& u) {
+    for (int kx = 0; kx < taps; ++kx)
       if (const int row = key_.target(x, kx); row >= 0) dot(row, v, u, weight(kx, v));
   }
 
@@ -195,8 +206,8 @@ class LanewiseGenerator : public NeonAssembler {
 
 bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
 
-int lanewise_max_rows(GemmType gemm_type, Isa isa, int taps, int vectors) noexcept {
-  return LanewiseGenerator::max_rows(lane_dot(gemm_type, isa), taps, vectors);
+int lanewise_max_rows(int depth, Isa isa, int taps, int vectors) noexcept {
+  return LanewiseGenerator::max_rows(lane_dot(depth, isa), taps, vectors);
 }
 
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key) {

@@ -16,7 +16,7 @@ namespace kernels {
 
 std::span<const GemmFamily> generated_families() noexcept { return {}; }
 bool has_lanewise(Isa) noexcept { return false; }
-int lanewise_max_rows(GemmType, Isa, int, int) noexcept { return 1; }
+int lanewise_max_rows(int, Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
 std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
 bool has_lookup(Isa) noexcept { return false; }

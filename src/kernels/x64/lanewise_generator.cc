@@ -31,8 +31,7 @@ class LanewiseGenerator : public SimdAssembler {
         key_(key),
         rows_(key.tile.rows),
         vectors_(key.tile.vectors),
-        is_float_(key.tile.gemm_type == GemmType::float32),
-        has_dot_((isa_features(key.tile.isa) & (feature::avx512_vnni | feature::avx_vnni)) != 0),
+        has_vnni_((isa_features(key.tile.isa) & (feature::avx512_vnni | feature::avx_vnni)) != 0),
         sums_(rows_ * vectors_),
         // Weights stay in registers where two are left: a pixel, and a product to be added.
         keeps_weights_(sums_ + key.taps * vectors_ + 2 <= num_vectors()) {}
@@ -97,7 +96,18 @@ class LanewiseGenerator : public SimdAssembler {
       add_channels();
     } else {
       mov(tap_, field(offsetof(BlockPair, b_panel_stride)));
-      add_source();
+      Xbyak::Label shorter, added;
+      if (key_.shortens) {
+        cmp(qword[pair_ + static_cast<int>(offsetof(BlockPair, groups))], 0);
+        jne(shorter, T_NEAR);
+      }
+      add_source(key_.taps);
+      if (key_.shortens) {
+        jmp(added, T_NEAR);
+        L(shorter);
+        add_source(key_.taps - 1);
+        L(added);
+      }
     }
     add(pair_, static_cast<int>(sizeof(BlockPair)));
     dec(pairs_left_);
@@ -112,7 +122,7 @@ class LanewiseGenerator : public SimdAssembler {
     if (keeps_weights_)
       for (int kx = 0; kx < key_.taps; ++kx)
         for (int v = 0; v < vectors_; ++v) vmovups(weight(kx, v), spread_weight(kx, v));
-    add_pixels();
+    add_pixels(key_.taps);
     add(row_, 4);
     add(w_, key_.taps * vectors_ * vector_bytes());
     mov(u_, row_);
@@ -120,26 +130,25 @@ class LanewiseGenerator : public SimdAssembler {
     jnz(next, T_NEAR);
   }
 
-  void add_source() {
+  void add_source(int taps) {
     if (keeps_weights_) {
-      for (int kx = 0; kx < key_.taps; ++kx) {
+      for (int kx = 0; kx < taps; ++kx) {
         for (int v = 0; v < vectors_; ++v) vmovups(weight(kx, v), ptr[w_ + v * vector_bytes()]);
-        if (kx + 1 < key_.taps) add(w_, tap_);
+        if (kx + 1 < taps) add(w_, tap_);
       }
     } else {
       // Taps are addressed as w + kx * stride: one register for each odd multiple.
       mov(r8, w_);
-      for (int kx = 1; kx < key_.taps && kx < 7; ++kx)
-        lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
+      for (int kx = 1; kx < taps; ++kx) lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
     }
-    add_pixels();
+    add_pixels(taps);
   }
 
-  void add_pixels() {
-    const int last = key_.last_pixel() - key_.right;
+  void add_pixels(int taps) {
+    const int last = key_.last_pixel(taps) - key_.right;
     for (int x = key_.left; x <= last; ++x) {
-      if (key_.uses(x))
-        for (int v = 0; v < vectors_; ++v) add_pixel(x, v);
+      if (key_.uses(x, taps))
+        for (int v = 0; v < vectors_; ++v) add_pixel(x, v, taps);
       if (x < last) add(u_, lda_);
     }
   }
@@ -151,12 +160,12 @@ class LanewiseGenerator : public SimdAssembler {
 
   Address spread_weight(int kx, int v) { return ptr[w_ + (kx * vectors_ + v) * vector_bytes()]; }
 
-  void add_pixel(int x, int v) {
+  void add_pixel(int x, int v, int taps) {
     if (!key_.spreads)
       vmovups(pixel(), ptr[u_ + v * vector_bytes()]);
     else if (v == 0)
       vbroadcastss(pixel(), ptr[u_]);
-    for (int kx = 0; kx < key_.taps; ++kx) {
+    for (int kx = 0; kx < taps; ++kx) {
       const int row = key_.target(x, kx);
       if (row < 0) continue;
       if (keeps_weights_)
@@ -169,10 +178,13 @@ class LanewiseGenerator : public SimdAssembler {
   }
 
   void dot(const Vec& sum, const Xbyak::Operand& w) {
-    if (is_float_) {
+    const auto encoding = is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding;
+    if (key_.depth == 1) {
       vfmadd231ps(sum, pixel(), w);
-    } else if (has_dot_) {
-      vpdpbusd(sum, pixel(), w, is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
+    } else if (key_.depth == 4) {
+      vpdpbusd(sum, pixel(), w, encoding);
+    } else if (has_vnni_) {
+      vpdpwssd(sum, pixel(), w, encoding);
     } else {
       vpmaddwd(product(), pixel(), w);
       vpaddd(sum, sum, product());
@@ -194,7 +206,7 @@ class LanewiseGenerator : public SimdAssembler {
 
   const LanewiseKey key_;
   const int rows_, vectors_;
-  const bool is_float_, has_dot_;
+  const bool has_vnni_;
   const int sums_;
   const bool keeps_weights_;
 };
@@ -203,7 +215,7 @@ class LanewiseGenerator : public SimdAssembler {
 
 bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
 
-int lanewise_max_rows(GemmType, Isa isa, int taps, int vectors) noexcept {
+int lanewise_max_rows(int, Isa isa, int taps, int vectors) noexcept {
   return LanewiseGenerator::max_rows(isa, taps, vectors);
 }
 
