@@ -445,7 +445,7 @@ double cost(const ConvProblem& p) {
     build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);
   else if (by_rows)
     build = sources * 5.0 / static_cast<double>(u.share);
-  else if (u.kind == Kind::channels && u.depth > 1)
+  else if (u.kind == Kind::channels && g.group_inputs() > 1)
     build = sources * 2.0 / static_cast<double>(g.kernel[1]) + sources * sources * 0.4;
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
   // The cost of reading pixels, and of the pipeline.
