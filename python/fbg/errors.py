@@ -41,6 +41,10 @@ class OverloadedError(RuntimeError):
     """More work waits than a queue may hold; the same call may succeed a moment later."""
 
 
+class BusyError(RuntimeError):
+    """Other runs keep the threads busy, so that nothing can be measured."""
+
+
 class ClosedError(RuntimeError):
     """A queue was closed and takes no more work."""
 

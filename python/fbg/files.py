@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import stat
 from collections.abc import Callable, Iterator
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fbg.reading import active_reads
 
@@ -25,6 +26,27 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFLNK: "a symbolic link",
 }
+
+
+DIGITS = 64  # of integers in JSON: more than any setting has, and a float holds them
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what the JSON of a file holds; raises ValueError.
+
+    That covers integers of so many digits that converting them to a float would raise an
+    OverflowError wherever they are used, and lists that are nested more deeply than Python reads.
+    """
+    try:
+        return json.loads(text, parse_int=_integer)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _integer(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError(f"an integer has {len(text)} digits: {text[:8]}...")
+    return int(text)
 
 
 class NotRegularError(OSError):

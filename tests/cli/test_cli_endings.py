@@ -1,6 +1,7 @@
 """How `fbg` ends when somebody interrupts it, stops reading, or the disk is full."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -61,10 +62,46 @@ def test_a_full_disk_is_an_error_in_one_line(name: str) -> None:
     assert error == "Error: [Errno 28] No space left on device\n"
 
 
-def test_closed_output_is_no_error() -> None:
-    shell = ["sh", "-c", f"{sys.executable} -m fbg info >&-"]
+PRINTING = {
+    **SHORT,
+    "info of a model": ["info", "MODEL"],
+    "encode": ["encode", "MODEL", "--text", "a"],
+    "search": ["search", "MODEL", "--query", "a", "--input", "TEXTS"],
+    "profile": ["profile", "MODEL", "--tokens", "8"],
+}
+
+
+ENDINGS = [*((name, ">&-") for name in PRINTING), ("encode", ">/dev/full")]
+
+
+@pytest.mark.parametrize(("name", "ending"), ENDINGS)
+def test_output_that_cannot_be_kept_is_an_error(
+    name: str, ending: str, model: Path, tmp_path: Path
+) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("a\nb\n")
+    places = {"MODEL": str(model), "TEXTS": str(texts)}
+    command = [sys.executable, "-m", "fbg", *(places.get(part, part) for part in PRINTING[name])]
+    assert subprocess.run(command, capture_output=True).stdout
+    shell = ["sh", "-c", f"{shlex.join(command)} {ending}"]
     result = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 1
+    errors = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(errors) == 1 and "Traceback" not in result.stderr
+
+
+def test_output_that_nobody_wants_may_be_closed(model: Path, tmp_path: Path) -> None:
+    """With --output, nothing is printed."""
+    output = tmp_path / "rows.npy"
+    command = f"{sys.executable} -m fbg encode {model} --text a --output {output} >&-"
+    assert subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE).returncode == 0
+    assert output.exists()
+
+
+def test_closed_input_is_named(model: Path) -> None:
+    command = f"{sys.executable} -m fbg encode {model} --input - <&-"
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (1, "Error: standard input is closed\n")
 
 
 @pytest.mark.parametrize("name", ["--version", *main.commands])

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
 
 import fbg
+from fbg.checkpoints import saved_file
+from fbg.checkpoints.saved_directory import WEIGHTS
+from helpers.onnx_models import make_net
 from helpers.peak_memory import peak
 
 
@@ -61,3 +65,22 @@ def test_groups_of_fields_are_no_way_around_the_count(tmp_path):
     path.write_bytes(b"\x0b" + b"\x72\x00" * 1000)
     with pytest.raises(fbg.ModelError, match="groups of fields"):
         fbg.load(path)
+
+
+def test_a_saved_network_is_counted_like_a_file(tmp_path):
+    """Its nodes are a file in a tensor."""
+    net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": (np.float32, (1, 4))}, ["y"])
+    net.save(tmp_path / "net")
+    file = tmp_path / "net" / WEIGHTS
+    many = 4_000_000
+    with saved_file.SavedFile(file, saved_file.NET_FORMAT) as saved:
+        data = saved.array("network").tobytes() + field(7, field(13, b"") * many)
+        metadata = {key: saved.metadata(key) for key in ("fbg", "dtype", "versions")}
+    file.unlink()
+    stored = {"network": np.frombuffer(data, np.uint8)}
+    saved_file.write(file, stored, metadata, saved_file.NET_FORMAT)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    with pytest.raises(fbg.ModelError, match=r"tensor network: more than \d+ fields in \d+ bytes"):
+        fbg.load(tmp_path / "net")
+    assert peak() - before < (256 << 20) + 4 * len(data)

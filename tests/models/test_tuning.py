@@ -13,6 +13,7 @@ import pytest
 
 import fbg
 from fbg import _fbg
+from fbg.errors import BusyError
 from fbg.tuning import file as tuning_file
 from fbg.tuning.store import Blocking, Kind, Measured, Store, forced, product_key, store
 
@@ -67,6 +68,31 @@ def test_a_model_is_tuned_as_it_is_loaded(directory: Path, monkeypatch: pytest.M
     assert _fbg.tuner_count() == before + 4
     with pytest.raises(TypeError, match="load: tune must be True or False"):
         fbg.load(directory, tune="always")
+
+
+def test_a_model_loads_while_others_keep_the_threads(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Kept:
+        """A tuner that gets no threads."""
+
+        def __init__(self, *given: Any) -> None:
+            self._own = own(*given)
+
+        def candidates(self, rows: int) -> Any:
+            return self._own.candidates(rows)
+
+        def seconds(self, *_: Any) -> Any:
+            raise RuntimeError("Tuner: other runs keep the threads busy, or there are too few")
+
+    own = _fbg.Tuner
+    monkeypatch.setattr(_fbg, "Tuner", Kept)
+    with pytest.warns(UserWarning, match="load: tune: other runs keep the threads busy") as told:
+        model = fbg.load(directory, tune=True)
+    assert [one.filename for one in told] == [__file__]
+    np.testing.assert_array_equal(model.encode("a"), fbg.load(directory).encode("a"))
+    with pytest.raises(BusyError, match=r"^other runs keep the threads busy"):
+        tune(model)
 
 
 def test_projections_that_are_not_fused_make_three_shapes() -> None:

@@ -33,7 +33,7 @@ BASE = "base_layer.weight"  # table that PEFT stores beside its adapter
 FLOATS = ("float32", "float16", "bfloat16")
 
 # Settings of PEFT that change what an adapter computes, and that are not supported.
-FLAGS = ("use_dora", "fan_in_fan_out", "use_qalora")
+FLAGS = ("use_dora", "fan_in_fan_out", "use_qalora", "lora_bias")
 LISTS = (
     "rank_pattern",
     "alpha_pattern",
@@ -42,6 +42,16 @@ LISTS = (
     "alora_invocation_tokens",
     "target_parameters",
     "trainable_token_indices",
+)
+# Settings that change nothing: where the adapter comes from, how it was trained, and which layers
+# have one, as its tensors say.
+HARMLESS = frozenset(
+    (
+        *("auto_mapping", "base_model_name_or_path", "peft_version", "revision", "task_type"),
+        *("inference_mode", "lora_dropout", "megatron_core", "runtime_config"),
+        *("eva_config", "corda_config", "loftq_config", "lora_ga_config", "qalora_group_size"),
+        *("target_modules", "exclude_modules", "layers_to_transform", "layers_pattern"),
+    )
 )
 # Ways to begin training that do not change the weights of the model; others change them, too.
 INITIAL = ("gaussian", "eva", "orthogonal")
@@ -245,7 +255,11 @@ def _read_scale(settings: Settings) -> tuple[int, float]:
         raise settings.error("init_lora_weights", "true, false, gaussian, eva or orthogonal")
     rank = settings.size("r")
     divisor = math.sqrt(rank) if settings.flag("use_rslora") else rank
-    return rank, _scale(settings, settings.number("lora_alpha", default=8), divisor)
+    alpha = settings.number("lora_alpha", default=8)
+    for name, value, _ in settings.unread():
+        if value and name not in HARMLESS:
+            raise settings.error(name, "left out or off, as fbg does not know what it changes")
+    return rank, _scale(settings, alpha, divisor)
 
 
 def _read_modules(path: Path) -> dict[str, dict[str, StoredTensor]]:

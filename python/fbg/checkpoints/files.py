@@ -5,7 +5,6 @@ A GGUF file counts as a directory, whose files are made of its metadata.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from fbg.checkpoints.gguf.folder import files_of
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
-from fbg.files import read_regular
+from fbg.files import parse_json, read_regular
 
 LONGEST_NAME = "x" * 64  # no file of a module has a longer one
 
@@ -68,8 +67,8 @@ def read_json(path: Path) -> Any:
     if not is_model_file(path):
         require_file(path)
     try:
-        return json.loads(read_model_file(path).decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return parse_json(read_model_file(path).decode("utf-8"))
+    except (OSError, ValueError) as error:
         raise ModelError(f"{path}: not readable as JSON: {error}") from None
 
 

@@ -31,7 +31,7 @@ from fbg.arrays import Array, Floats
 from fbg.checkpoints.files import require_file
 from fbg.checkpoints.safetensors_header import DTYPES, FOREIGN, Entry, entries_of
 from fbg.errors import ModelError
-from fbg.files import open_regular
+from fbg.files import open_regular, parse_json
 from fbg.matmul.packed_file import read_header
 from fbg.matmul.vocabulary import BESIDE, Table
 from fbg.matmul.weights import PackedWeight
@@ -281,8 +281,8 @@ def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Entry], dict[
 
 def _json_object(metadata: dict[str, str], key: str) -> dict[str, Any]:
     try:
-        value = json.loads(metadata.get(key, ""))
-    except (ValueError, RecursionError):
+        value = parse_json(metadata.get(key, ""))
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         raise ValueError(f"damaged: its metadata has no {key}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -14,14 +13,20 @@ import click
 
 import fbg
 from fbg.cli.common import shows_progress, user_errors
-from fbg.cli.options import dtype_option, input_option, require_column, threads_option
+from fbg.cli.options import (
+    dtype_option,
+    input_option,
+    require_column,
+    standard_input,
+    threads_option,
+)
 from fbg.environment import INTERRUPTED
 from fbg.files import require_free_file
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
-from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
+from fbg.text.files import count_texts, input_kind, read_texts
 
 if TYPE_CHECKING:
     from fbg.integrations.shards import ShardJob
@@ -184,8 +189,7 @@ def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> S
     if source is None:
         return Source(texts, list(texts), len(texts))
     if source == "-":
-        stdin = sys.stdin.buffer
-        return Source(decode_lines(stdin, "standard input"), None, None)
+        return Source(standard_input(), None, None)
     path = Path(source)
     input_kind(path)
     if path.exists() and not path.is_file():  # a pipe: it cannot be read again

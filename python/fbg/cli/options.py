@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,7 @@ def read_input(source: str | None, column: str | None, option: str = "--input") 
     if source is None:
         return None
     if source == "-":
-        return list(decode_lines(sys.stdin.buffer, "standard input"))
+        return list(standard_input())
     return list(read_texts(Path(source), column))
 
 
@@ -190,3 +190,10 @@ def _joined(
     ctx: click.Context, param: click.Parameter, given: tuple[tuple[str, ...], ...]
 ) -> list[str] | None:
     return [name for names in given for name in names] or None
+
+
+def standard_input() -> Iterator[str]:
+    """Return the lines of standard input; ends the program if it is closed."""
+    if sys.stdin is None:
+        raise click.ClickException("standard input is closed")
+    return decode_lines(sys.stdin.buffer, "standard input")

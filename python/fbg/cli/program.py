@@ -38,7 +38,7 @@ class Program(click.Group):
 
     Ctrl-C                      130, as a shell says of programs that SIGINT ended
     nobody reads the output     141, as of those that SIGPIPE ended, and without a word
-    the output cannot be kept   1, with one line that says why
+    the output cannot be kept   1, with one line that says why: the disk is full, or it is closed
     """
 
     def resolve_command(
@@ -58,10 +58,10 @@ class Program(click.Group):
 
 @contextmanager
 def _endings() -> Iterator[None]:
+    _require_output()
     try:
         yield
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -72,10 +72,14 @@ def _endings() -> Iterator[None]:
         _drop_what_cannot_be_written()
 
 
+def _require_output() -> None:
+    """Let writing fail if standard output is closed: Python would drop what is written."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+
+
 def _drop_what_cannot_be_written() -> None:
     """Empty the buffer of standard output, which Python would try to write once more at exit."""
-    if sys.stdout is None:
-        return
     try:
         sys.stdout.flush()
     except OSError:

@@ -26,6 +26,7 @@ from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.errors import ModelError
 from fbg.importers.description import DTYPES, Network, TensorType
 from fbg.importers.int8.kept import Kept
+from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
 
@@ -80,9 +81,10 @@ def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
         dtype = file.metadata("dtype")
         if dtype not in DTYPES:
             raise ModelError(f"{file.path}: damaged: its dtype is {dtype!r}")
-        model = onnx.ModelProto()
+        model, stored_model = onnx.ModelProto(), file.array(NETWORK).tobytes()
+        require_few_fields(stored_model, f"{file.path}: tensor {NETWORK}")
         try:
-            model.ParseFromString(file.array(NETWORK).tobytes())
+            model.ParseFromString(stored_model)
         except DecodeError as error:
             raise ModelError(f"{file.path}: tensor {NETWORK}: {error}") from None
         constants = {
@@ -94,8 +96,8 @@ def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
         for name, version in versions.items():
             if type(version) is not int or not 0 < version < 1 << 31:
                 raise ModelError(f"{file.path}: damaged: the version of node '{name}' is {version}")
+        stored = file.metadata_object("kept")
         try:
-            stored = file.metadata_object("kept")
             kept = Kept.of_json(stored) if stored else None
         except ValueError as error:
             raise ModelError(f"{file.path}: damaged: {error}") from None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fbg.errors import needed
+from fbg.files import parse_json
 from fbg.model.fingerprint import fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
@@ -137,7 +138,7 @@ def _rows_of_record(
         return None
     try:
         with fs.open(record) as file:
-            found = json.loads(file.read())
+            found = parse_json(file.read())
         same = found["job"] == json.loads(json.dumps(description))
         return int(found["rows"]) if same else None
     except (ValueError, LookupError, TypeError):

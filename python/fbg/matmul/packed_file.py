@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
-from fbg.files import open_regular, replace_file, require_free_file
+from fbg.files import open_regular, parse_json, replace_file, require_free_file
 from fbg.matmul.weights import PackedWeight
 
 FORMAT = "fbg.PackedB"
@@ -96,8 +96,8 @@ def read_header(file: BinaryIO, most: int) -> tuple[Any, int, int]:
     if total < 8 or begin > total or length > most:
         raise ValueError("truncated, or not a safetensors file")
     try:
-        return json.loads(file.read(length)), begin, total
-    except (ValueError, RecursionError):
+        return parse_json(file.read(length)), begin, total
+    except ValueError:
         raise ValueError("damaged, or not a safetensors file: its header is not JSON") from None
 
 

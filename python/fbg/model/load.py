@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.files import read_model_file
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.errors import ModelError, install_line, require_known
+from fbg.errors import BusyError, ModelError, install_line, require_known
 from fbg.graph.linear import Linear
 from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
@@ -140,8 +141,19 @@ def _checked_path(model: object, adapter: object, tune: object, net_options: dic
 
 
 def _tuned(loaded: Any, told: Progress) -> Any:
-    with told_to(told):
-        measure(loaded, show_progress_bar=False)
+    """Measure what runs fastest. If others keep the threads, what was not measured stays as the
+    cost model chose it, which is no reason not to have the model.
+    """
+    try:
+        with told_to(told):
+            measure(loaded, show_progress_bar=False)
+    except BusyError as error:
+        warnings.warn(
+            f"load: tune: {error}; what was not measured runs as the cost model says, and fbg.tune "
+            "measures it later",
+            UserWarning,
+            stacklevel=3,
+        )
     return loaded
 
 

@@ -120,12 +120,13 @@ def tune(
     force: whether to measure again what has been measured before.
     placement: for a network only: whether other back ends are measured, so that ops may move.
 
-    This takes seconds, and should run while nothing else does. The results are stored for later
-    processes in ~/.cache/fbg (or in $XDG_CACHE_HOME/fbg), or in the file that the environment
+    This takes seconds, and should run while nothing else does: `fbg.load` with ``tune=True`` warns
+    if it could not measure, because other runs kept the threads busy. The results are stored for
+    later processes in ~/.cache/fbg (or in $XDG_CACHE_HOME/fbg), or in the file that the environment
     variable FBG_TUNING_CACHE names; with FBG_TUNING_CACHE=off they are not stored.
 
-    Raises TypeError or ValueError for the arguments, and RuntimeError if the threads are busy with
-    other runs.
+    Raises TypeError or ValueError for the arguments, and `fbg.errors.BusyError`, a RuntimeError, if
+    other runs keep the threads busy.
 
     >>> print(fbg.tune(model, tokens=(8, 128)))  # doctest: +SKIP
     >>> print(fbg.tune(fbg.load("network.onnx", dtype="int8")))  # doctest: +SKIP

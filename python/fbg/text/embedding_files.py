@@ -22,7 +22,14 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.files import open_in_place, open_regular, rename_over, replace_file, require_replaceable
+from fbg.files import (
+    open_in_place,
+    open_regular,
+    parse_json,
+    rename_over,
+    replace_file,
+    require_replaceable,
+)
 from fbg.text.files import require_pyarrow
 
 HEADER_BYTES = 128
@@ -140,7 +147,7 @@ class EmbeddingFile:
         """Return the number of rows of the same job, and read results of the next rows."""
         try:
             with open_regular(self._state) as file:
-                state = json.loads(file.read())
+                state = parse_json(file.read())
             rows, done = state["rows"], state.get("done", {})
             if self._job is None or state["job"] != self._job:
                 self.discarded = _difference(state["job"], self._job) if rows or done else ""

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fbg import _fbg
-from fbg.files import open_in_place, open_regular, replace_file, require_replaceable
+from fbg.files import open_in_place, open_regular, parse_json, replace_file, require_replaceable
 from fbg.reading import not_recorded
 
 try:
@@ -107,12 +107,12 @@ def _machines(file: Path) -> dict[str, dict[str, Any]]:
             text = opened.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             return _ignore(file, "too large")
-        content = json.loads(text)
+        content = parse_json(text)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         return _ignore(file, error.strerror or str(error))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return _ignore(file, str(error))
     machines = content.get("machines") if isinstance(content, dict) else None
     if not isinstance(machines, dict) or content.get("format") != FORMAT:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from fbg import _fbg
+from fbg.errors import BusyError
 from fbg.tuning.store import Blocking, Measured, Moved, conv_label, store
 
 GAIN = 1.02  # by which a choice must be faster than the cost model's
@@ -85,7 +86,11 @@ class ProductTrial:
         return [(Blocking(*members), True) for members in self.tuner().candidates(self.tokens)]
 
     def race(self, choices: Sequence[Blocking]) -> dict[Blocking, float]:
-        seconds = self.tuner().seconds(self.tokens, choices, PRODUCT_BUDGET)
+        tuner = self.tuner()
+        try:
+            seconds = tuner.seconds(self.tokens, choices, PRODUCT_BUDGET)
+        except RuntimeError as error:
+            raise BusyError(str(error).removeprefix("Tuner: ")) from None
         return dict(zip(choices, seconds, strict=True))
 
 

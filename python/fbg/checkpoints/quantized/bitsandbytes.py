@@ -14,7 +14,6 @@ weight.quant_state.bitsandbytes__nf4     JSON as bytes: shape, sizes of blocks, 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from fbg.arrays import Floats
 from fbg.checkpoints.quantized.module import FLOATS, LARGEST, Module, read_scale, refusal
 from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
 from fbg.checkpoints.settings import Settings
+from fbg.files import parse_json
 
 KINDS = ("nf4", "fp4")
 STATES = tuple(f"weight.quant_state.bitsandbytes__{kind}" for kind in KINDS)
@@ -109,13 +109,13 @@ def _read_state(module: Module) -> _State:
     part = next((part for part in STATES if part in module), STATES[0])
     tensor = module.get(part, ("uint8",))
     try:
-        state: Any = json.loads(tensor.view().tobytes())
+        state: Any = parse_json(tensor.view().tobytes())
         shape, offset = state["shape"], float(state.get("nested_offset", 0.0))
         sizes = [*shape, state["blocksize"], state.get("nested_blocksize", 1)]
         if len(shape) != 2 or any(type(n) is not int or not 0 < n <= LARGEST for n in sizes):
             raise ValueError("its sizes are none")
         if not math.isfinite(offset):
             raise ValueError("its offset is not finite")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise refusal(tensor, f"must describe a weight: {error!r:.80}") from None
     return _State((shape[0], shape[1]), sizes[2], sizes[3], offset)

@@ -259,12 +259,13 @@ def _captures(graph: onnx.GraphProto) -> list[str]:
 def _unique_names(nodes: list[Node]) -> list[Node]:
     """Return the nodes with numbers after names that occur several times."""
     seen: set[str] = set()
+    counts: dict[str, int] = {}  # so that no number is tried twice
     renamed = []
     for node in nodes:
-        name, count = node.name, 1
+        name = node.name
         while name in seen:
-            count += 1
-            name = f"{node.name}_{count}"
+            counts[node.name] = counts.get(node.name, 1) + 1
+            name = f"{node.name}_{counts[node.name]}"
         seen.add(name)
         renamed.append(node if name == node.name else replace(node, name=name))
     return renamed
