@@ -41,6 +41,14 @@ def as_array(x: object, name: str, *, refers: bool = False) -> Array:
     return array if array.flags.aligned else array.copy()
 
 
+def no_array(x: object, name: str) -> TypeError:
+    """Return the error for what is no NumPy array where only such are taken, as by prepared calls,
+    which convert nothing.
+    """
+    hint = "; pass np.asarray of it" if hasattr(x, "__array__") else ""
+    return TypeError(f"{name} must be a NumPy array, got {type(x).__name__}{hint}")
+
+
 def empty_lines(shape: tuple[int, ...], dtype: Any) -> Array:
     """Return memory that begins with a line of the cache, if it is large.
 

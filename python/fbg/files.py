@@ -49,6 +49,21 @@ def _integer(text: str) -> int:
     return int(text)
 
 
+HTML = (b"<!doctype html", b"<html")
+
+
+def stand_in(begin: bytes) -> str | None:
+    """Return what stands in the place of a file of a model, None if its beginning shows nothing.
+
+    begin: its first bytes. No format of models begins like these.
+    """
+    if begin.startswith(b"version https://git-lfs.github.com"):
+        return "is a pointer of Git LFS, and not the file itself, which git lfs pull fetches"
+    if begin[:64].lstrip().lower().startswith(HTML):
+        return "is an HTML page, such as the answer to a download that failed"
+    return None
+
+
 class NotRegularError(OSError):
     """A path names a pipe, a socket or a device where a regular file is required."""
 

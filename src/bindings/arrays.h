@@ -16,6 +16,13 @@ namespace fbg::bindings {
 
 namespace py = pybind11;
 
+// The error for what is no NumPy array where only such are taken, as fbg.arrays.no_array in Python.
+inline py::type_error no_array(py::handle object, const std::string& name) {
+  const auto type = py::type::of(object).attr("__name__").cast<std::string>();
+  const char* hint = py::hasattr(object, "__array__") ? "; pass np.asarray of it" : "";
+  return py::type_error(name + " must be a NumPy array, got " + type + hint);
+}
+
 inline std::string shape_text(const py::array& a) {
   return py::str(a.attr("shape")).cast<std::string>();
 }

@@ -219,9 +219,7 @@ py::array new_output(const py::dtype& dtype, std::int64_t m, std::int64_t n) {
 void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
                     const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
   const auto name = [&] { return std::string(function) + ": out"; };
-  if (!py::isinstance<py::array>(out))
-    throw py::type_error(name() + " must be a NumPy array, got " +
-                         py::type::of(out).attr("__name__").cast<std::string>());
+  if (!py::isinstance<py::array>(out)) throw no_array(out, name());
   const auto array = py::reinterpret_borrow<py::array>(out);
   if (!array.dtype().is(dtype) && !array.dtype().equal(dtype))
     throw py::type_error(name() + " must be " + py::str(dtype).cast<std::string>() + ", got " +

@@ -174,9 +174,7 @@ class Call {
 
   [[noreturn]] void refuse_x(py::handle object) const {
     const std::string name = std::string(kPreparedCall) + ": x";
-    if (!py::isinstance<py::array>(object))
-      throw py::type_error(name + " must be a NumPy array, got " +
-                           py::type::of(object).attr("__name__").cast<std::string>());
+    if (!py::isinstance<py::array>(object)) throw no_array(object, name);
     const auto x = py::reinterpret_borrow<py::array>(object);
     if (!x_.matches(x))
       throw py::type_error(name + " must be " + py::str(x_.dtype()).cast<std::string>() + ", got " +

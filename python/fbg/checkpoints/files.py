@@ -12,7 +12,7 @@ from typing import Any
 from fbg.checkpoints.gguf.folder import files_of
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
-from fbg.files import parse_json, read_regular
+from fbg.files import parse_json, read_regular, stand_in
 
 LONGEST_NAME = "x" * 64  # no file of a module has a longer one
 
@@ -36,9 +36,15 @@ def is_model_file(path: Path) -> bool:
 
 
 def read_model_file(path: Path) -> bytes:
-    """Return a file in the directory of a model; raises OSError, or ModelError as above."""
+    """Return a file in the directory of a model; raises OSError, or ModelError as above, and for
+    what another program has left in its place.
+    """
     content = _in_gguf(path)
-    return read_regular(path) if content is None else content
+    if content is None:
+        content = read_regular(path)
+        if (what := stand_in(content)) is not None:
+            raise ModelError(f"{path}: {what}")
+    return content
 
 
 def require_file(path: Path) -> Path:
@@ -68,6 +74,8 @@ def read_json(path: Path) -> Any:
         require_file(path)
     try:
         return parse_json(read_model_file(path).decode("utf-8"))
+    except ModelError:
+        raise
     except (OSError, ValueError) as error:
         raise ModelError(f"{path}: not readable as JSON: {error}") from None
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.files import open_regular
+from fbg.files import open_regular, stand_in
 
 MAX_DIMENSIONS = 16  # most axes of a tensor; NumPy has a limit of its own
 MAX_SIZE = 1 << 48  # larger than any file
@@ -37,6 +37,8 @@ class MappedFile:
             if isinstance(error, OSError) and error.errno == errno.ENOMEM:
                 raise MemoryError(f"{path}: {error.strerror}") from None
             raise ModelError(f"{path}: {error}") from None
+        if (what := stand_in(self.bytes[:64])) is not None:
+            raise ModelError(f"{path}: {what}")
 
     def __len__(self) -> int:
         return len(self.bytes)

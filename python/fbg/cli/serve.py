@@ -110,7 +110,7 @@ def _setting(
     "--tracing",
     is_flag=True,
     help="Send a span of OpenTelemetry for each request to the collector that "
-    "OTEL_EXPORTER_OTLP_ENDPOINT names (needs fbg[tracing]).",
+    "OTEL_EXPORTER_OTLP_ENDPOINT names (pip install 'fbg[tracing]').",
 )
 def serve(
     models: tuple[str, ...], adapters: tuple[str, ...], api_key_file: str | None, **options: Any

@@ -16,6 +16,7 @@ from fbg.arrays import (
     bfloat16,
     has_dense_rows,
     is_bfloat16,
+    no_array,
     require_choice,
     require_dtype,
     require_flag,
@@ -322,7 +323,7 @@ def run_shaped(
 def rows_of(out: object, shape: tuple[int, ...], pipeline: Pipeline, name: str) -> Array:
     """Return `out` as a matrix of pixels by channels that shares its memory."""
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name} must be a NumPy array, got {type(out).__name__}")
+        raise no_array(out, name)
     if out.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {out.shape}")
     if pipeline._gives_bfloat16:

@@ -5,7 +5,7 @@ It is looked for only when shapes do not fit. A remedy is named if it makes the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 Shape = tuple[int, ...]
 
@@ -27,6 +27,28 @@ def image_hint(shape: Shape, axes: int, channels: int) -> str:
     added = "[None]" if batch else ""
     axis = 0 if batch else 1
     return f"; axis {axis} has that size: for channels first, pass x.transpose{_text(order)}{added}"
+
+
+def axes_hint(shape: Shape, takes: Callable[[Shape], bool]) -> str:
+    """Return how an array of that shape becomes one that fits: images with channels last where they
+    are first or the other way round, and single ones; or "".
+
+    takes: whether a shape fits.
+    """
+    count = len(shape)
+    orders = [(*range(count),)]
+    for first in (0, 1):  # without and with an axis of the batch
+        if count - first > 2:
+            batch, rest = (*range(first),), (*range(first, count),)
+            orders += [(*batch, rest[-1], *rest[:-1]), (*batch, *rest[1:], rest[0])]
+    for order in orders:
+        moved = tuple(shape[axis] for axis in order)
+        text = "x" if order == orders[0] else f"x.transpose{_text(order)}"
+        if order != orders[0] and takes(moved):
+            return f"; pass {text}"
+        if takes((1, *moved)):
+            return f"; pass {text}[None]"
+    return ""
 
 
 def weight_hint(shape: Shape, groups: int, transposed: bool, channels: int | None) -> str:

@@ -14,6 +14,7 @@ from fbg.arrays import (
     Array,
     bfloat16,
     is_bfloat16,
+    no_array,
     require_dtype,
     require_dtype_name,
     require_flag,
@@ -164,7 +165,7 @@ class PreparedConv:
         if self._call is not None and self._call.run(x, out):
             return cast(Array, out)
         if not isinstance(x, np.ndarray):
-            raise TypeError(f"{_CALL}: x must be a NumPy array, got {type(x).__name__}")
+            raise no_array(x, f"{_CALL}: x")
         require_dtype(x, f"{_CALL}: x", self._x_dtype.name)
         if x.shape != self._shape:
             raise ValueError(f"{_CALL}: x must have shape {self._shape}, got {x.shape}")

@@ -17,6 +17,7 @@ from fbg import _fbg
 from fbg.again import Again, again
 from fbg.arrays import (
     Array,
+    no_array,
     require_choice,
     require_dtype,
     require_dtype_name,
@@ -179,7 +180,7 @@ class StrassenCall:
         """Return the product for an x of the prepared shape."""
         wanted = (self.rows, self.shape[0])
         if not isinstance(x, np.ndarray):
-            raise TypeError(f"{self._name}: x must be a NumPy array, got {type(x).__name__}")
+            raise no_array(x, f"{self._name}: x")
         require_dtype(x, f"{self._name}: x", "float32")
         if x.shape != wanted:
             raise ValueError(f"{self._name}: x must have shape {wanted}, got {x.shape}")
@@ -193,7 +194,7 @@ class StrassenCall:
 
     def _check_out(self, x: Array, out: Array) -> None:
         if not isinstance(out, np.ndarray):
-            raise TypeError(f"{self._name}: out must be a NumPy array, got {type(out).__name__}")
+            raise no_array(out, f"{self._name}: out")
         require_dtype(out, f"{self._name}: out", str(self.dtype))
         wanted = (self.rows, self.shape[1])
         if out.shape != wanted:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fbg import _fbg
 from fbg.arrays import Array, as_array, require_integer
 from fbg.checkpoints.saved_directory import save_arguments
+from fbg.conv.layouts import axes_hint
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
 from fbg.importers.backends.base import BackEnd
@@ -168,7 +169,10 @@ class Net:
         >>> net.run({"x": x})["y"]  # doctest: +SKIP
         """
         if not isinstance(feeds, Mapping):
-            raise TypeError(f"run: feeds must be a mapping by name, got {type(feeds).__name__}")
+            raise TypeError(
+                f"run: feeds must be a mapping by name, got {type(feeds).__name__}; arrays without "
+                "names are for net(x)"
+            )
         arrays = self._checked(feeds)
         return self._session(*self._planned_by(arrays)).run(arrays)
 
@@ -288,8 +292,9 @@ class Net:
                 raise ValueError(f"{where}: input '{name}' is missing")
             array = as_array(feeds[name], f"{where}: input '{name}'")
             if array.dtype != declared.dtype:
+                hint = f"; pass x.astype(np.{declared.dtype})" if array.dtype.kind in "biuf" else ""
                 raise TypeError(
-                    f"{where}: input '{name}' must be {declared.dtype}, got {array.dtype}"
+                    f"{where}: input '{name}' must be {declared.dtype}, got {array.dtype}{hint}"
                 )
             _check_shape(name, array.shape, declared, where)
             arrays[name] = array
@@ -329,7 +334,8 @@ def _check_shape(
     name: str, shape: tuple[int, ...], declared: TensorType, where: str = "run"
 ) -> None:
     if not declared.takes(shape):
-        raise ValueError(f"{where}: input '{name}' must be {declared}, got shape {shape}")
+        hint = axes_hint(shape, declared.takes)
+        raise ValueError(f"{where}: input '{name}' must be {declared}, got shape {shape}{hint}")
 
 
 def _checked_shapes(

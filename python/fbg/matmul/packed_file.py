@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
-from fbg.files import open_regular, parse_json, replace_file, require_free_file
+from fbg.files import open_regular, parse_json, replace_file, require_free_file, stand_in
 from fbg.matmul.weights import PackedWeight
 
 FORMAT = "fbg.PackedB"
@@ -91,8 +91,12 @@ def read_header(file: BinaryIO, most: int) -> tuple[Any, int, int]:
     most: bytes that the JSON may have. Raises ValueError.
     """
     total = os.fstat(file.fileno()).st_size
-    length = int.from_bytes(file.read(8), "little")
+    first = file.read(64)
+    if (what := stand_in(first)) is not None:
+        raise ValueError(what)
+    length = int.from_bytes(first[:8], "little")
     begin = 8 + length
+    file.seek(8)
     if total < 8 or begin > total or length > most:
         raise ValueError("truncated, or not a safetensors file")
     try:

@@ -130,7 +130,8 @@ def load(
 def _checked_path(model: object, adapter: object, tune: object, net_options: dict[str, Any]) -> str:
     """Return the path of a model; raises TypeError or ValueError for what does not go with it."""
     if not isinstance(model, (str, os.PathLike)):
-        raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
+        got = type(model).__name__
+        raise TypeError(f"load: model must be a path or a hub id, got {got}{_saving(model)}")
     require_flag(tune, "load: tune")
     path: str = os.fspath(model)
     if is_net(path) and adapter is not None:
@@ -138,6 +139,17 @@ def _checked_path(model: object, adapter: object, tune: object, net_options: dic
     if (names := ", ".join(net_options)) and not is_net(path):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     return path
+
+
+def _saving(model: object) -> str:
+    """Return how an object of another library becomes a file that fbg loads."""
+    if hasattr(model, "save_pretrained"):
+        return "; save it with save_pretrained, and load the directory"
+    if hasattr(model, "state_dict"):
+        return "; export it with torch.onnx.export, and load the ONNX file"
+    if hasattr(model, "SerializeToString"):
+        return "; save it with onnx.save, and load the file"
+    return ""
 
 
 def _tuned(loaded: Any, told: Progress) -> Any:

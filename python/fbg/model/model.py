@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy.typing as npt
 
@@ -27,6 +27,7 @@ from fbg.tasks.answer import AnswerMethods
 from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
 from fbg.tasks.encode import ChunkMethods, EncodeMethods
+from fbg.tasks.engines import tasks_of
 from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.inputs import require_tower
 from fbg.tasks.late_interaction.encode import MultiVectorMethods
@@ -101,6 +102,14 @@ class Model(
         if network.image is not None:
             self._image_states = HiddenStates(network.image)
         self._context = TaskContext(network, sentence, tokenizer, origin.directory, num_threads)
+
+    def __call__(self, *_: object) -> NoReturn:
+        """Raise TypeError: a model has a method for each task."""
+        tasks = ", ".join(tasks_of(self.network, self.sentence))
+        raise TypeError(
+            "Model: call one of its methods: encode for embeddings of texts, forward for states of "
+            f"token ids{', ' if tasks else ''}{tasks}"
+        )
 
     @property
     def graph(self) -> Graph:

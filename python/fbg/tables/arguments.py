@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fbg import _fbg
-from fbg.arrays import Array, Floats, as_array, first_of, require_dtype, require_integer
+from fbg.arrays import (
+    Array,
+    Floats,
+    as_array,
+    first_of,
+    no_array,
+    require_dtype,
+    require_integer,
+)
 
 INDEX_DTYPES = (np.dtype(np.int64), np.dtype(np.int32))
 
@@ -134,7 +142,7 @@ def _weights(name: str, weights: object, indices: Array, mode: str) -> Floats | 
 def check_out(out: object, dtype: str, shape: tuple[int, int], name: str, *inputs: Any) -> Array:
     """Return `out`, which may have a row stride and shares no memory with the inputs."""
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name}: out must be a NumPy array, got {type(out).__name__}")
+        raise no_array(out, f"{name}: out")
     require_dtype(out, f"{name}: out", dtype)
     if out.shape != shape:
         raise ValueError(f"{name}: out must have shape {shape}, got {out.shape}")

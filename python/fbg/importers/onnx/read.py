@@ -17,7 +17,7 @@ from onnx import helper
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.files import open_regular
+from fbg.files import open_regular, stand_in
 from fbg.importers.description import UNKNOWN, Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 from fbg.importers.onnx.check import GRAPHS, require_valid_node
@@ -51,6 +51,8 @@ def read_network(path: str | os.PathLike[str]) -> Network:
             if size > MOST_BYTES:
                 raise ModelError(f"{file}: has {size} bytes; no ONNX file has more than 2 GiB")
             data = opened.read()
+        if (what := stand_in(data[:64])) is not None:
+            raise ModelError(f"{file}: {what}")
         require_few_fields(data, str(file))
         model.ParseFromString(data)
         del data
