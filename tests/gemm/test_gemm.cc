@@ -45,9 +45,8 @@ static_assert(kMaxDepthCorrected * 255 * 255 <= kMost &&
               (kMaxDepthCorrected + 1) * 255 * 255 > kMost);
 
 template <class... Stages>
-concept Composes = requires {
-  typename Pipeline<Stages...>;
-};
+constexpr bool Composes =
+    composes_from<Stages...>(ValueType::acc) || composes_from<Stages...>(ValueType::float32);
 static_assert(Composes<> && Composes<Dequantize, Bias, Relu> && Composes<Bias, Gelu, Add>);
 static_assert(Composes<BiasInt32, CorrectZeroPoints, BiasInt32, Relu, Requantize>);
 static_assert(!Composes<Relu, Dequantize> && !Composes<Dequantize, Dequantize>);

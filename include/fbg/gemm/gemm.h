@@ -42,9 +42,16 @@ inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 template <PackAModel A, class Acc, class P = RuntimePipeline>
 class Gemm : public GemmBase {
  public:
-  static_assert(std::is_same_v<typename A::Element, typename Acc::A>);
-  static_assert(pipeline_accepts<P>(is_integer(Acc::kind) ? ValueType::acc : ValueType::float32),
-                "a stage does not accept the type that the stage before it gives");
+  static_assert(std::is_same_v<typename A::Element, typename Acc::A>,
+                "Gemm: the packer gives other elements than the accumulator multiplies: uint8 for "
+                "Int32, Int16 and Int4, float or the 16-bit type of the weights for others");
+  static_assert(
+      pipeline_accepts<P>(is_integer(Acc::kind) ? ValueType::acc : ValueType::float32),
+      "Gemm: the first stage does not take what the product gives: integer sums, which "
+      "need Dequantize, Requantize or CorrectZeroPoints first, or float32, which need none");
+  static_assert(A::kHasScale || !is_integer(Acc::kind) || !pipeline_needs_scales<P>(),
+                "Gemm: Dequantize and Requantize need scales of A: take PackAWithRowOffset or "
+                "PackAWithQuantRowOffset, for PackA has none");
 
   // Types the pipeline, checks K and generates every kernel that a run of at most max_m rows can
   // need. Kernels and packing are chosen for `features`; a later limit does not change this Gemm.

@@ -103,12 +103,14 @@ class PackedMatrix {
 
   // Quantizes a float matrix to int8 while packing, for Int32. Symmetric: scale = max|w| / 127,
   // zero point 0. Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].
-  static PackedMatrix quantize(MatrixView<const float> w, Granularity granularity, bool symmetric);
+  static PackedMatrix quantize(MatrixView<const float> w,
+                               Granularity granularity = Granularity::column,
+                               bool symmetric = true);
 
   // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
   // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
   // panel what costs least, and gives nothing where int16 would then cost more than int32.
-  static std::optional<PackedMatrix> split(const PackedMatrix& int32, int outlier_bits);
+  static std::optional<PackedMatrix> split(const PackedMatrix& int32, int outlier_bits = 0);
 
   // Uses a stored block in place: 64-byte aligned and never changed again. Throws
   // std::invalid_argument that says what is wrong with it, which may be that it is of another
@@ -208,12 +210,12 @@ class PackedB : public PackedMatrix {
   static PackedB convert(MatrixView<const float> w) requires kIsPlain {
     return PackedMatrix::convert(Acc::kind, w);
   }
-  static PackedB quantize(MatrixView<const float> w, Granularity granularity,
-                          bool symmetric) requires(Acc::kind == GemmType::int32) {
+  static PackedB quantize(MatrixView<const float> w, Granularity granularity = Granularity::column,
+                          bool symmetric = true) requires(Acc::kind == GemmType::int32) {
     return PackedMatrix::quantize(w, granularity, symmetric);
   }
   static std::optional<PackedB> split(const PackedB<Int32>& b,
-                                      int outlier_bits) requires(Acc::kind == GemmType::int16) {
+                                      int outlier_bits = 0) requires(Acc::kind == GemmType::int16) {
     const auto packed = PackedMatrix::split(b, outlier_bits);
     return packed ? std::optional(PackedB(*packed)) : std::nullopt;
   }

@@ -52,7 +52,7 @@ template <class S>
 concept PipelineStage = KernelStage<S> || FunctorStage<S>;
 
 // Whether stages fit together when the first of them gets `start`.
-template <PipelineStage... Stages>
+template <class... Stages>
 constexpr bool composes_from(ValueType start) {
   std::optional<ValueType> type = start;
   bool ended = false;
@@ -79,10 +79,20 @@ struct ScratchTile {
 };
 
 // Stages composed at compile time; ill-typed compositions do not compile.
-template <PipelineStage... Stages>
-requires(composes_from<Stages...>(ValueType::acc) ||
-         composes_from<Stages...>(ValueType::float32)) class Pipeline {
+template <class... Stages>
+class Pipeline {
  public:
+  static_assert(
+      (PipelineStage<Stages> && ...),
+      "Pipeline: a stage must be one of fbg/kernels/output.h, or a callable that is const "
+      "and noexcept and takes and returns float: float operator()(float) const noexcept, "
+      "or with (float, std::int64_t row, std::int64_t col)");
+  static_assert(
+      !(PipelineStage<Stages> && ...) || composes_from<Stages...>(ValueType::acc) ||
+          composes_from<Stages...>(ValueType::float32),
+      "Pipeline: the stages do not fit together: Dequantize makes float32 of integer sums, which "
+      "Bias and functions, functors included, take; CorrectZeroPoints and BiasInt32 come "
+      "before it, and Requantize, Cast and RowRange can only be last");
   static constexpr bool kHasFunctor = (FunctorStage<Stages> || ...);
 
   constexpr explicit Pipeline(Stages... stages)
@@ -95,6 +105,15 @@ requires(composes_from<Stages...>(ValueType::acc) ||
   std::span<const Stage> stages() const noexcept requires(!kHasFunctor) { return kernel_stages_; }
 
   static constexpr bool accepts(ValueType start) { return composes_from<Stages...>(start); }
+
+  // Whether a stage multiplies sums by the scales of A, which the packer must then have.
+  static constexpr bool kScalesSums = [] {
+    [[maybe_unused]] const auto scales = []<class S>(std::type_identity<S>) {
+      if constexpr (KernelStage<S>) return stage_row(S::kind).scales;
+      return false;
+    };
+    return (scales(std::type_identity<Stages>{}) || ...);
+  }();
 
   // What remains after the kernel: its output type, and the work, from tile to c (ldc bytes between
   // rows).
@@ -202,6 +221,15 @@ constexpr bool pipeline_accepts(ValueType start) {
     return true;
   else
     return P::accepts(start);
+}
+
+// Whether that pipeline, known at compile time, needs scales of A when it starts with sums.
+template <class P>
+constexpr bool pipeline_needs_scales() {
+  if constexpr (std::is_same_v<P, RuntimePipeline> || kGates<P>)
+    return false;
+  else
+    return P::kScalesSums;
 }
 
 }  // namespace fbg

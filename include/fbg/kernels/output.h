@@ -271,7 +271,7 @@ struct Add {
 // r is clamped before it becomes an integer, so that no value overflows; NaN gives the lowest q.
 struct Requantize {
   float scale;
-  std::int32_t zero_point;
+  std::int32_t zero_point = 0;
   ValueType type = ValueType::uint8;
   Specialization specialization{};
   static constexpr StageKind kind = StageKind::requantize;
