@@ -17,6 +17,7 @@ from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
 from fbg.importers.backends.base import BackEnd
 from fbg.importers.backends.branches import Branches, needs
+from fbg.importers.backends.empty import Empty
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
@@ -398,6 +399,7 @@ def _backends(names: Sequence[str] | None, rounds: bool) -> list[AnyBackEnd]:
             if names is not None:
                 line = install_line(name)
                 raise ModelError(f"backends: {name} is not installed: {line}") from None
+    found.append(Empty())
     native = [i for i, backend in enumerate(found) if isinstance(backend, Native)]
     if native:  # plans of branches need it
         found.insert(native[0] + 1, Branches(found))

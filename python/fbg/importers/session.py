@@ -84,8 +84,9 @@ class _Placed:
     nodes: tuple[str, ...]
 
     def room(self) -> list[Array | None]:
-        """Return new arrays for the outputs."""
-        return [None if room is None else np.empty(*room) for room in self.rooms]
+        """Return new arrays for the outputs. Another back end may leave some of them unwritten."""
+        make = np.empty if isinstance(self.backend, Native) else np.zeros
+        return [None if room is None else make(*room) for room in self.rooms]
 
 
 def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:

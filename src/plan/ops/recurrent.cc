@@ -186,7 +186,11 @@ class RecurrentOp::RecurrentStep final : public Step {
   void run_phase(const Run& run, std::int64_t phase, std::int64_t direction, Range rows,
                  const Team& team) const noexcept {
     const Range columns = thread_rows(r_.hidden, team.member, team.members);
+    const std::int32_t* const lengths =
+        r_.lengths ? reinterpret_cast<const std::int32_t*>(run.frame[*r_.lengths].data) : nullptr;
     if (phase == 0) {
+      for (std::int64_t row = rows.begin; lengths && row < rows.end; ++row)
+        if (lengths[row] < 0 || lengths[row] > r_.steps) run.frame.fail(op_.output);
       for (std::int64_t row = rows.begin; row < rows.end; ++row)
         for (std::int64_t s = 0; s < states(); ++s) start(run, direction, row, s, columns);
       return;
@@ -194,8 +198,6 @@ class RecurrentOp::RecurrentStep final : public Step {
     const std::int64_t step = (phase - 1) / step_phases(), part = (phase - 1) % step_phases();
     const auto p = static_cast<std::size_t>(part / 2);
     if (part % 2 == 0) return multiply(run, p, direction, rows, step, team);
-    const std::int32_t* const lengths =
-        r_.lengths ? reinterpret_cast<const std::int32_t*>(run.frame[*r_.lengths].data) : nullptr;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const std::int64_t length =
           lengths ? std::clamp<std::int64_t>(lengths[row], 0, r_.steps) : r_.steps;

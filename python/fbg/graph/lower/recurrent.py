@@ -44,4 +44,7 @@ def _(op: Recurrent, lowering: TensorLowering, value: Value) -> Stored:
         clip=op.clip,
         couples_forget=op.couples_forget,
     )
+    if op.lengths is not None:
+        wanted = f"sequence_lens must be between 0 and {x.shape[0]}"
+        lowering.limits[buffer] = f"node '{value.owner}': {wanted}"
     return lowering.written(value, (0, 2, 1, 3), buffer)

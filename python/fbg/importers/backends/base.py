@@ -16,6 +16,18 @@ from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
 from fbg.importers.description import UNKNOWN, Constants, Node, TensorType
 
+# Inputs that are lists of sizes, axes or scales, or tell a type, by operator of ONNX.
+LISTS: Mapping[str, Sequence[int]] = {
+    **dict.fromkeys(("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "CenterCropPad"), (1,)),
+    **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"), (1,)),
+    **dict.fromkeys(("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"), (1,)),
+    **dict.fromkeys(("ReduceSumSquare", "Split", "SplitToSequence", "Upsample", "CastLike"), (1,)),
+    "ConstantOfShape": (0,),
+    "Pad": (1, 3),
+    "Resize": (1, 2, 3),
+    "Slice": (1, 2, 3, 4),
+}
+
 
 @dataclass(frozen=True)
 class TypedNode:
@@ -62,6 +74,20 @@ class TypedNode:
         names = [*varying, *filter(None, self.node.outputs)]
         shapes = [self.types[name].fixed if name in self.types else None for name in names]
         return all(shape is not None and math.prod(shape) > 0 for shape in shapes)
+
+    @property
+    def empty_inputs(self) -> tuple[str, ...]:
+        """The inputs without elements, apart from lists of sizes and axes, which may be empty.
+
+        A Loop and an If pass on what they read: none of theirs count.
+        """
+        node = self.node
+        if node.versions and node.op != "Scan":
+            return ()
+        lists = LISTS.get(node.op, ()) if node.domain == "" else ()
+        named = {name for i, name in enumerate(node.inputs) if name and i not in lists}
+        shapes = {name: self.types[name].fixed for name in named if name in self.types}
+        return tuple(name for name in node.inputs if 0 in (shapes.get(name) or ()))
 
     @property
     def bytes(self) -> int:

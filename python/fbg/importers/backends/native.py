@@ -72,6 +72,8 @@ class Native:
         entry = OPS.get((op.node.domain, op.node.op))
         if entry is None or op.node.version < entry.since or not op.node.inputs:
             return False
+        if op.empty_inputs and op.node.op != "Concat":
+            return False
         return (
             str(op.input_type(0).dtype) in entry.types
             and op.is_fixed
@@ -130,7 +132,7 @@ class PreparedPlan:
     def _check(self, failed: int) -> None:
         """Raise ModelError for an op that met indices out of range."""
         if failed >= 0:
-            raise ModelError(f"{self._limits[failed]}; one that a run has computed is not")
+            raise ModelError(f"{self._limits[failed]}; one of this run is not")
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""

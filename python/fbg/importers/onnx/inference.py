@@ -19,7 +19,7 @@ from onnx import helper, numpy_helper
 from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.importers.description import UNKNOWN, Constants, Network, Node, TensorType, needed
-from fbg.importers.onnx.branches import Inlining, branch_of
+from fbg.importers.onnx.branches import Inlining, branch_of, with_names
 from fbg.importers.onnx.folding import Folding, node_proto
 from fbg.importers.onnx.foreign_types import foreign_types
 from fbg.importers.onnx.shapes import output_shape
@@ -27,6 +27,13 @@ from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
 UNKNOWN_TO_ONNX = ("GroupNormalization", "MeanVarianceNormalization")  # the type is that of input 0
+# The inputs of attention that hold keys and values of former tokens.
+PASTS = {
+    ("", "Attention"): (4, 5),
+    ("com.microsoft", "Attention"): (4,),
+    ("com.microsoft", "GroupQueryAttention"): (3, 4),
+    ("com.microsoft", "MultiHeadAttention"): (6, 7),
+}
 MOST_SHAPE_ELEMENTS = 2**12  # most elements of a tensor whose values inference may read
 
 
@@ -90,6 +97,7 @@ def infer(
                 constants[name] = value
                 types[name] = TensorType(value.dtype, value.shape)
             continue
+        node = _without_empty_past(node, types)
         made = _output_types(node, types, constants, network)
         types.update(made)
         empty = _empty({name: made.get(name, UNKNOWN) for name in node.outputs if name})
@@ -106,6 +114,17 @@ def _empty(types: Mapping[str, TensorType]) -> dict[str, Array]:
         for name, kind in types.items()
         if kind.fixed is not None and 0 in kind.fixed and kind.dtype.kind not in "OSU"
     }
+
+
+def _without_empty_past(node: Node, types: Mapping[str, TensorType]) -> Node:
+    """Return an attention without the keys and values of no tokens, which may as well be absent."""
+    places = PASTS.get((node.domain, node.op), ())
+    given = [node.inputs[i] for i in places if i < len(node.inputs) and node.inputs[i]]
+    shapes = [types[name].fixed for name in given if name in types]
+    nothing = all(shape and 0 not in (*shape[:-2], shape[-1]) and not shape[-2] for shape in shapes)
+    if not given or len(shapes) < len(given) or not nothing:
+        return node
+    return with_names(node, dict.fromkeys(given, ""))
 
 
 def _output_types(

@@ -7,7 +7,7 @@ import numpy as np
 from fbg.errors import ModelError
 from fbg.graph.ops.moves import AxisMap, Concat, Move
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import Sizes, shape_of
+from fbg.graph.ops.tensors import Sizes, shape_of, size_of
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, require_table
@@ -75,7 +75,8 @@ def build_split(builder: Builder, node: TypedNode) -> None:
 @op("Concat", types=MOVABLE)
 def build_concat(builder: Builder, node: TypedNode) -> None:
     """Tensors one after the other."""
-    inputs = tuple(builder.input(node, i) for i in range(len(node.node.inputs)))
+    given = (builder.input(node, i) for i in range(len(node.node.inputs)))
+    inputs = tuple(x for x in given if size_of(x))  # such as states before the first token
     axis = node.attribute("axis", 1) % len(node.output_shape())
     builder.set_output(node, builder.add(Concat(inputs, axis)))
 

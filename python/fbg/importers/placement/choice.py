@@ -13,6 +13,8 @@ from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import BackEnd, TypedNode
 from fbg.importers.placement.assignment import Fused, assign
 
+OF_EMPTY = (NATIVE, "empty")  # the back ends of ops that read tensors without elements
+
 
 class Placement:
     """The first back end computes all that it can; the cheapest of the others computes the rest.
@@ -80,7 +82,7 @@ class Placement:
         """Whether a back end may compute an op that is on another one."""
         name = op.node.name
         is_open = name not in self._wanted and (name, backend.name) not in self._refused
-        return is_open and backend.supports(op)
+        return is_open and not op.empty_inputs and backend.supports(op)
 
     def move(self, graph: Graph, ops: Mapping[str, TypedNode]) -> bool:
         """Let runs of ops leave fbg for back ends where they are cheaper; return whether any does.
@@ -119,16 +121,21 @@ class Placement:
         if moved is not None and self.can_move(op, moved):
             return moved
         able: list[BackEnd] = []
-        for backend in self._backends:
+        backends = self._backends
+        if op.empty_inputs:  # whatever the user has chosen
+            wanted, backends = None, [b for b in backends if b.name in OF_EMPTY]
+        for backend in backends:
             possible = (name, backend.name) not in self._refused
             if possible and wanted in (None, backend.name) and backend.supports(op):
-                if backend is self._backends[0]:  # the others are not asked, which is slow
+                if backend is backends[0]:  # the others are not asked, which is slow
                     return backend
                 able.append(backend)
         if able:
             return min(able, key=lambda backend: backend.cost(op))
-        names = [wanted] if wanted else [backend.name for backend in self._backends]
+        names = [wanted] if wanted else [backend.name for backend in backends]
         reasons = [r for (node, _), r in self._refused.items() if node == name]
+        if op.empty_inputs and not reasons:
+            reasons.append(f"input '{op.empty_inputs[0]}' has no elements")
         outputs = (name for name in op.node.outputs if name and name not in op.types)
         reasons += [f"the type of its output '{output}' is not known" for output in outputs]
         types = ", ".join(str(op.types.get(name, "unknown")) for name in op.node.inputs if name)
