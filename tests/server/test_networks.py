@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import jsonschema
 import ml_dtypes
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -88,7 +89,7 @@ def request_of(samples: dict[str, Array], count: int = SAMPLES) -> dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("name", "path", "most"), [("dlrm.onnx", "path", 1e-5), ("small", "saved", 0.05)]
+    ("name", "path", "most"), [("dlrm", "path", 1e-5), ("small", "saved", 0.05)]
 )
 def test_clicks_are_those_of_the_network(
     client: httpx.Client, recommender: Recommender, name: str, path: str, most: float
@@ -116,11 +117,11 @@ def test_nested_data_and_chosen_outputs(client: httpx.Client, recommender: Recom
     for given in body["inputs"]:
         given["data"] = np.reshape(given["data"], given["shape"]).tolist()
     [output] = fbg.load(recommender.path).outputs
-    chosen = client.post("/v2/models/dlrm.onnx/infer", json=body | {"outputs": [{"name": output}]})
-    flat = client.post("/v2/models/dlrm.onnx/infer", json=request_of(recommender.samples))
+    chosen = client.post("/v2/models/dlrm/infer", json=body | {"outputs": [{"name": output}]})
+    flat = client.post("/v2/models/dlrm/infer", json=request_of(recommender.samples))
     assert chosen.json() == flat.json()
     body["outputs"] = [{"name": "none"}]
-    answer = client.post("/v2/models/dlrm.onnx/infer", json=body)
+    answer = client.post("/v2/models/dlrm/infer", json=body)
     assert (answer.status_code, "there are " + output in answer.text) == (422, True)
 
 
@@ -133,7 +134,7 @@ def test_networks_are_described(client: httpx.Client) -> None:
     assert found["inputs"][1] == {"name": "i0", "datatype": "INT64", "shape": [-1, 3]}
     assert len(found["inputs"]) == 27
     names = [model["id"] for model in client.get("/v1/models").json()["data"]]
-    assert names == ["text", "dlrm.onnx", "small"]
+    assert names == ["text", "dlrm", "small"]
     assert client.post("/embed", json={"inputs": "a text"}).status_code == 200
 
 
@@ -146,7 +147,7 @@ def edited(field: str, value: Any, at: int = 0) -> Any:
 
 NUMBERS = "input 'dense' must be numbers of FP32 in the shape"
 REFUSED: dict[str, tuple[str, int, Any]] = {
-    "no network 'none' here; served are 'dlrm.onnx', 'small'": ("none", 404, None),
+    "no network 'none' here; served are 'dlrm', 'small'": ("none", 404, None),
     "no network 'text' here": ("text", 404, None),
     "there is no input 'x'": ("small", 422, edited("name", "x")),
     "must have one of the datatypes BOOL, INT8": ("small", 422, edited("datatype", "BYTES")),
@@ -181,7 +182,10 @@ def test_what_is_refused(client: httpx.Client, recommender: Recommender, message
 
 def tensor(datatype: str, data: list[Any], shape: list[int] | None = None) -> Inference.Tensor:
     return Inference.Tensor(
-        name="x", shape=[len(data)] if shape is None else shape, datatype=datatype, data=data
+        name="x",
+        shape=[len(data)] if shape is None else shape,
+        datatype=datatype,
+        data=msgspec.Raw(json.dumps(data).encode()),
     )
 
 
@@ -247,7 +251,7 @@ def test_workers_run_what_runs_on_another_back_end(tmp_path: Path) -> None:
     inputs = [{"name": "x", "shape": [2, 3, 3], "datatype": "FP32", "data": x.tolist()}]
     with running(str(tmp_path / "det.onnx"), "--workers", "2", "--threads", "2") as server:
         for _ in range(6):
-            url = f"{server.url}/v2/models/det.onnx/infer"
+            url = f"{server.url}/v2/models/det/infer"
             answer = httpx.post(url, json={"inputs": inputs}, timeout=30)
             assert answer.json()["outputs"][0]["data"] == [1, 8]
 
@@ -271,3 +275,108 @@ def test_a_server_may_have_networks_alone(recommender: Recommender) -> None:
                 "GET" if path == "/info" else "POST", server.url + path, json={"inputs": "a"}
             )
             assert answer.status_code == 424, answer.text
+
+
+# --- Tensors as bytes -----------------------------------------------------------------------------
+
+
+def packed(samples: dict[str, Array], **changes: Any) -> tuple[bytes, dict[str, str]]:
+    """A body with inputs behind its JSON, and its header. changes: of the first input."""
+    body, parts = request_of(samples), []
+    for given in body["inputs"]:
+        value = samples[given["name"]][:SAMPLES]
+        data = value.astype("<f4" if given["datatype"] == "FP32" else "<i8").tobytes()
+        del given["data"]
+        given["parameters"] = {"binary_data_size": len(data), "other": True}
+        parts.append(data)
+    body["inputs"][0] |= changes
+    head = json.dumps(body).encode()
+    return head + b"".join(parts), {"Inference-Header-Content-Length": str(len(head))}
+
+
+def test_tensors_may_be_bytes(client: httpx.Client, recommender: Recommender) -> None:
+    url, samples = "/v2/models/small/infer", recommender.samples
+    expected = client.post(url, json=request_of(samples)).json()["outputs"][0]
+    content, headers = packed(samples)
+    found = client.post(url, content=content, headers=headers)
+    assert found.status_code == 200 and found.json()["outputs"] == [expected]
+    wanted = {"name": expected["name"], "parameters": {"binary_data": True}}
+    for more in ({"outputs": [wanted]}, {"parameters": {"binary_data_output": True}}):
+        answer = client.post(url, json=request_of(samples) | more)
+        assert answer.headers["content-type"] == "application/octet-stream"
+        length = int(answer.headers["inference-header-content-length"])
+        [output] = json.loads(answer.content[:length])["outputs"]
+        assert "data" not in output and output["shape"] == expected["shape"]
+        data = answer.content[length:]
+        assert output["parameters"] == {"binary_data_size": len(data)}
+        assert np.frombuffer(data, "<f4").tolist() == np.float32(expected["data"]).tolist()
+    plain = {"name": expected["name"], "parameters": {"binary_data": False}}
+    body = request_of(samples) | {"outputs": [plain], "parameters": {"binary_data_output": True}}
+    assert client.post(url, json=body).json()["outputs"] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("change", "headers", "said"),
+    [
+        ({"shape": [4, 13]}, {}, "must be 260 bytes of numbers of FP32 in the shape [4, 13]"),
+        ({"data": [1]}, {}, "must be 260 bytes of numbers"),
+        ({"parameters": {}}, {}, "must be numbers of FP32"),
+        ({"parameters": {"binary_data_size": 10**9}}, {}, "bytes of numbers of FP32"),
+        ({"parameters": {"binary_data_size": -1}}, {}, "Expected `int` >= 0"),
+        ({}, {"Inference-Header-Content-Length": "-1"}, "must be in [0, "),
+        ({}, {"Inference-Header-Content-Length": "99999999"}, "must be in [0, "),
+        ({}, {"Inference-Header-Content-Length": "9"}, "not valid JSON"),
+    ],
+)
+def test_bytes_that_are_no_tensor(
+    client: httpx.Client,
+    recommender: Recommender,
+    change: dict[str, Any],
+    headers: dict[str, str],
+    said: str,
+) -> None:
+    content, own = packed(recommender.samples, **change)
+    answer = client.post("/v2/models/small/infer", content=content, headers=own | headers)
+    assert answer.status_code in (400, 422) and said in answer.json()["error"], answer.text
+    body, more = packed(recommender.samples)
+    answer = client.post("/v2/models/small/infer", content=body + b"x", headers=more)
+    assert answer.status_code == 422 and "must follow the JSON" in answer.json()["error"]
+    body = body[: int(more["Inference-Header-Content-Length"])]
+    answer = client.post("/v2/models/small/infer", content=body)
+    assert answer.status_code == 422 and "needs the header" in answer.json()["error"]
+
+
+def test_booleans_in_bytes_are_0_or_1() -> None:
+    given = tensor("BOOL", [], [2])
+    given.data = msgspec.Raw()
+    assert _array(given, memoryview(b"\x01\x00")).tolist() == [True, False]
+    with pytest.raises(ValueError, match="must be 2 bytes of numbers of BOOL"):
+        _array(given, memoryview(b"\x02\x00"))
+
+
+def test_an_axis_too_many_is_refused_before_it_is_counted(client: httpx.Client) -> None:
+    given = {"name": "dense", "shape": [9] * 100_000, "datatype": "FP32", "data": []}
+    answer = client.post("/v2/models/small/infer", json={"inputs": [given]})
+    assert answer.status_code == 422 and "length <= 64" in answer.json()["error"]
+    assert answer.elapsed.total_seconds() < 2
+
+
+def test_a_picture_as_json_fits_and_413_names_the_option(client: httpx.Client) -> None:
+    url = "/v2/models/small/infer"
+    given = {"name": "x", "shape": [1, 3, 224, 224], "datatype": "FP32"}
+    numbers = np.random.default_rng(0).standard_normal(3 * 224 * 224)
+    answer = client.post(url, json={"inputs": [given | {"data": numbers.tolist()}]})
+    assert answer.status_code == 422 and "there is no input 'x'" in answer.json()["error"]
+    assert int(answer.request.headers["content-length"]) > 2 << 20
+    answer = client.post(url, content=b" " * (17 << 20))
+    assert answer.status_code == 413 and "--max-tensor-body" in answer.json()["error"]
+    answer = client.post("/embed", content=b" " * (3 << 20))
+    assert answer.status_code == 413 and "--max-body" in answer.json()["error"]
+
+
+def test_what_is_served_is_said_of_networks_alone(recommender: Recommender) -> None:
+    with running(f"dlrm={recommender.saved}") as server:
+        answer = httpx.post(f"{server.url}/embed", json={"inputs": "a"})
+        assert answer.json()["error"].endswith("only networks are served")
+        answer = httpx.post(f"{server.url}/embed", json={"inputs": "a", "model": "b"})
+        assert answer.json()["error"].endswith("no model is served")

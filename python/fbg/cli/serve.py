@@ -79,6 +79,7 @@ def _setting(
 @_setting("--max-batch-tokens", "Tokens that are computed together.", click.IntRange(1, 1 << 20))
 @_setting("--max-client-batch-size", "Texts of one request.", COUNT)
 @_setting("--max-body", "Bytes of one request.", COUNT)
+@_setting("--max-tensor-body", "Bytes of one request with tensors or pictures.", COUNT)
 @click.option(
     "--idle-unload",
     type=click.FloatRange(min=0, min_open=True),

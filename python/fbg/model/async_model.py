@@ -21,6 +21,7 @@ from fbg.arrays import Floats, Indices
 from fbg.errors import ClosedError, require_known
 from fbg.model.model import Model
 from fbg.runtime.former import BatchFormer
+from fbg.runtime.in_thread import in_thread
 from fbg.runtime.loop_requests import LoopRequests
 from fbg.runtime.steps import Steps
 from fbg.runtime.ticket import Ticket
@@ -47,7 +48,8 @@ class Record:
     tokenization: everything outside the queue, including work after the computation.
     queue: until a batch took the first part. inference: from then until the last part was done.
     max_numbers: limit of numbers that models compute for the request; more are a ValueError before
-    they are computed. None: no limit; only with a limit are `numbers` counted.
+    they are computed. None: no limit; only with a limit are `numbers` counted. max_sequences: limit
+    of texts, pictures and windows of long texts; more are a ValueError before they are made.
     background: whether nobody waits for it, so that it is a bulk request, however short.
     """
 
@@ -58,10 +60,18 @@ class Record:
     inference: float = 0.0
     numbers: int = 0
     max_numbers: int | None = None
+    max_sequences: int | None = None
     background: bool = False
 
     def count_numbers(self, work: Work) -> None:
-        """Count the numbers that work will compute; raises ValueError if they are too many."""
+        """Count the numbers that work will compute; raises ValueError if they, or all sequences of
+        its request, are too many."""
+        number = work.before + len(work.ids) + work.after
+        if self.max_sequences is not None and number > self.max_sequences:
+            raise ValueError(
+                f"{work.where}: the texts of a request may be read in at most {self.max_sequences} "
+                f"windows in total, got {number}; pass shorter texts, or windows that share less"
+            )
         if self.max_numbers is None:
             return
         engine = work.engine
@@ -339,12 +349,11 @@ class AsyncModel:
 
     async def _in_pool(self, function: Callable[..., Result], *given: Any) -> Result:
         try:
-            future = self._pool.submit(function, *given)
+            return await in_thread(self._pool, function, *given)
         except RuntimeError:
             if not self._life.closed:
                 raise
             raise ClosedError(CLOSED) from None
-        return await asyncio.wrap_future(future)
 
     def _require_open(self) -> None:
         if self._life.closed or self._process != os.getpid():  # a forked child lacks its threads

@@ -6,7 +6,6 @@ keeps the interpreter for itself. An answer beyond the limit ends with the part 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from types import GeneratorType
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
+from fbg.runtime.in_thread import in_thread
 from fbg.server.errors import Fault, RequestError
 from fbg.server.replies import encode_json
 from fbg.server.state import Call
@@ -36,8 +36,7 @@ async def json_of(call: Call, result: Any) -> bytes | bytearray:
             call.hold(len(small))
             return small
         result = json_parts(result)
-    loop, most = asyncio.get_running_loop(), state.settings.max_answer
-    answer = await loop.run_in_executor(state.encoders, _joined, result, most)
+    answer = await in_thread(state.encoders, _joined, result, state.settings.max_answer)
     call.hold(len(answer))
     return answer
 

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -22,15 +22,20 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from fbg.errors import ClosedError, ModelError, OverloadedError
+from fbg.runtime.in_thread import in_thread
 from fbg.server.answers import json_of
+from fbg.server.bodies import decode, not_json, require_lists_within, size_of
 from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.keys import fault_of_library, not_json, wrong_message
-from fbg.server.replies import Reply, send_reply
+from fbg.server.keys import fault_of_library
+from fbg.server.replies import BYTES, Packed, Reply, encode_json, send_reply
 from fbg.server.state import Call, State
 
 log = logging.getLogger("fbg.server")
 
 JSON = "application/json"
+JSON_LENGTH = b"inference-header-content-length"
+M = TypeVar("M")
+
 Answer = Callable[[Call, Any], Awaitable[Any]]
 
 
@@ -38,7 +43,8 @@ Answer = Callable[[Call, Any], Awaitable[Any]]
 class Route:
     """path, answer: the function of the route, which returns an argument for answers.json_of.
     message: the type of its body. metric: its name in metrics. result: the type of its answer.
-    bodies: the types of its body where there are several."""
+    bodies: the types of its body where there are several. large: whether bodies hold tensors or
+    pictures, which are larger than texts. binary: whether bytes may follow the JSON."""
 
     path: str
     answer: Answer
@@ -47,6 +53,8 @@ class Route:
     result: Any = Any
     dialect: Dialect = Dialect.TEI
     bodies: tuple[Any, ...] = ()
+    large: bool = False
+    binary: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,6 @@ class Endpoint:
     def __init__(self, state: State, route: Route) -> None:
         self.route = route
         self._state = state
-        self._decode = msgspec.json.Decoder(route.message).decode
         self._requests = state.metrics.requests.labels(route.metric)
         state.dialects[route.path] = route.dialect
 
@@ -81,28 +88,42 @@ class Endpoint:
         self._requests.inc()
         with state.request() as call:
             call.parameters = scope.get("path_params", {})
+            call.headers = scope["headers"]
             await state.admission.wait()
-            body = await self._body(scope, receive, call)
-            result = await self.compute(call, body)
-            del body
+            result = await self.compute(call, await self._body(scope, receive, call))
             seconds = time.perf_counter() - begin
             state.metrics.success(self.route.metric, seconds, call.record)
             scope["record"] = call.record
             headers = _time_headers(call, seconds) if self.route.dialect is Dialect.TEI else []
+            headers += [(b"warning", b'299 - "%s"' % text) for text in call.warnings]
+            if call.json_length is not None:
+                headers.append((JSON_LENGTH, b"%d" % call.json_length))
             reply = Reply(200, headers, result)
+            if call.json_length is not None:
+                reply = reply._replace(media_type=BYTES)
             del result
             await send_reply(send, reply)
 
     async def compute(self, call: Call, body: bytes) -> bytes | bytearray:
-        """Return the JSON of the answer to a body; raises RequestError."""
-        message = self._message(body)
-        del body
+        """Return the body of the answer to a body; raises RequestError."""
+        text = self._without_binary(call, body) if self.route.binary else body
+        message = await read_message(call, text, self.route.message)
+        # Tensors and inner messages are read from the body itself.
+        stays = self.route.binary or self.route.message is msgspec.Raw
+        call.keep(len(body) if stays else 0)
+        del body, text
         return await self._answer(call, message)
 
+    @property
+    def _most(self) -> int:
+        settings = self._state.settings
+        return settings.max_body_of_tensors if self.route.large else settings.max_body
+
     def _limit(self, size: int) -> None:
-        limit = self._state.settings.max_body
-        if size > limit:
-            raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
+        if size > self._most:
+            option = "max-tensor-body" if self.route.large else "max-body"
+            text = f"the body must have at most {self._most} bytes (fbg serve --{option})"
+            raise RequestError(Fault.TOO_LARGE, text)
 
     async def _body(self, scope: Scope, receive: Receive, call: Call) -> bytes:
         self._limit(scope.get("content_length", 0))
@@ -112,25 +133,33 @@ class Endpoint:
             call.hold(len(body))
             if message.get("more_body"):
                 body = bytearray(body)
-                while message.get("more_body") and len(body) <= self._state.settings.max_body:
+                while message.get("more_body") and len(body) <= self._most:
                     message = await _next(receive)
                     body += message.get("body", b"")
                     call.hold(len(body))
         self._limit(len(body))
         return bytes(body)
 
-    def _message(self, body: bytes) -> Any:
-        try:
-            return self._decode(body)
-        except msgspec.ValidationError as error:
-            raise wrong_message(error, self.route.message) from None
-        except (ValueError, RecursionError) as error:
-            raise not_json(error) from None
+    def _without_binary(self, call: Call, body: bytes) -> bytes:
+        """Return the JSON of a body, and leave the bytes behind it in `call.binary`."""
+        given = dict(call.headers).get(JSON_LENGTH)
+        if given is None:
+            return body
+        if not (given.isdigit() and len(given) < 12 and int(given) <= len(body)):
+            text = f"Inference-Header-Content-Length must be in [0, {len(body)}]"
+            raise RequestError(Fault.MALFORMED, text)
+        call.binary = memoryview(body)[int(given) :]
+        return body[: int(given)]
 
     async def _answer(self, call: Call, message: Any) -> bytes | bytearray:
         call.message = message
         try:
-            return await json_of(call, await self.route.answer(call, message))
+            found = await self.route.answer(call, message)
+            if not isinstance(found, Packed):
+                return await json_of(call, found)
+            head = encode_json(found.head)
+            call.json_length = len(head)
+            return b"".join((head, *found.parts))
         except RequestError:
             raise
         except OverloadedError:
@@ -147,6 +176,20 @@ class Endpoint:
         except Exception:
             log.exception("%s failed", self.route.path)
             raise RequestError(Fault.BACKEND, "the computation failed") from None
+
+
+async def read_message(call: Call, body: bytes | msgspec.Raw, kind: type[M]) -> M:
+    """Return the message of a body, whose lists are within their limits; raises RequestError."""
+    try:
+        message = decode(body, kind)
+    except (ValueError, RecursionError) as error:
+        wrong = str(error)
+    else:
+        require_lists_within(message, call.state.settings.max_client_batch_size)
+        call.keep(size_of(message))
+        return message
+    encoding = dict(call.headers).get(b"content-encoding", b"").decode("latin-1")
+    raise await in_thread(call.state.encoders, not_json, bytes(body), wrong, encoding)
 
 
 async def _next(receive: Receive) -> Any:

@@ -38,7 +38,7 @@ class Guard:
         given = received(scope["headers"])
         scope["content_length"] = given.content_length
         scope["request_id"] = given.request_id.decode()
-        status = 0
+        status, reply = 0, None
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -55,7 +55,7 @@ class Guard:
                 state.check_key(given.authorization)
             await self._app(scope, receive, answer)
         except RequestError as error:
-            await send_reply(answer, refusal(state, scope, error))
+            reply = refusal(state, scope, error)
         except (ConnectionError, asyncio.CancelledError) as error:
             log_access(state, scope, ABANDONED, begin)
             if isinstance(error, asyncio.CancelledError):
@@ -65,12 +65,13 @@ class Guard:
             reply = refusal(state, scope, _no_route(error))
             for name, value in (error.headers or {}).items():
                 reply.headers.append((name.lower().encode(), value.encode()))
-            await send_reply(answer, reply)
         except Exception:
             log.exception("a request failed")
             if not status:
                 fault = RequestError(Fault.BACKEND, "the request failed")
-                await send_reply(answer, refusal(state, scope, fault))
+                reply = refusal(state, scope, fault)
+        if reply is not None:  # here, as the error keeps all that the request had
+            await send_reply(answer, reply)
         log_access(state, scope, status, begin)
 
 

@@ -1,4 +1,4 @@
-"""The keys of requests: bodies decoded, unknown keys named, errors of the library in these words.
+"""The keys of requests: unknown keys named, errors of the library in these words.
 
 The library speaks of its arguments (`encode: sentences[2] …`), which a client does not know. What
 the message of a request calls them follows from its fields and ALIASES.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import msgspec
 
 from fbg.errors import advice
 from fbg.server.errors import Fault, RequestError
-
-M = TypeVar("M")
 
 UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)
 MOST_CHARACTERS = 80  # characters of a key that errors repeat and compare
@@ -32,23 +30,6 @@ ALIASES = {
     "top_k": ("top_n",),
 }
 LITERALS = {"True": "true", "False": "false", "None": "null"}
-
-
-def decode(body: bytes | msgspec.Raw, kind: type[M]) -> M:
-    """Return the message of a body; raises RequestError."""
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except msgspec.ValidationError as error:
-        raise wrong_message(error, kind) from None
-    except (ValueError, RecursionError) as error:
-        raise not_json(error) from None
-
-
-def not_json(error: Exception) -> RequestError:
-    """Return the error of a body that is not JSON."""
-    if isinstance(error, UnicodeDecodeError):
-        return RequestError(Fault.MALFORMED, f"the body is not UTF-8: {error}")
-    return RequestError(Fault.MALFORMED, "the body is not valid JSON")
 
 
 def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:

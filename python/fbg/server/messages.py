@@ -16,6 +16,8 @@ import msgspec
 Input = str | list[str | int | list[int]]
 
 
+MOST_AXES = 64  # of a tensor, as in NumPy
+
 Direction = Literal["Left", "Right", "left", "right"]
 
 # A key that an API has, and that is accepted without any effect.
@@ -283,24 +285,38 @@ class MaskFilling(Cutting, kw_only=True):
 # --- KServe ---------------------------------------------------------------------------------------
 
 
+class Extension(msgspec.Struct):
+    """Of tensors as bytes behind the JSON: of an input, an output, and all outputs. The protocol
+    lets parameters have other keys, which mean nothing here."""
+
+    binary_data_size: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    binary_data: bool | None = None
+    binary_data_output: bool | None = None
+
+
+Size = Annotated[int, msgspec.Meta(ge=0)]
+# Read by the thread that runs the network.
+Numbers = Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "array"})]
+
+
 class Inference(Part):
     """`POST /v2/models/{name}/infer`. data: numbers in the order of the tensor, nested or not."""
 
     class Tensor(Part):
         name: str
-        shape: list[Annotated[int, msgspec.Meta(ge=0)]]
+        shape: Annotated[list[Size], msgspec.Meta(max_length=MOST_AXES)]
         datatype: str
-        data: list[Any]
-        parameters: Ignored = None
+        data: Numbers = msgspec.field(default_factory=msgspec.Raw)
+        parameters: Extension | None = None
 
     class Wanted(Part):
         name: str
-        parameters: Ignored = None
+        parameters: Extension | None = None
 
     inputs: list[Tensor]
     outputs: list[Wanted] | None = None
     id: str | None = None
-    parameters: Ignored = None
+    parameters: Extension | None = None
 
 
 def given(parameters: msgspec.Struct | None) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from fbg.server.errors import Dialect, Fault, RequestError, dialect_of, error_bo
 from fbg.server.state import State
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
-JSON = (b"content-type", b"application/json")
+JSON = b"application/json"
+BYTES = b"application/octet-stream"
 CLOSE = (b"connection", b"close")
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -41,12 +42,20 @@ class Received(NamedTuple):
     content_length: int
 
 
+class Packed(NamedTuple):
+    """An answer of JSON and bytes behind it."""
+
+    head: Any
+    parts: list[memoryview]
+
+
 class Reply(NamedTuple):
-    """An answer with a JSON body. headers: those besides its type and its length."""
+    """An answer. headers: those besides its type and its length."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes | bytearray
+    media_type: bytes = JSON
 
     def close(self) -> None:
         """Say that the connection ends with this answer."""
@@ -112,7 +121,8 @@ def log_access(state: State, scope: Scope, status: int, begin: float) -> None:
 
 async def send_reply(send: Send, reply: Reply) -> None:
     """Send an answer through ASGI; returns when the client has read it."""
-    headers = [JSON, (b"content-length", b"%d" % len(reply.body)), *reply.headers]
+    about = [(b"content-type", reply.media_type), (b"content-length", b"%d" % len(reply.body))]
+    headers = [*about, *reply.headers]
     with contextlib.suppress(ConnectionError):
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})

@@ -25,10 +25,11 @@ class ModelSource:
 
     @classmethod
     def parse(cls, text: str) -> ModelSource:
-        """Read `NAME=MODEL` or `MODEL`, whose name is then the last part of the path or hub id."""
+        """Read `NAME=MODEL` or `MODEL`, whose name is then the last part of the path or hub id,
+        without `.onnx`."""
         name, equals, path = text.partition("=")
         if not equals:
-            name, path = PurePath(text).name, text
+            name, path = PurePath(text).name.removesuffix(".onnx"), text
         if not name or not path:
             raise ValueError(f"serve: MODEL must be MODEL or NAME=MODEL, got {text!r}")
         return cls(name, path)
@@ -57,19 +58,21 @@ class ModelSource:
 class Settings:
     """Options of the server; `fbg serve --help` explains them.
 
-    max_concurrent_requests: requests that are worked on; more are answered 429. max_waiting_texts:
-    texts in the queue, of all requests. max_client_batch_size: texts of one request. max_body: its
-    bytes. max_answer_numbers: of an answer with a vector for every token. max_answer: the bytes of
-    an answer. max_held: the bytes of all requests and answers that are worked on. api_keys: any of
-    them opens the server; none: everybody may use it. body_seconds: in which a request must have
-    arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the seconds
-    without a request after which a model is unloaded, to be loaded again by the next; None: all
-    models are loaded at once, and stay. batch_directory: of files and batches; None: there are
-    none. max_batch_file: bytes of a file that is uploaded. uds: the path of a Unix socket at which
-    the server listens, instead of host and port. ssl_certfile, ssl_keyfile: PEM files of a
-    certificate, with which the server speaks TLS, and of its key, if that is another file. places:
-    the CPUs of each worker, which then has its own weights; none: all may use any. lanes: batches
-    that a process computes at once, or "auto"; None: as the load is. pin: whether lanes are bound.
+    max_concurrent_requests: requests that are worked on; more are answered 429.
+    max_waiting_texts: texts in the queue, of all requests. max_client_batch_size: texts of one
+    request. max_body: its bytes; max_tensor_body: of one with tensors or pictures.
+    max_answer_numbers: of an answer with a vector for every token. max_answer: the bytes of an
+    answer. max_held: the bytes of all requests and answers that are worked on. api_keys: any of
+    them opens the server; none: everybody may use it. body_seconds: in which a request must
+    have arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the
+    seconds without a request after which a model is unloaded, to be loaded again by the next;
+    None: all models are loaded at once, and stay. batch_directory: of files and batches; None:
+    there are none. max_batch_file: bytes of a file that is uploaded. uds: the path of a Unix
+    socket at which the server listens, instead of host and port. ssl_certfile, ssl_keyfile: PEM
+    files of a certificate, with which the server speaks TLS, and of its key, if that is another
+    file. places: the CPUs of each worker, which then has its own weights; none: all may use
+    any. lanes: batches that a process computes at once, or "auto"; None: as the load is. pin:
+    whether lanes are bound.
     """
 
     models: tuple[ModelSource, ...]
@@ -83,6 +86,7 @@ class Settings:
     max_batch_tokens: int = MAX_BATCH_TOKENS
     max_client_batch_size: int = 2048
     max_body: int = 2 << 20
+    max_tensor_body: int = 16 << 20
     max_answer_numbers: int = 1 << 23  # 8192 tokens of 1024 numbers
     max_answer: int = 192 << 20  # so many numbers as text
     max_held: int = 384 << 20
@@ -101,6 +105,11 @@ class Settings:
     places: Sequence[Set[int]] = ()
     lanes: int | str | None = None
     pin: bool = False
+
+    @property
+    def max_body_of_tensors(self) -> int:
+        """Bytes of a request with tensors or pictures: never fewer than of any other."""
+        return max(self.max_body, self.max_tensor_body)
 
     @property
     def threads(self) -> int:

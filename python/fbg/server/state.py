@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BYTES_OF_NUMBER = 22  # bytes of an answer, in JSON
+WINDOWS_OF_TEXT = 4  # in which a request may have its texts read, for each that it may have
 
 
 class State:
@@ -120,16 +121,23 @@ class State:
 class Call:
     """One request, as the function that answers it sees it.
 
-    record: its cost so far. message: its decoded body, to which errors refer. parameters: of its
-    path.
+    record: its cost so far. message: its decoded body, to which errors refer. headers, binary: of
+    its body, and the bytes in it behind the JSON. parameters: of its path. warnings: for headers of
+    its answer. json_length: of an answer with bytes behind the JSON.
     """
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.record = Record()
+        windows = WINDOWS_OF_TEXT * state.settings.max_client_batch_size
+        self.record = Record(max_sequences=windows)
         self.message: Any = None
         self.characters = 0
+        self.headers: Sequence[tuple[bytes, bytes]] = ()
+        self.binary: memoryview | None = None
         self.parameters: dict[str, str] = {}
+        self.warnings: list[bytes] = []
+        self.json_length: int | None = None
+        self._kept = 0
         self._held = 0
         self._used: list[Slot[Any]] = []
 
@@ -152,12 +160,21 @@ class Call:
 
     def end(self) -> None:
         """Give back all that the request needed."""
+        self._kept = 0
         self.hold(0)
         while self._used:
             self._used.pop().give_back()
 
+    def keep(self, size: int) -> None:
+        """Add bytes that the request needs until it ends, instead of those that it holds; raises
+        RequestError."""
+        self._kept += size
+        self.hold(0)
+
     def hold(self, size: int) -> None:
-        """Set the number of bytes that the request needs from now on; raises RequestError."""
+        """Set the number of bytes that the request needs from now on, besides those that it keeps;
+        raises RequestError."""
+        size += self._kept
         self.state.hold(size - self._held)
         self._held = size
 
@@ -191,7 +208,7 @@ class _Numbers(Record):
     """Holds room for numbers before they are computed."""
 
     def __init__(self, call: Call, most: int, size: int) -> None:
-        super().__init__(max_numbers=most)
+        super().__init__(max_numbers=most, max_sequences=call.record.max_sequences)
         self._call, self._size = call, size
 
     def count_numbers(self, work: Work) -> None:

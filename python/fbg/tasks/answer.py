@@ -13,9 +13,10 @@ from fbg.tasks.context import TaskCall, TaskMethods, task
 from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
 from fbg.tasks.results import Answer
 from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
-from fbg.text.encoded_text import EncodedText
+from fbg.text.encoded_text import EncodedText, Windows
 
 Results = Answer | list[Answer]
+Found = tuple[list[Answer], float]  # of a window, with the score of having no answer
 
 
 class AnswerMethods(TaskMethods):
@@ -126,15 +127,17 @@ class _Reader(NamedTuple):
         results: list[Results] = []
         for block in self.call.blocks(pairs, located=True, cut=False):
             parts = [self._windows(pair) for pair in block.encoded]
-            outputs = yield from self.call.run([window for part in parts for window in part])
-            logits = iter(outputs)
-            for (_, context), part in zip(block.texts, parts, strict=True):
-                found = [self._answers(context, window, next(logits)) for window in part]
+            contexts = [context for _, context in block.texts]
+
+            def read(n: int, window: EncodedText, logits: Floats) -> Found:
+                return self._answers(contexts[n], window, logits)  # noqa: B023
+
+            for found in (yield from self.call.run_windows(parts, read)):
                 best = self._best(found)
                 results.append(best if self.top_k > 1 else (best or [no_answer()])[0])
         return results
 
-    def _windows(self, pair: EncodedText) -> list[EncodedText]:
+    def _windows(self, pair: EncodedText) -> Windows:
         """Return windows of at most `limit` tokens: the question and a part of the context."""
         assert pair.segments is not None
         length = int(np.count_nonzero(pair.segments == 1))
@@ -155,9 +158,7 @@ class _Reader(NamedTuple):
             )
         return pair.windows(1, size, stride)
 
-    def _answers(
-        self, context: str, window: EncodedText, logits: Floats
-    ) -> tuple[list[Answer], float]:
+    def _answers(self, context: str, window: EncodedText, logits: Floats) -> Found:
         """Return the best answers in a window, and the score of having no answer."""
         segments, offsets, words = window.segments, window.offsets, window.words
         assert segments is not None and offsets is not None and words is not None
@@ -172,7 +173,7 @@ class _Reader(NamedTuple):
             answers.append({"answer": text, "score": span.score, "start": start, "end": end})
         return answers, nothing
 
-    def _best(self, found: list[tuple[list[Answer], float]]) -> list[Answer]:
+    def _best(self, found: list[Found]) -> list[Answer]:
         answers = [answer for part, _ in found for answer in part]
         nothing = min(score for _, score in found) if self.or_none else None
         return merge_answers(answers, self.top_k, nothing)

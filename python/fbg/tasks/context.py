@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar, cast
 
@@ -25,7 +26,7 @@ from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.gliner.words import WordScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
 from fbg.tasks.truncation import CutTexts, require_truncation
-from fbg.text.encoded_text import EncodedText
+from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, Windows
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
@@ -173,6 +174,25 @@ class TaskCall:
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         size = self.batch_size
         return (yield Work(engine, ids, self._task, keep, size, before, after, types))
+
+    def run_windows(
+        self, parts: Sequence[Windows], read: Callable[[int, EncodedText, Floats], Result]
+    ) -> Steps[list[list[Result]]]:
+        """Ask for the head's output for each window of some texts; return what is read of each.
+
+        read: called with the number of the text, the window, and the output for it. Only some
+        windows are there at a time.
+        """
+        found: list[list[Result]] = [[] for _ in parts]
+        left = sum(map(len, parts))
+        total, most = left, max(1, WINDOW_TOKENS // self.tokenizer.max_length)
+        every = ((n, window) for n, part in enumerate(parts) for window in part)
+        while some := list(islice(every, most)):
+            before, left = total - left, left - len(some)
+            outputs = yield from self.run([window for _, window in some], before=before, after=left)
+            for (n, window), output in zip(some, outputs, strict=True):
+                found[n].append(read(n, window, output))
+        return found
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of every token of the vocabulary for each masked token.

@@ -7,6 +7,7 @@ overlap if it is long, and pools its tokens to a vector for each chunk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from fbg.runtime.work import Work, copied
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
 from fbg.tasks.inputs import require_count, require_iterable, require_texts
-from fbg.text.encoded_text import EncodedText, windows
+from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, count_windows, windows
+from fbg.text.tokenization import MOST_PARTS
 from fbg.threads import calling
 
 BAR = "encode: show_progress_bar"
@@ -235,8 +237,15 @@ class ChunkMethods(TaskMethods):
         >>> model.chunk_spans("Ada is here. She works.", 12)
         [(0, 12), (13, 23)]
         """
-        document = _require_str("chunk_spans: document", document)
-        return self._context.tokenizer.split(document, require_count("chunk_spans: tokens", tokens))
+        return found_spans(self._context, document, tokens)
+
+
+def found_spans(
+    context: TaskContext, document: str, tokens: int, most: int = MOST_PARTS
+) -> list[tuple[int, int]]:
+    """Return the spans of `chunk_spans`; if there are more than `most`, some of them, but more."""
+    document = _require_str("chunk_spans: document", document)
+    return context.tokenizer.split(document, require_count("chunk_spans: tokens", tokens), most)
 
 
 def _require_str(where: str, value: object) -> str:
@@ -287,18 +296,22 @@ def _states(
     shared = min(SHARED, room // 2)
     if stride is not None:
         shared = require_integer(stride, f"{CHUNKS}: stride", 0, room - 1)
-    parts = [slice(*part) for part in windows(body.size, room, shared)]
-    chosen = [np.concatenate([before, body[part], after]) for part in parts]
-    engine, ids = context.engines.tokens, [text.ids[part] for part in chosen]
-    outputs = yield Work(engine, ids, CHUNKS, copied, size)
+    engine, done = context.engines.tokens, 0
+    left, most = count_windows(body.size, room, shared), max(1, WINDOW_TOKENS // max(room, 1))
+    parts = (np.concatenate([before, body[p], after]) for p in windows(body.size, room, shared))
     states = np.zeros((text.ids.size, engine.columns), np.float32)
     weights = np.zeros((text.ids.size, 1), np.float32)
-    outputs.reverse()
-    for part in chosen:
-        rows = outputs.pop()  # which is then freed, as states take memory row by row
-        rising = np.arange(1, part.size + 1, dtype=np.float32)
-        weight = np.minimum(rising, rising[::-1])[:, None]
-        states[part] += weight * rows
-        weights[part] += weight
+    while chosen := list(islice(parts, most)):
+        left -= len(chosen)
+        ids = [text.ids[part] for part in chosen]
+        outputs = yield Work(engine, ids, CHUNKS, copied, size, done, left)
+        done += len(chosen)
+        outputs.reverse()
+        for part in chosen:
+            rows = outputs.pop()  # which is then freed, as states take memory row by row
+            rising = np.arange(1, part.size + 1, dtype=np.float32)
+            weight = np.minimum(rising, rising[::-1])[:, None]
+            states[part] += weight * rows
+            weights[part] += weight
     states /= weights
     return states

@@ -23,7 +23,7 @@ from fbg.tasks.gliner.ner import labelled_steps, require_defaults
 from fbg.tasks.inputs import require_choice, require_count, require_texts
 from fbg.tasks.results import Entity, TokenEntity
 from fbg.tasks.scores import softmax
-from fbg.text.encoded_text import EncodedText
+from fbg.text.encoded_text import EncodedText, Windows
 from fbg.text.tokenization import TextTokenizer
 
 Grouped = Literal["simple", "first", "average", "max"]
@@ -157,18 +157,20 @@ class _EntityReader:
         results = []
         for block in self._call.blocks(texts, located=True, cut=stride is None):
             parts = [self._windows(text, stride) for text in block.encoded]
-            outputs = yield from self._call.run([window for part in parts for window in part])
-            logits = iter(outputs)
-            for text, part in zip(block.texts, parts, strict=True):
-                found = [self._entities(text, window, next(logits)) for window in part]
+            texts = block.texts
+
+            def read(n: int, window: EncodedText, logits: Floats) -> list[Any]:
+                return self._entities(texts[n], window, logits)  # noqa: B023
+
+            for found in (yield from self._call.run_windows(parts, read)):
                 several = len(found) > 1
                 results.append(merge_overlapping(chain(*found)) if several else found[0])
         return results
 
-    def _windows(self, text: EncodedText, stride: int | None) -> list[EncodedText]:
+    def _windows(self, text: EncodedText, stride: int | None) -> Windows:
         limit = self._call.tokenizer.max_length
         if stride is None or text.ids.size <= limit:
-            return [text]
+            return text.windows(0, text.ids.size, 0)
         assert text.segments is not None
         size = limit - int(np.count_nonzero(text.segments < 0))
         if stride >= size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from fbg.arrays import Indices
 
 Chosen = npt.NDArray[np.intp]
+
+WINDOW_TOKENS = 1 << 17  # tokens of windows that are made at a time
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class EncodedText:
         kept = np.flatnonzero(self.ids != token)
         return replace(self.take(kept), length=self.length - (self.ids.size - kept.size))
 
-    def windows(self, segment: int, size: int, stride: int) -> list[EncodedText]:
+    def windows(self, segment: int, size: int, stride: int) -> Windows:
         """Cut one of the texts into windows of at most `size` of its tokens.
 
         All other tokens (special ones, and those of the other text) are part of every window.
@@ -65,23 +68,44 @@ class EncodedText:
         """
         assert self.segments is not None
         inside = np.flatnonzero(self.segments == segment)
-        if inside.size <= size:
-            return [self]
-        first, last = int(inside[0]), int(inside[-1]) + 1
-        before, after = np.arange(first), np.arange(last, self.ids.size)
-        return [
-            self.take(np.concatenate([before, np.arange(first + begin, first + end), after]))
-            for begin, end in windows(last - first, size, stride)
-        ]
+        return Windows(self, inside, size, stride)
 
 
-def windows(length: int, size: int, stride: int) -> list[tuple[int, int]]:
-    """Return windows of at most `size` that cover [0, length); neighbours share `stride`."""
-    result, start = [(0, min(size, length))], 0
-    while result[-1][1] < length:
-        start += size - stride
-        result.append((start, min(start + size, length)))
-    return result
+@dataclass(frozen=True)
+class Windows:
+    """Windows of some of the tokens of a text, which are consecutive, with all others in each.
+
+    Each is made when it is read: together they may take thousands of times as much as the text.
+    """
+
+    text: EncodedText
+    inside: Chosen
+    size: int
+    stride: int
+
+    def __len__(self) -> int:
+        return count_windows(self.inside.size, self.size, self.stride)
+
+    def __iter__(self) -> Iterator[EncodedText]:
+        if len(self) == 1:
+            yield self.text
+            return
+        first, last = int(self.inside[0]), int(self.inside[-1]) + 1
+        before, after = np.arange(first), np.arange(last, self.text.ids.size)
+        for part in windows(self.inside.size, self.size, self.stride):
+            yield self.text.take(np.concatenate([before, self.inside[part], after]))
+
+
+def count_windows(length: int, size: int, stride: int) -> int:
+    """Return how many `windows` there are."""
+    return 1 if length <= size else 1 + -(-(length - size) // (size - stride))
+
+
+def windows(length: int, size: int, stride: int) -> Iterator[slice]:
+    """Yield windows of at most `size` that cover [0, length); neighbours share `stride`."""
+    for n in range(count_windows(length, size, stride)):
+        start = n * (size - stride)
+        yield slice(start, min(start + size, length))
 
 
 def kept_when_cut(

@@ -33,6 +33,12 @@ Text = str | tuple[str, str]  # a text, or a pair of texts
 
 PART_CHARACTERS = 1 << 16  # of texts that are tokenized at a time
 
+MOST_PARTS = 1 << 31
+# The time in which texts are cut into parts grows with the square of their length.
+PIECE_CHARACTERS = 1 << 13
+CHARACTERS_OF_TOKEN = 32
+ENDS = ("\n\n", "\n", ". ", " ")
+
 # The names of special tokens in the vocabularies of all families.
 MASK_TOKENS = ("[MASK]", "<mask>")
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
@@ -225,15 +231,24 @@ class TextTokenizer:
         whole = [text.without(self._skipped) for text in encoded]
         return whole if located else [text.first(self.max_length) for text in whole]
 
-    def split(self, text: str, tokens: int) -> list[tuple[int, int]]:
-        """Return the first character of each part of a text, and the one after its last."""
+    def split(self, text: str, tokens: int, most: int = MOST_PARTS) -> list[tuple[int, int]]:
+        """Return the first character of each part of a text, and the one after its last.
+
+        most: if there are more parts, only some are returned, but more than so many.
+        """
         with needed("chunks of texts"):
             from semantic_text_splitter import TextSplitter
 
-        parts: list[tuple[int, str]] = self._call(
-            lambda t: TextSplitter.from_huggingface_tokenizer(t, tokens).chunk_indices(text)
-        )
-        return [(begin, begin + len(part)) for begin, part in parts]
+        def split(tokenizer: Tokenizer) -> list[tuple[int, int]]:
+            splitter, found = TextSplitter.from_huggingface_tokenizer(tokenizer, tokens), []
+            for piece in _pieces(text, max(PIECE_CHARACTERS, CHARACTERS_OF_TOKEN * tokens)):
+                for begin, part in splitter.chunk_indices(text[piece]):
+                    found.append((piece.start + begin, piece.start + begin + len(part)))
+                if len(found) > most:
+                    break
+            return found
+
+        return self._call(split)  # type: ignore[no-any-return]
 
     def encode(
         self,
@@ -402,6 +417,18 @@ def _parts(texts: Sequence[Text] | Sequence[list[str]]) -> Iterator[tuple[int, i
         if characters >= PART_CHARACTERS or n + 1 == len(texts):
             yield begin, n + 1
             begin, characters = n + 1, 0
+
+
+def _pieces(text: str, size: int) -> Iterator[slice]:
+    """Cut a text into pieces of at most `size` characters, where paragraphs, lines, sentences or
+    words end, if they do in the second half."""
+    begin = 0
+    while len(text) - begin > size:
+        ends = (text.rfind(mark, begin + size // 2, begin + size) for mark in ENDS)
+        end = next((at + 1 for at in ends if at >= 0), begin + size)
+        yield slice(begin, end)
+        begin = end
+    yield slice(begin, len(text))
 
 
 def _cut(text: EncodedText, limit: int, kept: int) -> EncodedText:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from fbg.arrays import as_array, require_integer
 from fbg.errors import named_arguments
@@ -25,6 +26,10 @@ Source = object  # a path, bytes, an array or a Pillow image
 
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 MAX_PIXELS = 1 << 26  # of a picture, which then takes 200 MB
+PIXELS_AT_A_TIME = 1 << 20  # that are converted to RGB
+# To decode: Pillow's own 4 and the 3 of the result, and what libraries keep beside them.
+BYTES_OF_PIXEL = {"WEBP": 17, "JPEG": 14}
+OBJECT = re.compile(r"<[^<>]* at 0x[0-9a-fA-F]+>")  # as Pillow names a file that it was given
 
 
 @named_arguments
@@ -73,10 +78,12 @@ def image_of(source: Source, name: str, max_pixels: int = MAX_PIXELS) -> Pixels:
     return np.array(np.broadcast_to(planes, (*array.shape[:2], 3)), order="C")
 
 
-def pixels_of(data: bytes, name: str) -> int:
-    """Return how many pixels a file says that it has; raises ValueError if it is no picture."""
+def cost_of(data: bytes, name: str) -> tuple[int, int]:
+    """Return how many pixels a file says that it has, and the bytes that it takes to decode them;
+    raises ValueError if it is no picture."""
     with _told_as(name), Image.open(io.BytesIO(data), formats=FORMATS) as image:
-        return image.width * image.height
+        pixels = image.width * image.height
+        return pixels, pixels * BYTES_OF_PIXEL.get(image.format or "", 8)
 
 
 def require_pixels(height: int, width: int, name: str, max_pixels: int = MAX_PIXELS) -> None:
@@ -107,11 +114,18 @@ def _rgb(image: Image.Image, name: str) -> Pixels:
             "range is not known: widen_range and round_to make it of such numbers"
         )
     with _told_as(name):
-        upright = ImageOps.exif_transpose(image)
-        if not upright.mode.startswith("I;16"):
-            return np.array(upright.convert("RGB"))
-        upper = (np.asarray(upright) >> 8).astype(np.uint8)
-    return np.repeat(upper[..., None], 3, axis=2)
+        if image.getexif().get(ExifTags.Base.Orientation, 1) != 1:
+            image = ImageOps.exif_transpose(image)
+        pixels = np.empty((image.height, image.width, 3), np.uint8)
+        rows = max(1, PIXELS_AT_A_TIME // image.width)
+        for top in range(0, image.height, rows):  # Pillow's ways to an array need it three times
+            bottom = min(top + rows, image.height)
+            some = image.crop((0, top, image.width, bottom))
+            if some.mode.startswith("I;16"):
+                pixels[top:bottom] = (np.asarray(some) >> 8)[..., None]
+            else:
+                pixels[top:bottom] = np.asarray(some.convert("RGB"))
+    return pixels
 
 
 @contextmanager
@@ -128,4 +142,5 @@ def _told_as(name: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         what = "picture (JPEG, PNG, WebP, BMP, GIF, TIFF or PPM)"
-        raise ValueError(f"{name} must be a whole {what}: {error}") from None
+        said = OBJECT.sub("the file", str(error))
+        raise ValueError(f"{name} must be a whole {what}: {said}") from None

@@ -24,7 +24,7 @@ from fbg.importers.onnx.check import GRAPHS, require_valid_node
 from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.inlining import inline_functions
 from fbg.importers.onnx.sizes import shape_of
-from fbg.importers.onnx.tensors import Tensors
+from fbg.importers.onnx.tensors import Tensors, require_few_axes
 from fbg.importers.onnx.widening import (
     can_widen,
     widened_array,
@@ -241,6 +241,7 @@ def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
         raise ModelError(f"{origin}: tensor '{value.name}' has unknown type {number}") from None
     if not tensor.HasField("shape"):
         return TensorType(dtype, None)
+    require_few_axes(len(tensor.shape.dim), f"{origin}: tensor '{value.name}'")
     return TensorType(dtype, shape_of(tensor.shape))
 
 

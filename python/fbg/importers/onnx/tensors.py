@@ -48,6 +48,12 @@ while found := {
     _HOLDERS |= found
 
 
+def require_few_axes(number: int, where: str) -> None:
+    """Raise ModelError if a tensor has more axes than NumPy knows, before anything counts them."""
+    if number > MOST_AXES:
+        raise ModelError(f"{where} has {number} axes; at most {MOST_AXES} are possible")
+
+
 class Tensors:
     """The tensors of a model. directory: where external data is, or None."""
 
@@ -76,8 +82,9 @@ class Tensors:
         external = False
         for part in _parts(node):
             if isinstance(part, onnx.SparseTensorProto):
-                size = math.prod(part.dims) * _dtype(part.values, where).itemsize
-                self._take(size, f"{where}: sparse tensor '{part.values.name}'")
+                name = f"{where}: sparse tensor '{part.values.name}'"
+                require_few_axes(len(part.dims), name)
+                self._take(math.prod(part.dims) * _dtype(part.values, where).itemsize, name)
             else:
                 self._checked_size(part, f"{where}: tensor '{part.name}'")
                 external = external or part.data_location == onnx.TensorProto.EXTERNAL
@@ -101,10 +108,7 @@ class Tensors:
     def _checked_size(self, tensor: onnx.TensorProto, where: str) -> int:
         """Return the bytes of a tensor, which exist unless they are in another file."""
         dtype = _dtype(tensor, where)
-        if len(tensor.dims) > MOST_AXES:
-            raise ModelError(
-                f"{where} has {len(tensor.dims)} axes; at most {MOST_AXES} are possible"
-            )
+        require_few_axes(len(tensor.dims), where)
         if any(size < 0 for size in tensor.dims):
             raise ModelError(f"{where} has a negative size: {list(tensor.dims)}")
         count, is_text = math.prod(tensor.dims), tensor.data_type == tensor.STRING

@@ -170,13 +170,16 @@ class Models:
             f"{each.name!r} ({', '.join(w for t, w in IN_WORDS.items() if t in each.facts.tasks)})"
             for each in self._served.values()
         )
-        message = f"{which} can do this: {IN_WORDS[task]}; served are {served}"
+        message = f"{which} can do this: {IN_WORDS[task]}; "
+        message += f"served are {served}" if served else "only networks are served"
         return RequestError(Fault.UNABLE, message, "model")
 
 
 def unknown(what: str, name: str, served: Iterable[str]) -> RequestError:
     """Return the error for a model or a network that is not there; it lists those that are."""
-    message = f"there is no {what} {name!r:.200} here; served are {', '.join(map(repr, served))}"
+    there = ", ".join(map(repr, served))
+    message = f"there is no {what} {name!r:.200} here; "
+    message += f"served are {there}" if there else f"no {what} is served"
     return RequestError(Fault.UNKNOWN_MODEL, message, "model")
 
 

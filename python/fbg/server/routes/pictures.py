@@ -1,12 +1,11 @@
 """Embeddings and classes of pictures, which requests hold in base64: no URL is fetched.
 
-What a picture says of its size is not trusted before its header has been read, and the pictures of
-a request have a limit of pixels together, because a file of a few bytes may stand for millions.
+The pictures of a request have a limit of pixels together, because a file of a few bytes may stand
+for millions. What it takes to decode the largest is held before it is decoded.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
+from fbg.runtime.in_thread import in_thread
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import ImageClassification, ImageEmbedding, Modality, given
@@ -89,18 +89,20 @@ async def _files(call: Call, inputs: str | list[str], what: str) -> tuple[bool, 
     call.count(len(texts), what)
     if not all(texts):
         raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
-    loop = asyncio.get_running_loop()
     try:
-        files = await loop.run_in_executor(call.state.encoders, _decoded, texts, what)
+        most = call.state.settings.max_held
+        files, size = await in_thread(call.state.encoders, _decoded, texts, what, most)
     except ModuleNotFoundError as error:
         raise RequestError(Fault.UNABLE, f"pictures cannot be read here: {error}", what) from None
+    call.keep(size)
     return isinstance(inputs, str), files
 
 
-def _decoded(texts: Sequence[str], what: str) -> list[bytes]:
-    from fbg.vision.decode import MAX_PIXELS, pixels_of  # here, as it needs Pillow
+def _decoded(texts: Sequence[str], what: str, most: int) -> tuple[list[bytes], int]:
+    """Return the files, and the bytes that they take, with the largest of them decoded."""
+    from fbg.vision.decode import MAX_PIXELS, cost_of  # here, as it needs Pillow
 
-    files, pixels = [], 0
+    files, pixels, largest = [], 0, 0
     for n, text in enumerate(texts):
         head, comma, data = text.partition(",")
         try:
@@ -114,14 +116,20 @@ def _decoded(texts: Sequence[str], what: str) -> list[bytes]:
                 "fetches no URLs",
                 what,
             ) from None
-        pixels += pixels_of(files[-1], f"images[{n}]")
+        number, size = cost_of(files[-1], f"images[{n}]")
+        if size > most:
+            text = f"`{what}`[{n}] must have at most {most * number // size} pixels, got {number}"
+            raise RequestError(Fault.VALIDATION, text, what)
+        pixels, largest = pixels + number, max(largest, size)
         if pixels > MAX_PIXELS:
             text = f"`{what}` must have at most {MAX_PIXELS} pixels in total"
             raise RequestError(Fault.VALIDATION, text, what)
-    return files
+    return files, sum(map(len, files)) + largest
 
 
 ROUTES = [
-    Route("/embed_image", embed_image, ImageEmbedding, "embed_image", Vectors),
-    Route("/classify_image", classify_image, ImageClassification, "classify_image", Lists),
+    Route("/embed_image", embed_image, ImageEmbedding, "embed_image", Vectors, large=True),
+    Route(
+        "/classify_image", classify_image, ImageClassification, "classify_image", Lists, large=True
+    ),
 ]

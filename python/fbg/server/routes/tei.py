@@ -10,7 +10,8 @@ import numpy as np
 
 from fbg.arrays import Floats
 from fbg.server.answers import json_list, json_parts
-from fbg.server.endpoint import Route
+from fbg.server.bodies import MOST_IDS
+from fbg.server.endpoint import Route, read_message
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import (
     MOST_CHARACTERS,
@@ -21,7 +22,6 @@ from fbg.server.inputs import (
     token_ids,
     truncation,
 )
-from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
     AnyInputs,
     Classification,
@@ -38,8 +38,6 @@ from fbg.server.routes.results import Label, Token, Vectors
 from fbg.server.state import Call
 
 TOKENS_AT_A_TIME = 512
-# The library joins a sequence in one piece, which keeps the interpreter.
-MOST_IDS = 1 << 16
 
 
 async def embed_texts(call: Call, message: Embedding) -> Floats:
@@ -180,13 +178,14 @@ async def by_kind(call: Call, body: msgspec.Raw) -> Any:
     The clients of Hugging Face post there when they are given the address of a server.
     """
     served = call.state.models.first
-    if bytes(decode_message(body, AnyInputs).inputs).startswith(b"{"):
-        call.message = compared = decode_message(body, Similarity)
+    found = await read_message(call, body, AnyInputs)
+    if bytes(found.inputs).startswith(b"{"):
+        call.message = compared = await read_message(call, body, Similarity)
         return await similarity(call, compared)
     if served.facts.head_kind == "ForSequenceClassification":
-        call.message = classified = decode_message(body, Classification)
+        call.message = classified = await read_message(call, body, Classification)
         return await predict(call, classified)
-    call.message = embedded = decode_message(body, Embedding)
+    call.message = embedded = await read_message(call, body, Embedding)
     return await embed_texts(call, embedded)
 
 

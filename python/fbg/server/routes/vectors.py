@@ -6,10 +6,10 @@ a vector for each chunk of a document.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+from fbg.runtime.in_thread import in_thread
 from fbg.server.answers import hybrid_json, json_parts, sparse_json
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
@@ -24,7 +24,7 @@ from fbg.server.messages import ChunkEmbedding, RetrievalEmbedding, TokenEmbeddi
 from fbg.server.models.served import Served
 from fbg.server.routes.results import Chunk, Hybrid, Vectors, Weight
 from fbg.server.state import Call
-from fbg.tasks.encode import POOLINGS
+from fbg.tasks.encode import POOLINGS, found_spans
 
 CHUNK_TOKENS = 256  # of a chunk at most, if a request does not say
 MOST_IN_CHUNKS = 1 << 22  # characters of all chunks, which may overlap
@@ -105,11 +105,9 @@ async def _found_spans(
     call: Call, served: Served, document: str, tokens: int
 ) -> list[tuple[int, int]]:
     """Return chunks of at most so many tokens; raises RequestError where nothing finds them."""
-    loop = asyncio.get_running_loop()
     try:
-        return await loop.run_in_executor(
-            call.state.encoders, served.model.chunk_spans, document, tokens
-        )
+        context, most = served.model.context, call.state.settings.max_client_batch_size
+        return await in_thread(call.state.encoders, found_spans, context, document, tokens, most)
     except ModuleNotFoundError as error:
         raise RequestError(Fault.UNABLE, f"`spans` must be given here: {error}", "spans") from None
 
