@@ -80,11 +80,22 @@ INSTEAD = {
 class ModelCardData:
     """What evaluators write down of a model. Programs may set what they like; no card is written.
 
-    eval_results_dict: the metrics of each evaluator.
+    eval_results_dict: the metrics of each evaluator. The other fields are those of the original.
     """
 
     def __init__(self) -> None:
         self.eval_results_dict: dict[Any, dict[str, Any]] = {}
+        self.model_name: str | None = None
+        self.model_id: str | None = None
+        self.base_model: str | None = None
+        self.base_model_revision: str | None = None
+        self.task_name: str | None = None
+        self.license: str | None = None
+        self.language: list[str] = []
+        self.tags: list[str] = []
+        self.train_datasets: list[dict[str, str]] = []
+        self.eval_datasets: list[dict[str, str]] = []
+        self.generate_widget_examples = True
 
     def set_evaluation_metrics(
         self, evaluator: Any, metrics: Mapping[str, Any], epoch: int = 0, step: int = 0
@@ -129,6 +140,8 @@ class DropIn:
         self._arguments = (str(directory.absolute()), dtype)
         self.model: Model = given.changed(load_encoder(directory, dtype, given.num_threads), where)
         self.model_card_data = given.model_card_data or ModelCardData()
+        if not os.path.exists(self._name):
+            self.model_card_data.base_model = self._name
         self._saved_settings = read_optional(directory / PROMPTS)
         sentence = self.model.sentence
         prompts: dict[str, str | None] = {**self._USUAL, **(given.prompts or {})}
@@ -141,7 +154,7 @@ class DropIn:
         if self.default_prompt_name not in (None, *self.prompts):
             raise ValueError(
                 f"Default prompt name {self.default_prompt_name!r} not found in the configured "
-                f"prompts dictionary with keys {[*self.prompts]}: {where}: default_prompt_name "
+                f"prompts dictionary with keys {[*self.prompts]}. {where}: default_prompt_name "
                 "must be one of them"
             )
 
@@ -225,7 +238,7 @@ class DropIn:
         if name not in self.prompts:
             raise ValueError(
                 f"Prompt name {name!r} not found in the configured prompts dictionary with keys "
-                f"{[*self.prompts]}: prompt_name must be one of them"
+                f"{[*self.prompts]}. prompt_name must be one of them"
             )
         return self.prompts[name]
 

@@ -318,7 +318,7 @@ class SentenceTransformer(DropIn):
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of each row of one with each of the other, (rows1, rows2).
 
-        It is a tensor where torch is installed, and otherwise an array.
+        It is an array, or a tensor if one of the arguments is a tensor.
         """
         return similarities(self.similarity_fn_name, embeddings1, embeddings2, pairwise=False)
 

@@ -89,8 +89,7 @@ def similarities(name: str, a: Any, b: Any, *, pairwise: bool) -> Any:
     """Return similarities of rows by one of SIMILARITIES; distances are negated.
 
     a, b: (rows, dimension) or (dimension,), arrays or tensors; lists of them are stacked. Returns
-    (rows of a, rows of b), or (rows,) if pairwise; a tensor where torch is installed, as the
-    original does.
+    (rows of a, rows of b), or (rows,) if pairwise; a tensor if a or b is one, or a list of them.
 
     Raises ValueError for other shapes.
     """
@@ -107,15 +106,22 @@ def similarities(name: str, a: Any, b: Any, *, pairwise: bool) -> Any:
         )
     if name == "cosine":
         x, y = (v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-12) for v in (x, y))
-    if name in ("cosine", "dot"):
-        return tensor_or_array((x * y).sum(1) if pairwise else x @ y.T)
     order = 2 if name == "euclidean" else 1
-    if pairwise:
-        return tensor_or_array(-np.linalg.norm(x - y, order, axis=1))
-    result = np.empty((len(x), len(y)), np.float32)
-    for n, row in enumerate(x):  # one row at a time: all differences take rows times the memory
-        result[n] = -np.linalg.norm(row - y, order, axis=1)
-    return tensor_or_array(result)
+    if name in ("cosine", "dot"):
+        result = (x * y).sum(1) if pairwise else x @ y.T
+    elif pairwise:
+        result = -np.linalg.norm(x - y, order, axis=1)
+    else:
+        result = np.empty((len(x), len(y)), np.float32)
+        for n, row in enumerate(x):  # one at a time: all differences take rows times the memory
+            result[n] = -np.linalg.norm(row - y, order, axis=1)
+    return tensor(result) if _has_tensor(a) or _has_tensor(b) else result
+
+
+def _has_tensor(values: Any) -> bool:
+    if isinstance(values, (list, tuple)):
+        return any(map(_has_tensor, values[:1]))
+    return hasattr(values, "detach")
 
 
 def _on_cpu(values: Any) -> Any:
