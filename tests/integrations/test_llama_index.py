@@ -4,6 +4,7 @@ The library is imported in the tests: it takes a while, and every process collec
 """
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -29,6 +30,28 @@ def test_an_index_finds_the_nodes_that_were_put_in(model: fbg.Model) -> None:
     assert [found.node.get_content() for found in retriever.retrieve("a fox")] == wanted
     again = asyncio.run(retriever.aretrieve("a fox"))
     assert [found.node.get_content() for found in again] == wanted
+
+
+def test_texts_are_embedded_in_batches_beside_the_loop(
+    model: fbg.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fbg.integrations.llama_index import FbgEmbedding
+
+    embedding = FbgEmbedding(model, embed_batch_size=8)
+    texts = [f"{text} {n}" for n in range(5) for text in TEXTS]
+    wanted = embedding.get_text_embedding_batch(texts)
+    sizes, threads, encode = [], set(), type(model).encode
+
+    def watched(self: fbg.Model, given: list[str], **options: object) -> object:
+        sizes.append(len(given))
+        threads.add(threading.get_ident())
+        return encode(self, given, **options)
+
+    monkeypatch.setattr(type(model), "encode", watched)
+    assert asyncio.run(embedding.aget_text_embedding_batch(texts)) == wanted
+    assert sorted(sizes) == [4, 8, 8]
+    assert asyncio.run(embedding.aget_text_embedding(texts[0])) == wanted[0]
+    assert threading.get_ident() not in threads
 
 
 def test_nodes_are_ranked_by_the_model(cross_encoder: fbg.Model) -> None:
