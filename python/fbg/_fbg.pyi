@@ -227,6 +227,7 @@ MAX_STAGES: int
 MAX_SLOTS: int
 OPERATIONS: frozenset[str]
 FUNCTIONS: frozenset[str]
+COSTS: dict[str, int]
 
 class StageRow:
     @property

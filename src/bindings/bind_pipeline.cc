@@ -6,6 +6,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
+#include "kernels/function_code.h"
 
 namespace fbg::bindings {
 namespace {
@@ -108,6 +109,18 @@ py::frozenset operations(bool binary) {
   return py::frozenset(names);
 }
 
+// What each operation costs, and each stage that is a function.
+py::dict costs() {
+  py::dict found;
+  for (int i = 1; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    found[operation_name(operation)] = kernels::function_cost(operation);
+  }
+  for (const StageRow& row : kStages)
+    if (row.function && row.operation == Operation::none) found[row.function] = row.cost;
+  return found;
+}
+
 void bind_rows(py::module_& m) {
   static constexpr const char* kBounds[] = {"open", "low", "both"};
   bound_class<StageRow>(m, "StageRow")
@@ -135,6 +148,7 @@ void bind_rows(py::module_& m) {
   m.attr("MAX_SLOTS") = kMaxSlots;
   m.attr("OPERATIONS") = operations(true);
   m.attr("FUNCTIONS") = operations(false);
+  m.attr("COSTS") = costs();
 }
 
 }  // namespace

@@ -245,4 +245,13 @@ FunctionCode function_code(Operation operation, bool reversed, bool y_in_memory,
   return Allocator(std::move(instructions), result.number, y_in_memory, target).run();
 }
 
+int function_cost(Operation operation) {
+  constexpr int kDivision = 8;  // a vector of 512 bits in about so many cycles
+  const FunctionCode code = function_code(operation, false, true, {32, true});
+  int cost = 0;
+  for (const FunctionStep& step : code.steps)
+    cost += step.op == Op::divide || step.op == Op::square_root ? kDivision : 1;
+  return cost;
+}
+
 }  // namespace fbg::kernels

@@ -77,4 +77,7 @@ struct FunctionCode {
 FunctionCode function_code(Operation operation, bool reversed, bool y_in_memory,
                            const FunctionTarget& target);
 
+// How many instructions a function takes for a vector; a division or a root counts as several.
+int function_cost(Operation operation);
+
 }  // namespace fbg::kernels

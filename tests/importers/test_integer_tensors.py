@@ -24,6 +24,7 @@ CONSTANTS = {
     "k": weights(16, 16, 1, 1),
     "ones": np.ones(16, np.float32),
     "zeros": np.zeros(16, np.float32),
+    "sixteen": np.linspace(0.5, 2, 16, dtype=np.float32),
     "half": np.float32(0.25),
     "zero": np.float32(0),
     "three": np.float32(3),
@@ -55,7 +56,9 @@ def chosen(nodes, shape, outputs):
     inferred = infer(network, {"x": TensorType(np.dtype(np.float32), shape)}, {})
     net = Net(network)
     net.prepare(feed)
-    return integer_tensors(network, inferred, [step.nodes for step in net.plan().steps])
+    tensors, looked_up = integer_tensors(network, inferred, [s.nodes for s in net.plan().steps])
+    assert {each.argument for each in looked_up} <= tensors.keys()
+    return tensors
 
 
 EVERYONE = None
@@ -131,7 +134,46 @@ CASES = {
             node("MatMul", ["g", "v"], "y"),
         ],
         ROWS,
-        {"x": {"a"}, "g": EVERYONE},
+        {"x": {"a"}, "a": EVERYONE, "g": EVERYONE},
+    ),
+    "SiLU as exporters write it, which is a table": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            node("Sigmoid", ["a"], "s"),
+            node("Mul", ["a", "s"], "b"),
+            node("Conv", ["b", "k"], "y"),
+        ],
+        IMAGE,
+        {"x": {"a"}, "a": EVERYONE, "b": EVERYONE},
+    ),
+    "a table of a sum behind a product": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            node("Relu", ["a"], "positive"),
+            node("Conv", ["positive", "k"], "b"),
+            node("Relu", ["b"], "upper"),
+            node("Add", ["upper", "positive"], "c"),
+            node("Exp", ["c"], "e"),
+            node("Conv", ["e", "k"], "y"),
+        ],
+        IMAGE,
+        {"x": {"a"}, "positive": EVERYONE, "c": EVERYONE, "e": EVERYONE},
+    ),
+    "no table of a function whose result is read as numbers": (
+        [node("Conv", ["x", "k"], "a"), node("Tanh", ["a"], "y")],
+        IMAGE,
+        {"x": {"a"}},
+    ),
+    "no table of a function with numbers for each channel": (
+        [
+            node("MatMul", ["x", "w"], "a"),
+            node("Sigmoid", ["a"], "s"),
+            node("Mul", ["s", "sixteen"], "m"),
+            node("Add", ["m", "a"], "b"),
+            node("MatMul", ["b", "v"], "y"),
+        ],
+        ROWS,
+        {"x": {"a"}, "b": EVERYONE},
     ),
     "moves take integers on": (
         [

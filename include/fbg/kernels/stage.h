@@ -211,6 +211,7 @@ struct StageRow {
   bool scales = false;    // integers are multiplied by the scales of both operands
   bool foldable = false;  // adds one number to a column if rows have no zero points of their own
   const char* function = nullptr;  // of floats: its name in graphs
+  int cost = 0;                    // of such a function that is no operation, in instructions
 
   // The type of results; nullopt where the stage does not take values of type `in`. `wanted`: see
   // Stage. Values that a vector is added to are of its type; sums are int32.

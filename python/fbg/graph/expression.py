@@ -27,6 +27,7 @@ from fbg.graph.steps import (
 COMMUTATIVE = {"add", "multiply", "equal", "merge"}
 SHORT = {"absolute", "square_root", "round", "floor", "ceil", "truncate", "relu", "clip"}
 MOST_LONG = 4  # functions of many instructions, which kernels repeat for each vector of a tile
+OF_THE_LIBRARY = 200  # instructions of a function that is computed element by element
 
 
 def pipeline_steps(
@@ -85,6 +86,13 @@ def fits(steps: Sequence[Step], reserved: int = 0) -> bool:
     """Whether a pipeline may have these steps, besides as many stages as are reserved."""
     long = sum(isinstance(step, Activation) and step.function not in SHORT for step in steps)
     return len(steps) + reserved <= _fbg.MAX_STAGES and long <= MOST_LONG
+
+
+def cost(function: str) -> int:
+    """Return how many instructions a function of a map takes for a vector of elements."""
+    expansion = _Expansion(2)
+    expansion.append((function, 0, 1, 2.0, 2.0), None)
+    return sum(_fbg.COSTS.get(name, OF_THE_LIBRARY) for name, *_ in expansion.steps)
 
 
 def integers(steps: Sequence[MapStep], register: int, count: int) -> tuple[int, MapStep] | None:

@@ -25,10 +25,13 @@ def readers_of_integers(network: Network, calibration: Calibration) -> list[str]
 def in_float(network: Network, calibration: Calibration, kept: Collection[str]) -> Calibration:
     """Return the calibration of a network in which the nodes named `kept` compute in float32.
 
-    A tensor that nobody else reads is not rounded.
+    A tensor that nobody else reads is not rounded. A function of integers alone is in float32 as a
+    whole.
     """
     if not kept:
         return calibration
+    arguments = {calibration.looked_up.get(name) for name in kept}
+    kept = {*kept, *(n for n, argument in calibration.looked_up.items() if argument in arguments)}
     wanted: set[str] = set()  # tensors of which somebody reads the integers
     left: dict[str, set[str]] = {}  # the nodes that do, directly
     for node in reversed(network.nodes):

@@ -2,44 +2,63 @@
 
 This follows from the steps of the network in float32 after fusion:
 
-    inside a step   a tensor is never written to memory, and is not rounded
+    inside a step   a tensor is never written to memory, and is not rounded, but for arguments of
+                    functions of one tensor that take more instructions than a table of bytes
     for everyone    the step that computes it can end with the rounding, and all readers can
                     take integers: it is written as integers, a quarter of the bytes
     for products    otherwise, if products with constant weights read it: it is rounded for these in
                     a step of its own, and all others read the floating-point numbers
 
-A function of one tensor, such as a hard-swish that is written as several nodes, reads numbers:
-its result is rounded anyway. Were its argument rounded, too, over a range of which the function may
-map a large part to zero, the values that matter would have few steps.
+A function of one tensor reads numbers: its result is rounded anyway. Behind a product, where it
+takes many instructions, as SiLU or GELU do, its argument is rounded, too, and the function is a
+table of 256 bytes. The range of the argument is that for which the results have the least error
+(functions.py): most of what the argument holds may be what the function maps to zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from fbg.graph.expression import cost
 from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import Inferred
+from fbg.importers.ops.elementwise import FUNCTIONS
 from fbg.importers.products import MOVES, PRODUCTS, quantizable
 
 ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
     *("HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus", "Erf", "Mish", "Max", "Min"),
+    *("Abs", "Celu", "Exp", "Log", "Pow", "Selu", "Softsign", "Sqrt", "ThresholdedRelu"),
 }
+ARITHMETIC = {"Add", "Sub", "Mul", "Div"}
 # Functions that keep the steps of integers, apart from those that they cut off.
 _KEEPING = {"Relu", "Clip", "LeakyRelu", "PRelu", "Max", "Min"}
 _POOLING = {"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}  # they round no numbers
 _JOINING = {"Concat", *_POOLING}
 _PRODUCING = {*PRODUCTS, "ConvTranspose"}
 _ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
+# Instructions for a vector of 32-bit elements, up to which a function is not looked up: a table
+# takes so many where instructions look up 16 bytes at a time, and costs accuracy.
+TABLE = 12
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """A function of one tensor within a step, which a table of bytes computes: its nodes."""
+
+    argument: str
+    result: str
+    nodes: tuple[Node, ...]
 
 
 def integer_tensors(
     network: Network, inferred: Inferred, steps: Sequence[tuple[str, ...]]
-) -> dict[str, frozenset[str] | None]:
+) -> tuple[dict[str, frozenset[str] | None], list[LookedUp]]:
     """Return the tensors to round, each with the names of the products that read the integers, or
-    with None where everyone does.
+    with None where everyone does; and the functions to look up, whose arguments are among them.
 
     steps: of a run in float32: the names of the nodes that each computes.
     """
@@ -61,7 +80,8 @@ def integer_tensors(
                 chosen[name] = None
         elif products:
             chosen[name] = products
-    return chosen
+    looked_up = flow.looked_up(integers)
+    return chosen | dict.fromkeys([each.argument for each in looked_up]), looked_up
 
 
 class _Flow:
@@ -71,6 +91,7 @@ class _Flow:
         self, network: Network, inferred: Inferred, steps: Sequence[tuple[str, ...]]
     ) -> None:
         self._constants, self._outputs = inferred.constants, frozenset(network.outputs)
+        self._types = inferred.types
         self._quantizable = frozenset(quantizable(network))
         self.writers = {name: node for node in inferred.nodes for name in node.outputs if name}
         self.readers: dict[str, list[Node]] = {}
@@ -79,8 +100,8 @@ class _Flow:
                 self.readers.setdefault(name, []).append(node)
         self._step = {name: n for n, names in enumerate(steps) for name in names}
         nodes = {node.name: node for node in inferred.nodes}
-        parts = [[nodes[name] for name in names if name in nodes] for names in steps]
-        self._ends = [self._can_end(part) for part in parts]
+        self._parts = [[nodes[name] for name in names if name in nodes] for names in steps]
+        self._ends = [self._can_end(part) for part in self._parts]
 
     def multiplies(self, node: Node, name: str) -> bool:
         """Whether a node multiplies a tensor, and can multiply integers instead."""
@@ -106,6 +127,45 @@ class _Flow:
         if step is None or not readers or any(node.op == "Concat" for node in readers):
             return False
         return all(self._step.get(node.name) == step for node in readers)
+
+    def looked_up(self, integers: set[str]) -> list[LookedUp]:
+        """Return the functions behind products that take more instructions than a table.
+
+        integers: tensors that everyone reads as integers.
+        """
+        found: list[LookedUp] = []
+        for part, ends in zip(self._parts, self._ends, strict=True):
+            if not ends or part[0].op not in PRODUCTS:
+                continue
+            names = [name for node in part for name in node.outputs if self.is_inside(name)]
+            functions = (self._function(name, part) for name in names)
+            function = next((each for each in functions if each is not None), None)
+            if function is not None and function.result in integers:
+                found.append(function)
+        return found
+
+    def _function(self, name: str, part: Sequence[Node]) -> LookedUp | None:
+        """Return what a step does to a tensor within it, if it is a function worth a table."""
+        known, nodes = {name}, []
+        for node in part:
+            varying = {x for x in node.reads if x not in self._constants}
+            if known.isdisjoint(varying):
+                continue
+            numbers = [self._constants[x].size for x in node.reads if x not in varying]
+            if varying - known or node.op not in FUNCTIONS or any(n != 1 for n in numbers):
+                return None
+            nodes.append(node)
+            known.update(node.outputs)
+        results = [x for x in known if not self.is_inside(x)]
+        if len(results) != 1 or self._types[results[0]].shape != self._types[name].shape:
+            return None
+        worth = sum(map(self._cost, nodes)) > TABLE
+        return LookedUp(name, results[0], tuple(nodes)) if worth else None
+
+    def _cost(self, node: Node) -> int:
+        """Return the instructions of a node; numbers are factors and summands of one."""
+        by_number = node.op in ARITHMETIC and not self._constants.keys().isdisjoint(node.reads)
+        return 1 if by_number else cost(FUNCTIONS[node.op])
 
     def source(self, name: str) -> str | None:
         """Return the tensor that has the same elements in other places, if a node moves them."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from fbg.arrays import Array
 from fbg.importers.description import Network, TensorType
+from fbg.importers.int8.arguments import ArgumentObserver, alone
 from fbg.importers.int8.fills import Magnitudes, padded_for_maxima
-from fbg.importers.int8.integer_tensors import integer_tensors
+from fbg.importers.int8.integer_tensors import LookedUp, integer_tensors
 from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import watching
@@ -46,7 +48,8 @@ class Calibration:
     median magnitude. means: of the channels of tensors that are convolved. readers: the products
     that read the integers of a tensor, None for everyone. feed, outputs: the first feed, and the
     outputs of the network in float32 for it. inferred: types for that feed. narrow: whether weights
-    become narrow integers (fbg/matmul/narrow.py).
+    become narrow integers (fbg/matmul/narrow.py). looked_up: functions of integers alone, by the
+    names of their nodes: each with its argument.
     """
 
     parameters: Mapping[str, Parameters]
@@ -57,6 +60,7 @@ class Calibration:
     outputs: Mapping[str, Array]
     inferred: Inferred
     narrow: bool = False
+    looked_up: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -107,13 +111,17 @@ def calibrate_network(
     passed, first, outputs = _first_with_outputs(feeds, prepared)
     types = {name: TensorType(array.dtype, array.shape) for name, array in first.items()}
     inferred = infer(network, types, {})
-    chosen = integer_tensors(network, inferred, [step.nodes for step in prepared.plan().steps])
+    steps = [step.nodes for step in prepared.plan().steps]
+    chosen, looked_up = integer_tensors(network, inferred, steps)
     del prepared  # its weights would be in memory twice
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     data = padded_for_maxima(inferred.nodes, inferred.constants)
     floats = [name for name, array in first.items() if array.dtype == np.float32]
     names = dict.fromkeys([*chosen, *floats])
     seen = {name: _Seen(data.get(name, name), name in convolved) for name in names}
+    for each in looked_up:
+        computes = partial(_results, each, prepare(alone(network, inferred, each)))
+        seen[each.argument].observer = ArgumentObserver(computes)
     watched = prepare(watching(network, [tensor.data for tensor in seen.values()]))
     for n, feed in enumerate(itertools.chain([first], feeds), passed):
         values = {**watched.run(feed), **feed}
@@ -132,7 +140,14 @@ def calibrate_network(
     coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
     means = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
     narrow = gains_from_narrow() if narrow is None else narrow
-    return Calibration(parameters, coarseness, means, chosen, first, outputs, inferred, narrow)
+    arguments = {node.name: each.argument for each in looked_up for node in each.nodes}
+    return Calibration(
+        parameters, coarseness, means, chosen, first, outputs, inferred, narrow, arguments
+    )
+
+
+def _results(function: LookedUp, prepared: Prepared, x: Array) -> Array:
+    return prepared.run({function.argument: x})[function.result]
 
 
 def _first_with_outputs(

@@ -62,6 +62,10 @@ _COMPARISONS = {
     "Greater": "greater",
     "GreaterOrEqual": "greater_equal",
 }
+# The function of the graph that an operator of elements is.
+FUNCTIONS = {name: function for name, (function, _) in _WITH_ATTRIBUTES.items()} | _UNARY | _BINARY
+FUNCTIONS |= {"Clip": "clip", "Gelu": "gelu", "Max": "maximum", "Min": "minimum", "Pow": "power"}
+FUNCTIONS |= {"PRelu": "prelu", "Swish": "silu"}
 _OF_INT32 = ("add", "subtract", "multiply", "less", "greater", "equal")
 _LOGICAL = {"And": "and", "Or": "or", "Xor": "xor"}
 _BITWISE = {
