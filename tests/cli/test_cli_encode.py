@@ -76,6 +76,50 @@ def test_every_input_and_output_holds_the_same(
 
 
 @pytest.mark.parametrize(
+    ("ids", "wanted"),
+    [
+        (None, None),
+        ([3, 1, 2], [3, 1, 2]),
+        (["a", 5, None], ["a", "5", None]),
+        ([2**70, 1, 1.5], [str(2**70), "1", "1.5"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+def test_parquet_keeps_texts_and_ids(
+    kind: str, ids: list[Any] | None, wanted: list[Any] | None, directory: Path, tmp_path: Path
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    texts, source = ["a b", "", "the cat"], tmp_path / f"in.{kind}"
+    if kind == "txt":
+        source.write_text("".join(f"{text}\n" for text in texts))
+    elif kind == "jsonl":
+        rows = [
+            {"text": text} if ids is None else {"id": i, "text": text}
+            for i, text in zip(ids or texts, texts, strict=True)
+        ]
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        columns = {"text": texts} if wanted is None else {"id": wanted, "text": texts}
+        pyarrow.parquet.write_table(pa.table(columns), source)
+    output = tmp_path / "out.parquet"
+    commands.succeed("encode", directory, "--input", source, "--output", output)
+    table = pyarrow.parquet.read_table(output)
+    has_ids = wanted is not None and kind != "txt"
+    assert table.column_names == [*["id"] * has_ids, "text", "embedding"]
+    assert table.column("text").to_pylist() == texts
+    if has_ids:
+        assert table.column("id").to_pylist() == wanted
+    rows = fbg.load(directory).encode(texts)
+    assert np.array_equal(np.float32(table.column("embedding").to_pylist()), rows)
+    found = commands.succeed(
+        *("search", directory, "--query", "cat", "--input", output, "--embeddings", output)
+    )
+    assert {hit["text"] for hit in json.loads(found.output)} == set(texts)
+
+
+@pytest.mark.parametrize(
     ("options", "arguments"),
     [
         (["--prompt-name", "query"], {"prompt_name": "query"}),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,18 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
         result = invoke("compare", checkpoint, "--rounds", 1, "--json", *arguments, input=stdin)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["texts"] == 2
+
+
+def test_compare_takes_a_sample_of_many_texts(checkpoint: Path, tmp_path: Path) -> None:
+    lines = [f"text number {n}" for n in range(1001)]
+    (tmp_path / "t.txt").write_text("\n".join(lines))
+    given = ("compare", checkpoint, "--rounds", 1, "--json", "--input", tmp_path / "t.txt")
+    for options, count in (((), 500), (("--limit", 7), 7), (("--limit", 5000), 1001)):
+        result = invoke(*given, "--dtype", "float32", *options)
+        assert json.loads(result.stdout)["texts"] == count
+        said = f"{count} of 1001 texts, spread evenly: --limit takes more"
+        assert (said in result.stderr) == (count < 1001)
+        assert re.search(r"took \d+ s$", result.stderr.strip())
 
 
 @pytest.mark.parametrize("options", [(), ("--sensitivity",)])

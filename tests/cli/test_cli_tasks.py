@@ -100,6 +100,32 @@ def test_search(tmp_path: Path) -> None:
     assert printed("search", directory, *given, *texts(TEXTS)) == wanted
 
 
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+def test_search_takes_embeddings_that_encode_has_written(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tiny_bert.write_checkpoint(tmp_path / "m", seed=3, spread=0.25)
+    source, output = tmp_path / "t.txt", tmp_path / f"emb.{suffix}"
+    source.write_text("\n".join(TEXTS))
+    succeed("encode", directory, "--input", source, "--output", output)
+    given = ("--query", "cat", "--top-k", 2)
+    wanted = printed("search", directory, *given, "--input", source)
+    embedded: list[int] = []
+    encode = fbg.Model.encode
+    monkeypatch.setattr(
+        fbg.Model, "encode", lambda m, x, *a, **k: embedded.append(len(x)) or encode(m, x, *a, **k)
+    )
+    found = ("--input", source, "--embeddings", output)
+    assert printed("search", directory, *given, *found) == wanted
+    assert embedded == [1]
+    result = invoke("search", directory, *given, "--text", "a", "--embeddings", output)
+    assert result.exit_code == 1 and f"must have 1 rows, one for each text, got {len(TEXTS)}" in (
+        result.output
+    )
+    result = invoke("search", directory, *given, "--text", "a", "--embeddings", source)
+    assert result.exit_code == 1 and "are read from .npy and .parquet files" in result.output
+
+
 def test_a_model_without_the_head_is_a_mistake_in_one_line(tmp_path: Path) -> None:
     directory = tiny_bert.write_checkpoint(tmp_path)
     result = invoke("classify", directory, "--text", "a")

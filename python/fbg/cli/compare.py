@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
@@ -35,12 +36,13 @@ from fbg.reports.sensitivity import NET_TARGET, TARGET, net_sensitivity
 from fbg.reports.sensitivity import sensitivity as find_sensitivity
 from fbg.reports.sts import compare_sts
 
-OF_ENCODERS = ("dtypes", "plot", "column", "sts")
+OF_ENCODERS = ("dtypes", "plot", "column", "sts", "limit")
+LIMIT = 500  # texts, which a small model takes seconds for in each dtype
 # The parameters that choose a kind of comparison, and those that it ignores.
 IGNORED = {
-    "by_op": ("rounds", "target"),
+    "by_op": ("rounds", "target", "limit"),
     "by_layer": ("rounds", "dtypes", "plot"),
-    "sts": ("source", "column", "rounds", "plot", "target"),
+    "sts": ("source", "column", "rounds", "plot", "target", "limit"),
 }
 
 
@@ -51,6 +53,13 @@ IGNORED = {
     "Of an ONNX file: a .npz file with an array for each input, by name, whose first axis counts "
     "runs. Default: random numbers.",
     former=("--texts", "--inputs"),
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=2),
+    default=LIMIT,
+    show_default=True,
+    help="The most texts of the input to compare, spread evenly over it.",
 )
 @dtypes_option("bfloat16,int8; always int8 for an ONNX file")
 @rounds_option(5)
@@ -86,6 +95,7 @@ def compare(
     model: str,
     source: str | None,
     column: str | None,
+    limit: int,
     dtypes: list[str] | None,
     rounds: int,
     num_threads: int | None,
@@ -117,6 +127,7 @@ def compare(
     """
     _check_mode()
     report: Report
+    began = time.perf_counter()
     limits: dict[str, Any] = {"num_threads": num_threads}
     is_net = takes_net(model, OF_ENCODERS, ("by_op", "shapes"))
     check_plot(plot)
@@ -126,11 +137,14 @@ def compare(
             report = _compare_net(model, by_op, by_layer, target, rounds, limits)
         elif by_layer:
             limits |= {"target": TARGET if target is None else target, "progress": _show}
-            report = find_sensitivity(model, read_input(source, column), **limits)
+            texts = _sampled(read_input(source, column), limit)
+            report = find_sensitivity(model, texts, **limits)
         else:
             limits["dtypes"] = dtypes or ["bfloat16", "int8"]
-            report = _compare_encoder(model, source, column, sts, rounds, limits)
+            texts = _sampled(read_input(source, column), limit)
+            report = _compare_encoder(model, texts, sts, rounds, limits)
         print_report(report, as_json)
+        click.echo(f"took {time.perf_counter() - began:.0f} s", err=True)
         if plot is not None and isinstance(report, Comparison):
             plot_comparison(report, plot)
 
@@ -169,16 +183,22 @@ def _compare_net(
         return compare_net(path, **options, rounds=rounds)
 
 
+def _sampled(texts: list[str] | None, limit: int) -> list[str] | None:
+    """Return as many texts as there may be, spread evenly; say so if these are not all."""
+    if texts is None or len(texts) <= limit:
+        return texts
+    click.echo(f"{limit} of {len(texts)} texts, spread evenly: --limit takes more", err=True)
+    return [texts[n * len(texts) // limit] for n in range(limit)]
+
+
 def _compare_encoder(
     model: str,
-    source: str | None,
-    column: str | None,
+    texts: list[str] | None,
     sts: str | None,
     rounds: int,
     options: dict[str, Any],
 ) -> Report:
     """Return the report on texts, or on scored pairs of them."""
-    texts = read_input(source, column)
     with shown_progress():
         if sts is not None:
             return compare_sts(model, sts, **options)

@@ -26,7 +26,7 @@ from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
-from fbg.text.files import count_texts, input_kind, read_texts
+from fbg.text.files import TextRows, count_texts, input_kind, read_texts
 
 if TYPE_CHECKING:
     from fbg.integrations.shards import ShardJob
@@ -37,12 +37,13 @@ class Source:
     """texts: from the command line, a file or standard input.
 
     identity: differs for other texts, for JSON; None where they can be read only once.
-    total: how many there are, if that is known.
+    total: how many there are, if that is known. rows: the same texts, to be read again.
     """
 
     texts: Iterable[str]
     identity: Any
     total: int | None
+    rows: TextRows | None = None
 
 
 @click.command()
@@ -54,7 +55,8 @@ class Source:
 )
 @click.option(
     "--output",
-    help="A .npy or .parquet file to write. Default: print each embedding as a line of JSON.",
+    help="A .npy or .parquet file to write; Parquet keeps the texts and their `id`, too. Default: "
+    "print each embedding as a line of JSON.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing output file.")
 @dtype_option("Precision. Default: the dtype of a saved model; float32 for any other model.")
@@ -187,7 +189,7 @@ def _is_same(source: Path, output: Path) -> bool:
 
 def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:
     if source is None:
-        return Source(texts, list(texts), len(texts))
+        return Source(texts, list(texts), len(texts), TextRows(texts))
     if source == "-":
         return Source(standard_input(), None, None)
     path = Path(source)
@@ -195,7 +197,8 @@ def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> S
     if path.exists() and not path.is_file():  # a pipe: it cannot be read again
         return Source(read_texts(path, column), None, None)
     identity = [fingerprint_file(path), path.suffix, column]
-    return Source(read_texts(path, column), identity, count_texts(path))
+    rows = TextRows(path, column)
+    return Source(read_texts(path, column), identity, count_texts(path), rows)
 
 
 def _write(
@@ -218,7 +221,7 @@ def _write(
             with progress_bar(source.total, "text", show=show, initial=there) as advance:
                 for block in encoder.blocks(rest, first=file.rows, advance=advance, done=file.done):
                     file.append(block)
-            file.finish()
+            file.finish(source.rows)
         except KeyboardInterrupt:
             click.echo(f"{output}: interrupted; {_kept(file, source)}", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None

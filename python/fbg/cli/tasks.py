@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from fbg.model.load import load_encoder
 from fbg.tasks.entities import AGGREGATIONS
 from fbg.tasks.search import semantic_search
 from fbg.tasks.zero_shot import TEMPLATE
+from fbg.text.embedding_files import read_embeddings
 
 Load = Callable[[], fbg.Model]
 Function = Callable[..., Any]
@@ -189,22 +191,48 @@ def fill_mask(load: Load, texts: list[str], top_k: int) -> Any:
 )
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True)
 @click.option("--query-prompt", help="Name of the prompt that is put before queries.")
+@click.option(
+    "--embeddings",
+    metavar="FILE",
+    help="The embeddings of the texts, in their order: a .npy or .parquet file that fbg encode has "
+    "written of the same texts with the same model. Default: compute them.",
+)
 def search(
-    load: Load, queries: tuple[str, ...], top_k: int, query_prompt: str | None, **given: Any
+    load: Load,
+    queries: tuple[str, ...],
+    top_k: int,
+    query_prompt: str | None,
+    embeddings: str | None,
+    **given: Any,
 ) -> Any:
     """Print the texts whose embeddings are most similar to those of queries, best first.
 
     \b
-    Example:
+    Examples:
       fbg search path/to/minilm --query "what is rust?" --input passages.txt
+      fbg search path/to/minilm --query "what is rust?" --input passages.txt --embeddings emb.npy
     """
     source = given["source"]
     if source is not None and source.lower().endswith(".npy"):
         raise click.UsageError(
-            f"--input takes texts: in Python, fbg.semantic_search(query, np.load({source!r})) "
-            "searches embeddings"
+            f"--input takes texts, and --embeddings their embeddings: in Python, "
+            f"fbg.semantic_search(query, np.load({source!r})) searches embeddings without texts"
         )
-    texts, model = _given(**given), load()
+    texts = _given(**given)
+    rows = None if embeddings is None else read_embeddings(Path(embeddings))
+    if rows is not None and len(rows) != len(texts):
+        raise ValueError(
+            f"--embeddings: {embeddings} must have {len(texts)} rows, one for each text, got "
+            f"{len(rows)}"
+        )
+    model = load()
     wanted = model.encode(list(queries), prompt_name=query_prompt)
-    found = semantic_search(wanted, model.encode(texts), top_k)
+    if rows is None:
+        rows = model.encode(texts)
+    elif rows.shape[1] != wanted.shape[1]:
+        raise ValueError(
+            f"--embeddings: {embeddings} must have {wanted.shape[1]} dimensions, as those of this "
+            f"model, got {rows.shape[1]}"
+        )
+    found = semantic_search(wanted, rows, top_k)
     return [[{**hit, "text": texts[hit["corpus_id"]]} for hit in hits] for hits in found]

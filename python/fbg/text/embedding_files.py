@@ -16,6 +16,7 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from fbg.files import (
     replace_file,
     require_replaceable,
 )
-from fbg.text.files import require_pyarrow
+from fbg.text.files import TextRows, open_parquet, require_pyarrow
 
 HEADER_BYTES = 128
 KINDS = {".npy": "npy", "": "npy", ".parquet": "parquet"}
@@ -55,10 +56,47 @@ def output_kind(path: Path) -> str:
         raise ValueError(f"{path}: the suffix of the output must be one of {supported}") from None
 
 
+def read_embeddings(path: Path) -> Floats:
+    """Return the embeddings that a file holds, (rows, dimension); a .npy file is mapped.
+
+    Raises ValueError for a file that holds something else, OSError for one that cannot be read.
+    """
+    found: Any
+    if path.suffix.lower() not in KINDS:
+        raise ValueError(f"{path}: embeddings are read from .npy and .parquet files")
+    if output_kind(path) == "parquet":
+        found = _of_parquet(path)
+    else:
+        open_regular(path).close()
+        try:
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise ValueError(f"{path}: not a readable .npy file: {error}") from None
+    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype != np.float32:
+        is_array = isinstance(found, np.ndarray)
+        got = f"{found.dtype} {found.shape}" if is_array else "several arrays"
+        raise ValueError(f"{path}: must hold float32 embeddings (rows, dimension), got {got}")
+    return found
+
+
+def _of_parquet(path: Path) -> Floats:
+    table = open_parquet(path)
+    if COLUMN not in table.schema_arrow.names:
+        raise ValueError(f"{path}: has no column {COLUMN!r}, which fbg encode writes")
+    column = table.read([COLUMN]).column(0)
+    size = getattr(column.type, "list_size", None)
+    if size is None or column.null_count:
+        raise ValueError(f"{path}: {COLUMN!r} must be lists of one size, got {column.type}")
+    flat = column.combine_chunks().flatten()
+    found: Floats = flat.to_numpy(zero_copy_only=False).reshape(-1, size)
+    return found
+
+
 class EmbeddingFile:
     """A file of embeddings in the making, for `with`; one process at a time.
 
-    path: .npy (or no suffix), float32 (rows, dimension); or .parquet, one column "embedding".
+    path: .npy (or no suffix), float32 (rows, dimension); or .parquet, a column "embedding" behind
+        those that `finish` is given.
         A symbolic link stays, and what it points to is written.
     job: JSON values that decide what is written; the rows of another job are discarded. None for
         one that cannot be resumed: its rows are kept only when they are complete.
@@ -118,14 +156,14 @@ class EmbeddingFile:
         self._record(self.rows, done)
         return self.rows + len(done)
 
-    def finish(self) -> None:
-        """Move the file to its path."""
+    def finish(self, texts: TextRows | None = None) -> None:
+        """Move the file to its path. texts: those of the rows, for Parquet."""
         if self._kind == "npy":
             self._file.seek(0)
             self._file.write(_npy_header(self.rows, self._dimension))
             rename_over(self._file, self.partial, self.path)
         else:
-            self._write_parquet()
+            self._write_parquet(texts)
             self.partial.unlink()
         self._state.unlink(missing_ok=True)
 
@@ -173,17 +211,25 @@ class EmbeddingFile:
             file.write(json.dumps({"rows": rows, "job": self._job, "done": encoded}).encode())
         self.rows, self._kept = rows, len(encoded)
 
-    def _write_parquet(self) -> None:
+    def _write_parquet(self, texts: TextRows | None) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        schema = pa.schema([(COLUMN, pa.list_(pa.float32(), self._dimension))])
+        if texts is not None and texts.column == COLUMN:
+            texts = None
+        fields = [] if texts is None else texts.fields()
+        schema = pa.schema([*fields, (COLUMN, pa.list_(pa.float32(), self._dimension))])
+        columns = [] if texts is None else texts.columns()
         self._file.seek(HEADER_BYTES)
         with replace_file(self.path) as file, pq.ParquetWriter(file, schema) as writer:
             while block := self._file.read(PARQUET_ROWS * self._row_bytes):
                 values = pa.array(np.frombuffer(block, np.dtype("<f4")))
                 column = pa.FixedSizeListArray.from_arrays(values, self._dimension)
-                writer.write_table(pa.table([column], schema=schema))
+                kept = [
+                    pa.array(islice(values, len(column)), kind)
+                    for values, (_, kind) in zip(columns, fields, strict=True)
+                ]
+                writer.write_table(pa.table([*kept, column], schema=schema))
 
 
 def _difference(old: Any, new: Mapping[str, Any] | None) -> str:

@@ -6,13 +6,13 @@ Any error in a file is a ValueError that names it and the line or row.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from fbg.errors import needed
 
-TEXT_COLUMN = "text"
+TEXT_COLUMN, ID_COLUMN = "text", "id"
 KINDS = {".txt": "lines", "": "lines", ".jsonl": "json", ".parquet": "parquet"}
 
 
@@ -43,11 +43,64 @@ def read_texts(path: Path, column: str | None = None) -> Iterator[str]:
         yield from _parquet_texts(path, column or TEXT_COLUMN)
 
 
+class TextRows:
+    """The texts of a source that can be read again, and their ids, for a file of Parquet.
+
+    source: a file, or the texts themselves. column: as for `read_texts`. Ids are what the column,
+    or the key of the objects, "id" has: integers or, if any of them is something else, strings.
+    """
+
+    def __init__(self, source: Path | Sequence[str], column: str | None = None) -> None:
+        self._source = source
+        self.column = column or TEXT_COLUMN
+
+    def fields(self) -> list[tuple[str, Any]]:
+        """Return the names and Arrow types of the columns."""
+        import pyarrow as pa
+
+        text = (self.column, pa.string())
+        if not isinstance(self._source, Path) or self.column == ID_COLUMN:
+            return [text]
+        kind = input_kind(self._source)
+        if kind == "parquet":
+            schema = open_parquet(self._source).schema_arrow
+            at = schema.get_field_index(ID_COLUMN)
+            return [text] if at < 0 else [(ID_COLUMN, schema.field(at).type), text]
+        if kind == "lines":
+            return [text]
+        ids = [True, True]  # whether there are none, and whether they are integers
+        for _, value in json_objects(self._source):
+            given = value.get(ID_COLUMN)
+            ids[0] &= given is None
+            ids[1] &= given is None or (type(given) is int and -(2**63) <= given < 2**63)
+        return [text] if ids[0] else [(ID_COLUMN, pa.int64() if ids[1] else pa.string()), text]
+
+    def columns(self) -> list[Iterator[Any]]:
+        """Return the values of each of `fields`, as Arrow takes them."""
+        if not isinstance(self._source, Path):
+            return [iter(self._source)]
+        return [self._values(name, kind) for name, kind in self.fields()]
+
+    def _values(self, name: str, kind: Any) -> Iterator[Any]:
+        assert isinstance(self._source, Path)
+        if name == self.column:
+            column = None if input_kind(self._source) == "lines" else name
+            yield from read_texts(self._source, column)
+        elif input_kind(self._source) == "parquet":
+            for batch in open_parquet(self._source).iter_batches(1024, columns=[name]):
+                yield from batch.column(0).to_pylist()
+        else:
+            for _, value in json_objects(self._source):
+                given = value.get(name)
+                is_text = isinstance(given, str) or given is None or str(kind) == "int64"
+                yield given if is_text else json.dumps(given)
+
+
 def count_texts(path: Path) -> int | None:
     """Return the number of texts in a file, or None if only parsing would tell."""
     kind = input_kind(path)
     if kind == "parquet":
-        return int(_open_parquet(path).metadata.num_rows)
+        return int(open_parquet(path).metadata.num_rows)
     if kind == "json":
         return None
     lines, last = 0, b"\n"
@@ -104,7 +157,7 @@ def _checked(text: object, where: str) -> str:
 def _parquet_texts(path: Path, column: str) -> Iterator[str]:
     import pyarrow
 
-    file = _open_parquet(path)
+    file = open_parquet(path)
     names = file.schema_arrow.names
     if column not in names:
         raise ValueError(f"{path}: has no column {column!r}, only {', '.join(map(repr, names))}")
@@ -118,7 +171,8 @@ def _parquet_texts(path: Path, column: str) -> Iterator[str]:
         raise ValueError(f"{path}: not readable after row {row}: {error}") from None
 
 
-def _open_parquet(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
+    """Return a pyarrow.parquet.ParquetFile; raises ValueError for a damaged one."""
     require_pyarrow(path)
     import pyarrow.parquet
 
