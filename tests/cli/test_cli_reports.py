@@ -50,6 +50,13 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
         assert json.loads(result.stdout)["texts"] == 2
 
 
+def test_a_cut_text_is_said_once_for_all_dtypes(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("a " * 600 + "\nb\n")
+    given = ("--rounds", 1, "--input", tmp_path / "t.txt", "--dtype", "bfloat16,int8")
+    said = invoke("compare", checkpoint, *given).stderr
+    assert said.count("Warning: encode: sentences[0] has 602 tokens") == 1
+
+
 def test_compare_takes_a_sample_of_many_texts(checkpoint: Path, tmp_path: Path) -> None:
     lines = [f"text number {n}" for n in range(1001)]
     (tmp_path / "t.txt").write_text("\n".join(lines))

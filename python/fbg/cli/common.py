@@ -38,11 +38,19 @@ USER_ERRORS = (ValueError, OSError, ModuleNotFoundError)
 def user_errors() -> Iterator[None]:
     """End the program with one line and exit code 1 for errors that a user can fix.
 
-    Warnings too take one line: where in the library they arose is of no use here.
+    Warnings too take one line: where in the library they arose is of no use here. Each is said
+    once, also if several models, such as one in several dtypes, give the same.
     """
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            click.echo(f"Warning: {message}", err=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {message}", err=True)
+        warnings.showwarning = show
         try:
             yield
         except BrokenPipeError:  # nobody reads the output, which is not an error
