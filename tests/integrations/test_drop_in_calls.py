@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.integrations import vectors
+from fbg.integrations import Embedder, vectors
+from fbg.integrations.fastembed import TextEmbedding
+from fbg.integrations.prompted import encode_prompted
 from helpers.drop_in_calls import CALLS, PAIRS, TEXTS, numbers, outcome
 from helpers.drop_ins import write_prompted
 from helpers.minilm import arrays
@@ -183,6 +185,29 @@ def test_columns_and_keys_are_no_texts(models: dict[str, Any]) -> None:
         ):
             with pytest.raises(TypeError, match=r"must be a .*, got (Frame|dict)"):
                 call(wrong)
+
+
+def test_plug_ins_take_no_columns_keys_or_letters_for_texts(directory: Path) -> None:
+    class Frame:
+        columns = ("text",)
+
+        def __iter__(self) -> Any:
+            return iter(self.columns)
+
+    model = fbg.load(directory)
+    rows = encode_prompted(model, (text for text in TEXTS), ("document",))
+    assert np.array_equal(rows, model.encode(TEXTS, prompt_name="document"))
+    stream = TextEmbedding(str(directory))
+    for wrong in (Frame(), {"q": "a dog"}):
+        for call in (
+            lambda x: encode_prompted(model, x, ("document",)),
+            Embedder(directory)._encode,
+            lambda x: [*stream.embed(x)],
+        ):
+            with pytest.raises(TypeError, match=r"got (Frame|dict): pass one of its"):
+                call(wrong)
+    with pytest.raises(TypeError, match="got str: pass a list that holds it"):
+        encode_prompted(model, "a dog", ("document",))
 
 
 def test_a_column_of_a_table_is_ranked_by_its_places(models: dict[str, Any]) -> None:

@@ -45,7 +45,7 @@ class FbgEmbeddings(TextEmbeddingFunction):
         self, texts: Iterable[str], *args: Any, **kwargs: Any
     ) -> list[np.ndarray[Any, Any]]:
         """Return an embedding for each document."""
-        return list(encode_prompted(self._embedder.model, list(texts), DOCUMENT_PROMPTS))
+        return list(encode_prompted(self._embedder.model, texts, DOCUMENT_PROMPTS))
 
     def compute_query_embeddings(
         self, query: str, *args: Any, **kwargs: Any

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.model.model import Model
+from fbg.tasks.inputs import require_texts
 
 __all__ = ["DOCUMENT_PROMPTS", "QUERY_PROMPTS", "encode_prompted", "require_model"]
 
@@ -26,8 +27,12 @@ def require_model(where: str, model: object) -> Model:
 
 
 def encode_prompted(
-    model: Model, texts: Sequence[str], names: Sequence[str], **options: Any
+    model: Model, texts: Iterable[str], names: Sequence[str], **options: Any
 ) -> npt.NDArray[np.float32]:
-    """Embed texts with the first of the prompts that the model has, or with its default prompt."""
+    """Embed texts with the first of the prompts that the model has, or with its default prompt.
+
+    Raises TypeError for what is no iterable of texts, such as a single str, a table or a mapping.
+    """
     name = next((name for name in names if name in model.prompts), None)
-    return model.encode(list(texts), prompt_name=name, **options)
+    found = require_texts("encode: texts", texts, several=True)
+    return model.encode(found, prompt_name=name, **options)
