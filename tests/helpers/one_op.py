@@ -24,7 +24,7 @@ class OneOp:
     """A node with its inputs, some of which are known beforehand.
 
     inputs: None where an optional one is absent. constant: numbers of those that the file holds.
-    declared: what the file says of its outputs; nothing of shapes by default, and float32.
+    declared: what the file says of its outputs; nothing by default.
     """
 
     op: str
@@ -46,12 +46,13 @@ class OneOp:
     def model(self) -> onnx.ModelProto:
         names = [f"x{i}" if x is not None else "" for i, x in enumerate(self.inputs)]
         outputs = [f"y{i}" for i in range(self.outputs)]
-        kinds = self.declared or [(np.dtype(np.float32), None)] * self.outputs
+        untyped = [onnx.ValueInfoProto(name=name) for name in outputs]
+        kinds = zip(outputs, self.declared, strict=True) if self.declared else ()
         graph = helper.make_graph(
             [helper.make_node(self.op, names, outputs, domain=self.domain, **self.attributes)],
             "one",
             [_value(name, x.dtype, x.shape) for name, x in self.feeds.items()],
-            [_value(name, *kind) for name, kind in zip(outputs, kinds, strict=True)],
+            [_value(name, *kind) for name, kind in kinds] or untyped,
             [numpy_helper.from_array(x, f"x{i}") for i, x in self._given() if i in self.constant],
         )
         opsets = [helper.make_opsetid(self.domain, self.version)]

@@ -1,7 +1,10 @@
 """A BERT that was exported to ONNX gives what its directory gives, on the same fused ops."""
 
 import numpy as np
+import onnx
 import pytest
+from onnxruntime.transformers.fusion_options import FusionOptions
+from onnxruntime.transformers.optimizer import optimize_model
 
 import fbg
 from helpers.exported_bert import export_bert
@@ -82,3 +85,26 @@ def test_ids_outside_of_the_vocabulary_are_refused(bert):
     given["input_ids"][0, 3] = AWKWARD.vocab_size
     with pytest.raises(ValueError, match="'input_ids' must be indices of 99 rows, got 99"):
         fbg.load(bert / "bert.onnx").run(given)
+
+
+@pytest.mark.parametrize("fuses", [True, False], ids=["fused", "norms only"])
+def test_what_the_optimizer_of_onnxruntime_makes_of_it_gives_the_same(bert, tmp_path, fuses):
+    """It writes LayerNormalization in operator set 11, which does not have it."""
+    model = onnx.load(bert / "bert.onnx")
+    model.opset_import[0].version = 14
+    onnx.save(model, tmp_path / "bert.onnx")
+    options = FusionOptions("bert")
+    if not fuses:
+        for name in ("attention", "skip_layer_norm", "embed_layer_norm", "bias_gelu", "gelu"):
+            setattr(options, f"enable_{name}", False)
+    heads, size = AWKWARD.num_attention_heads, AWKWARD.hidden_size
+    optimized = optimize_model(
+        str(tmp_path / "bert.onnx"), "bert", heads, size, options, opt_level=0
+    )
+    optimized.save_model_to_file(str(tmp_path / "optimized.onnx"))
+    assert any("LayerNorm" in node.op_type for node in optimized.model.graph.node)
+    given = feeds(2, 11)
+    got = fbg.load(tmp_path / "optimized.onnx").run(given)["last_hidden_state"]
+    wanted = fbg.load(bert / "bert.onnx").run(given)["last_hidden_state"]
+    seen = given["attention_mask"][..., None]
+    np.testing.assert_allclose(got * seen, wanted * seen, rtol=0, atol=1e-4)

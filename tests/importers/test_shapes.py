@@ -165,13 +165,11 @@ def test_windows_that_do_not_fit_are_named(op):
         case.on_fbg()
 
 
-def test_a_foreign_result_of_another_shape_than_declared_is_named():
+@pytest.mark.parametrize("shape", [(2, 1), (2, 3), (7,)], ids=str)
+def test_a_foreign_result_may_have_another_shape_than_declared(shape):
     x = numbers(2, 3)
     case = one("QuickGelu", 1, [x])
-    case.domain, case.declared = "com.microsoft", [(x.dtype, (2, 1))]
-    with pytest.raises(ModelError, match=r"QuickGelu .*'y0' must be float32\(2, 1\).*\(2, 3\)"):
-        case.on_fbg()
-    case.declared = [(x.dtype, (2, 3))]
+    case.domain, case.declared = "com.microsoft", [(x.dtype, shape)]
     check(case)
 
 

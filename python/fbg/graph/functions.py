@@ -81,6 +81,8 @@ def _exponential(x: Term, alpha: float) -> Term:
 
 
 def _celu(x: Term, alpha: float) -> Term:
+    if alpha < 0:  # e^(x / alpha) - 1 is positive below zero, where it grows without bounds
+        return x.to("relu") + ((x.to("minimum", 0.0) / alpha).to("exp") - 1.0) * alpha
     return x.to("relu") + (x / alpha).to("expm1_below_zero") * alpha
 
 

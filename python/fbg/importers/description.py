@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,8 @@ class Network:
 
     inputs: those of a run; a branch of an If has none, and reads tensors of the network around it.
     constants: tensors known from the file. outputs: their types as the file declares them; those of
-    a branch may be UNKNOWN. versions: operator sets by domain. origin: the file, for messages.
+    a branch, or those without a type, are UNKNOWN. versions: operator sets by domain. origin: the
+    file, for messages. overridable: types of constants of which a run may bring other values.
     """
 
     origin: str
@@ -152,6 +153,26 @@ class Network:
     nodes: list[Node]
     versions: dict[str, int]
     declared: dict[str, TensorType] = field(default_factory=dict)
+    overridable: Mapping[str, TensorType] = field(default_factory=dict)
+
+    def undeclared(self) -> Network:
+        """Return the network without the shapes that its file declares for tensors and outputs."""
+        return replace(
+            self,
+            declared={name: TensorType(kind.dtype, None) for name, kind in self.declared.items()},
+            outputs={name: TensorType(kind.dtype, None) for name, kind in self.outputs.items()},
+            nodes=[
+                replace(node, branches=tuple(branch.undeclared() for branch in node.branches))
+                for node in self.nodes
+            ],
+        )
+
+    def overridden(self, names: Iterable[str]) -> Network:
+        """Return the network with overridable constants as inputs, which every run brings."""
+        given = {name: self.overridable[name] for name in names}
+        constants = {name: x for name, x in self.constants.items() if name not in given}
+        inputs = {**self.inputs, **given}
+        return replace(self, inputs=inputs, constants=constants, overridable={})
 
 
 def needed(nodes: list[Node], outputs: Iterable[str]) -> list[Node]:

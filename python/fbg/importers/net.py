@@ -18,6 +18,7 @@ from fbg.graph.graph import Graph
 from fbg.importers.backends.base import BackEnd
 from fbg.importers.backends.branches import Branches, needs
 from fbg.importers.backends.empty import Empty
+from fbg.importers.backends.foreign import WrongType
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
@@ -29,7 +30,7 @@ from fbg.importers.onnx.inference import infer
 from fbg.importers.placement.tuned import PlacementTrial, placement_trials
 from fbg.importers.products import ProductCount, count_narrow, count_products
 from fbg.importers.saved_net import write_saved
-from fbg.importers.session import AnyBackEnd, PlacedStep, Session
+from fbg.importers.session import AnyBackEnd, PlacedStep, Session, computing
 from fbg.importers.simplification import simplified
 from fbg.locks import cached_property
 from fbg.tuning.plan_cache import PlanCache
@@ -75,6 +76,7 @@ class Net:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends, rounds=self.dtype == "bfloat16")
         self._placement = placed = dict(placement or {})
+        self._file, self._overridden = network, dict[tuple[str, ...], Net]()
         self.network = network = simplified(network, placed)
         if num_threads is not None:
             num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
@@ -82,7 +84,8 @@ class Net:
         self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes + PLAN_BYTES)
         self._shapes = _checked_shapes(network, shapes)
         if any(node.branches for node in network.nodes):
-            inlined = infer(network, self.inputs, {}, placed).network
+            compute = computing(self._backends, _fbg.active_features())
+            inlined = infer(network, self.inputs, {}, placed, compute).network
             self.network = network = simplified(inlined, placed)
         self._check_placement()
         self.int8_error: float | None = None
@@ -160,12 +163,14 @@ class Net:
 
         >>> net.prepare({"x": x})  # doctest: +SKIP
         """
-        self._session(*self._planned_by(self._checked(feeds)), anew=True)
+        net = self._overriding(feeds)
+        net._session(*net._planned_by(net._checked(feeds)), anew=True)
 
     def run(self, feeds: Mapping[str, object]) -> dict[str, Array]:
         """Return the outputs by name for inputs by name.
 
-        Raises TypeError for a dtype, ValueError for a name or shape that the network does not have.
+        Values for inputs that have an initializer in the file take its place. Raises TypeError for
+        a dtype, ValueError for a name or shape that the network does not have.
 
         >>> net.run({"x": x})["y"]  # doctest: +SKIP
         """
@@ -174,8 +179,13 @@ class Net:
                 f"run: feeds must be a mapping by name, got {type(feeds).__name__}; arrays without "
                 "names are for net(x)"
             )
-        arrays = self._checked(feeds)
-        return self._session(*self._planned_by(arrays)).run(arrays)
+        net = self._overriding(feeds)
+        arrays = net._checked(feeds)
+        try:
+            return net._session(*net._planned_by(arrays)).run(arrays)
+        except WrongType:  # runtimes go by what they compute, and so does a second plan
+            net.network = net.network.undeclared()
+            return net._session(*net._planned_by(arrays), anew=True).run(arrays)
 
     def __call__(self, x: object) -> Array:
         """Return the output of a network with one input and one output."""
@@ -220,8 +230,9 @@ class Net:
         if rounds < 1:
             raise ValueError(f"profile: rounds must be at least 1, got {rounds}")
         self.run(feeds)
-        arrays = self._checked(feeds)
-        session = self._session(*self._planned_by(arrays))
+        net = self._overriding(feeds)
+        arrays = net._checked(feeds)
+        session = net._session(*net._planned_by(arrays))
         steps, samples = session.profile(arrays, rounds)
         return replace(self._plan(session, steps), samples=tuple(map(tuple, samples)))
 
@@ -265,6 +276,21 @@ class Net:
         told += ", bfloat16 in the others" if self.dtype == "bfloat16" else ""
         return f"Net({self.network.origin}, {inputs} -> {outputs}, {told})"
 
+    def _overriding(self, feeds: Mapping[str, object]) -> Net:
+        """Return the network in which initializers that these feeds override are inputs."""
+        names = tuple(name for name in self._file.overridable if name in feeds)
+        if not names:
+            return self
+        if self.dtype == "int8":
+            raise ValueError(
+                f"run: '{names[0]}' is a constant of this network, which was quantized with it"
+            )
+        net = self._overridden.get(names)
+        if net is None:
+            net = self.variant(self._file.overridden(names), self._placement)
+            self._overridden = {names: net}  # of many sets of names, the last one is kept
+        return net
+
     def _type(self, name: str, array: Array | None) -> TensorType:
         declared = self.network.inputs[name]
         shape = self._shapes.get(name, declared.shape) if array is None else array.shape
@@ -292,6 +318,8 @@ class Net:
             if name not in feeds:
                 raise ValueError(f"{where}: input '{name}' is missing")
             array = as_array(feeds[name], f"{where}: input '{name}'")
+            if declared.dtype.kind == "O" and array.dtype.kind in "UT":  # texts as NumPy makes them
+                array = array.astype(object)
             if array.dtype != declared.dtype:
                 hint = f"; pass x.astype(np.{declared.dtype})" if array.dtype.kind in "biuf" else ""
                 raise TypeError(

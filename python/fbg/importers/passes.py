@@ -42,7 +42,7 @@ def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
     """Make the tensors of Constant nodes constants of the network, where other passes find them."""
     constants, nodes = dict(network.constants), []
     for node in network.nodes:
-        value = node.attributes.get("value")
+        value = node.attributes.get("value", node.attributes.get("sparse_value"))
         named = (node.op, node.domain) == ("Constant", "") and node.name not in kept
         if named and isinstance(value, np.ndarray):
             constants[node.outputs[0]] = value

@@ -16,6 +16,7 @@ from fbg._fbg import MAX_DEPTH
 from fbg.arrays import Array
 from fbg.importers.description import Network, Node, TensorType, needed
 from fbg.importers.onnx.inference import infer
+from fbg.importers.session import computing_without_runtimes
 from fbg.matmul.narrow import is_narrow, outputs_as_rows
 
 PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # axes of output channels of the weights
@@ -218,7 +219,8 @@ def fold_weights(network: Network, kept: Collection[str] = ()) -> Network:
     computing = {node.name for node in known.values() if node is not None}
     kinds = {name: TensorType(np.dtype(np.float32), None) for name in wanted}
     part = [node for node in network.nodes if node.name in computing]
-    found = infer(replace(network, nodes=part, inputs={}, outputs=kinds), {}, {}).constants
+    alone = replace(network, nodes=part, inputs={}, outputs=kinds)
+    found = infer(alone, {}, {}, compute=computing_without_runtimes()).constants
     constants = dict(network.constants)
     for name, product in wanted.items():
         writer = known[name]

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from fbg import _fbg
 from fbg.arrays import Array
 from fbg.errors import ModelError, install_line
 from fbg.graph.divide import Part, divide
@@ -38,10 +39,12 @@ from fbg.importers.backends.base import (
     TypedNode,
 )
 from fbg.importers.backends.native import Native
+from fbg.importers.backends.reference import Reference
 from fbg.importers.describe import describe
-from fbg.importers.description import Network, TensorType
+from fbg.importers.description import UNKNOWN, Network, Node, TensorType
 from fbg.importers.feeds import random_array
 from fbg.importers.onnx.branches import with_names
+from fbg.importers.onnx.folding import Compute
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
 from fbg.importers.placement.choice import Placement
@@ -107,7 +110,8 @@ class Session:
     """A network prepared for one set of shapes, and of values of inputs that ops need to know.
 
     moves: the ops that leave fbg, by the name of the back end to which they go; of other back
-    ends, what `fbg.tune` has measured holds. ops: the nodes by name, in order.
+    ends, what `fbg.tune` has measured holds. folds: whether constants are computed beforehand. ops:
+    the nodes by name, in order.
     """
 
     def __init__(
@@ -120,6 +124,7 @@ class Session:
         num_threads: int,
         features: int,
         moves: Mapping[str, Moved] | None = None,
+        folds: bool = True,
     ) -> None:
         self._anew = partial(
             Session, network, inputs, bound, backends, placement, num_threads, features
@@ -127,7 +132,8 @@ class Session:
         self._network, self._inputs, self._bound = network, inputs, bound
         self._backends = {backend.name: backend for backend in backends}
         self._threads, self._features, self._kept = num_threads, features, tuple(placement)
-        inferred = infer(network, inputs, bound, self._kept)
+        self._compute = computing(backends, features) if folds else None
+        inferred = infer(network, inputs, bound, self._kept, self._compute)
         _require_room(network, inferred.types)
         self._types = inferred.types
         self.ops = _ops(inferred)
@@ -142,7 +148,8 @@ class Session:
             raise ModelError(f"{network.origin}: {error}") from error
         # The constants are not kept: back ends have those that they need.
         self.ops = {name: TypedNode(op.node, op.types) for name, op in self.ops.items()}
-        self._warn()
+        if folds:
+            self._warn()
 
     # Preparing ---------------------------------------------------------------------------------
 
@@ -243,7 +250,7 @@ class Session:
 
     def described(self) -> tuple[Graph, dict[str, TypedNode]]:
         """Return the ops of a run by back end, and the nodes by name with constants, made anew."""
-        inferred = infer(self._network, self._inputs, self._bound, self._kept)
+        inferred = infer(self._network, self._inputs, self._bound, self._kept, self._compute)
         ops = _ops(inferred)
         return self._described(inferred, ops, self._packer(inferred)), ops
 
@@ -359,6 +366,36 @@ class Session:
 
 def _ops(inferred: Inferred) -> dict[str, TypedNode]:
     return {n.name: TypedNode(n, inferred.types, inferred.constants) for n in inferred.nodes}
+
+
+def computing(backends: Sequence[AnyBackEnd], features: int) -> Compute:
+    """Return what computes constants: a plan of the node alone, on the back ends of a network."""
+
+    def compute(node: Node, values: Mapping[str, Array]) -> dict[str, Array] | None:
+        op = TypedNode(node, {})
+        needed = {name for backend in backends for name in backend.needs(op)}
+        types = {name: TensorType(value.dtype, value.shape) for name, value in values.items()}
+        network = Network(
+            "a constant",
+            types,
+            dict.fromkeys(filter(None, node.outputs), UNKNOWN),
+            {},
+            [node],
+            {node.domain: node.version, **node.versions},
+        )
+        bound = {name: value for name, value in values.items() if name in needed}
+        try:
+            alone = Session(network, types, bound, backends, {}, 1, features, folds=False)
+            return alone.run(values)
+        except Exception:  # whatever a back end raises, a run of the network raises it again
+            return None
+
+    return compute
+
+
+def computing_without_runtimes() -> Compute:
+    """Return what computes constants, such as weights, for passes over a description."""
+    return computing([Native(), Reference()], _fbg.active_features())
 
 
 def _number(numbers: dict[Value, int], value: Value) -> int:

@@ -19,6 +19,7 @@ from differential.onnx_cases import (  # noqa: F401  each registers
     elements,
     indices,
     moves,
+    others,
     recurrent,
     sums,
     windows,
@@ -143,7 +144,11 @@ def results(random: Random) -> Results:
 
 def run(random: Random) -> str:
     d = Draw(random)
-    case = drawn(d)
+    return compared(d, drawn(d))
+
+
+def compared(d: Draw, case: OneOp) -> str:
+    """Return how a case ended that fbg and onnxruntime ran; raises Different."""
     backends = d.one((None, None, None, ("onnxruntime", "reference")))
     wanted = attempt(case.on_onnxruntime)
     if isinstance(wanted, list):

@@ -42,7 +42,7 @@ def shrink(d: Draw, op: str, version: int) -> Drawn:
 
 @draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Swish", "ThresholdedRelu")
 def with_parameters(d: Draw, op: str, version: int) -> Drawn:
-    a, b, c = (d.maybe(round(d.random.uniform(0.05, 2), 3)) for _ in range(3))
+    a, b, c = (d.maybe(round(d.random.uniform(-2, 2), 3)) for _ in range(3))
     return [d.floats(*d.shape())], {"alpha": a, "beta": b, "gamma": c}
 
 

@@ -18,7 +18,7 @@ from fbg.importers.backends.base import BackEnd, ForeignPart, Step, TypedNode
 from fbg.importers.backends.foreign import modelled_seconds, written
 from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import captured, infer
-from fbg.importers.session import AnyBackEnd, Session
+from fbg.importers.session import AnyBackEnd, Session, computing
 from fbg.tuning.trials import ConvTrial
 
 
@@ -55,7 +55,7 @@ class Branches:
     def _plan(self, op: TypedNode, branch: Network, part: ForeignPart) -> Session | ModelError:
         inputs, known = captured(op.node, op.types, op.constants)
         try:
-            infer(branch, inputs, known, ())
+            infer(branch, inputs, known, (), computing(self._backends, part.features))
         except ModelError as error:
             return error
         try:

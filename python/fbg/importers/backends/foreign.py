@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,10 @@ from onnx import helper, numpy_helper
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.importers.backends.base import ForeignPart, TypedNode
+from fbg.importers.backends.base import ForeignPart, PreparedPart, Step, TypedNode
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
+from fbg.importers.onnx.opsets import same_versions
 
 MOST_REPEATED = 2**16  # most bytes of an initializer that repeats one element
 _NEWEST_IR = 10  # IR version that every runtime of recent years reads
@@ -48,18 +51,90 @@ def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:
     graph.node.append(helper.make_node("Expand", [f"{name}/element", f"{name}/shape"], [name]))
 
 
+def prepared_in_runs(
+    part: ForeignPart, prepare: Callable[[ForeignPart], PreparedPart]
+) -> PreparedPart:
+    """Return a part prepared by a function that makes one model of its ops.
+
+    There are several models where no operator sets mean the same for all ops: those of a local
+    function may be from another one than the file's.
+    """
+    runs = _consistent_runs(part.ops)
+    return prepare(part) if len(runs) == 1 else _PreparedRuns(part, runs, prepare)
+
+
+class _PreparedRuns:
+    """Runs of ops of a part, one after the other."""
+
+    def __init__(
+        self,
+        part: ForeignPart,
+        runs: Sequence[tuple[TypedNode, ...]],
+        prepare: Callable[[ForeignPart], PreparedPart],
+    ) -> None:
+        self._part, self._runs = part, list[tuple[ForeignPart, PreparedPart]]()
+        for i, ops in enumerate(runs):
+            later = {name for run in runs[i + 1 :] for op in run for name in op.node.reads}
+            made = {name: None for op in ops for name in op.node.outputs if name}
+            read = dict.fromkeys(name for op in ops for name in op.node.reads if name not in made)
+            brought = [n for n in read if n in part.inputs or n not in ops[0].constants]
+            kept = [name for name in made if name in later or name in part.outputs]
+            run = replace(part, ops=ops, inputs=tuple(brought), outputs=tuple(kept))
+            self._runs.append((run, prepare(run)))
+
+    def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
+        values = dict(zip(self._part.inputs, inputs, strict=True))
+        for part, prepared in self._runs:
+            given = [values[name] for name in part.inputs]
+            found = prepared.run(given, [None] * len(part.outputs))
+            values.update(zip(part.outputs, found, strict=True))
+        named = zip(self._part.outputs, outputs, strict=True)
+        return [written(self._part, name, values[name], out) for name, out in named]
+
+    def timed(
+        self, inputs: Sequence[Array], outputs: Sequence[Array | None]
+    ) -> tuple[list[Array], list[float]]:
+        return self.run(inputs, outputs), []
+
+    def steps(self) -> list[Step]:
+        return [step for _, prepared in self._runs for step in prepared.steps()]
+
+
+def _consistent_runs(ops: Sequence[TypedNode]) -> list[tuple[TypedNode, ...]]:
+    """Return ops in runs for each of which there are operator sets in which all mean the same."""
+    runs: list[list[TypedNode]] = [[]]
+    common: dict[str, range] = {}
+    for op in ops:
+        own = _same_versions(op)
+        both = {domain: _overlap(common.get(domain, same), same) for domain, same in own.items()}
+        if not all(both.values()):
+            runs.append([])
+            common, both = {}, own
+        common.update(both)
+        runs[-1].append(op)
+    return [tuple(run) for run in runs]
+
+
+def _overlap(a: range, b: range) -> range:
+    return range(max(a.start, b.start), min(a.stop, b.stop))
+
+
+def _same_versions(op: TypedNode) -> dict[str, range]:
+    """Return the operator sets in which an op means the same, by domain.
+
+    Nodes of subgraphs are not looked at one by one.
+    """
+    node = op.node
+    inside = {domain: range(version, version + 1) for domain, version in node.versions.items()}
+    return {node.domain: same_versions(node.op, node.domain, node.version), **inside}
+
+
 def _oldest_versions(part: ForeignPart) -> dict[str, int]:
     """Return the oldest operator sets in which all ops mean the same: runtimes may be older."""
     versions: dict[str, int] = {}
     for op in part.ops:
-        node = op.node
-        try:
-            since = onnx.defs.get_schema(node.op, node.version, node.domain).since_version
-        except onnx.defs.SchemaError:
-            since = node.version
-        # Nodes of subgraphs are not looked at one by one.
-        for domain, version in {node.domain: since, **node.versions}.items():
-            versions[domain] = max(version, versions.get(domain, 1))
+        for domain, same in _same_versions(op).items():
+            versions[domain] = max(same.start, versions.get(domain, 1))
     return versions
 
 
@@ -71,17 +146,21 @@ def _value(name: str, ops: tuple[TypedNode, ...]) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, element, kind.shape)
 
 
+class WrongType(ModelError):
+    """A tensor has another type in a run than a file declares, where inference does not know it."""
+
+
 def written(part: ForeignPart, name: str, value: Any, out: Array | None) -> Array:
     """Return a tensor that a part has computed: copied to `out` if given, else unchanged.
 
-    Raises ModelError if its type is not the one for which all other parts were prepared.
+    Raises WrongType if its type is not the one for which all other parts were prepared.
     """
     found = np.asarray(value)
     if out is None:
         return found
     if (found.dtype, found.shape) != (out.dtype, out.shape):
         title = next(op.node.title for op in part.ops if name in op.node.outputs)
-        raise ModelError(
+        raise WrongType(
             f"node {title}: tensor '{name}' must be {TensorType(out.dtype, out.shape)} by the file "
             f"or by inference, got {TensorType(found.dtype, found.shape)}"
         )

@@ -28,11 +28,12 @@ import onnx
 from fbg import _fbg
 from fbg.arrays import Array
 from fbg.graph.refusal import Unsupported
-from fbg.importers.backends.base import ForeignPart, Step, TypedNode
+from fbg.importers.backends.base import ForeignPart, PreparedPart, Step, TypedNode
 from fbg.importers.backends.foreign import (
     failure,
     modelled_seconds,
     part_model,
+    prepared_in_runs,
     written,
 )
 from fbg.importers.onnx.check import GRAPHS
@@ -185,9 +186,9 @@ class OnnxRuntime:
         """Return one and a half times the model: its sessions do not fuse with what is around."""
         return 1.5 * modelled_seconds(op)
 
-    def prepare(self, part: ForeignPart) -> _PreparedSession:
-        """Return an inner session for the part."""
-        return _PreparedSession(part, self._sessions)
+    def prepare(self, part: ForeignPart) -> PreparedPart:
+        """Return an inner session for the part, or several for ops of different operator sets."""
+        return prepared_in_runs(part, lambda run: _PreparedSession(run, self._sessions))
 
 
 class _PreparedSession:

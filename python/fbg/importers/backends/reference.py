@@ -9,13 +9,15 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from fbg.arrays import Array
-from fbg.importers.backends.base import ForeignPart, Step, TypedNode
+from fbg.importers.backends.base import ForeignPart, PreparedPart, Step, TypedNode
 from fbg.importers.backends.foreign import (
     failure,
     modelled_seconds,
     part_model,
+    prepared_in_runs,
     written,
 )
+from fbg.importers.onnx.folding import MEANT_SINCE
 
 
 class Reference:
@@ -29,6 +31,9 @@ class Reference:
 
     def supports(self, op: TypedNode) -> bool:
         """Whether the package has an implementation."""
+        node = op.node
+        if node.domain == "" and node.version < MEANT_SINCE.get(node.op, 0):
+            return False
         try:
             part = ForeignPart((op,), (), (), {op.node.domain: op.node.version}, 1)
             ReferenceEvaluator(part_model(part))
@@ -40,9 +45,9 @@ class Reference:
         """Return 50 times the time of a kernel."""
         return 50 * modelled_seconds(op)
 
-    def prepare(self, part: ForeignPart) -> _PreparedReference:
+    def prepare(self, part: ForeignPart) -> PreparedPart:
         """Return the evaluator of a part."""
-        return _PreparedReference(part)
+        return prepared_in_runs(part, _PreparedReference)
 
 
 class _PreparedReference:

@@ -23,6 +23,7 @@ from fbg.importers.net_plan import NetPlan
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import watching
 from fbg.importers.products import MOVES
+from fbg.importers.session import computing_without_runtimes
 from fbg.matmul.narrow import gains_from_narrow
 from fbg.quantization import HistogramObserver
 
@@ -110,7 +111,7 @@ def calibrate_network(
     prepared = prepare(network)
     passed, first, outputs = _first_with_outputs(feeds, prepared)
     types = {name: TensorType(array.dtype, array.shape) for name, array in first.items()}
-    inferred = infer(network, types, {})
+    inferred = infer(network, types, {}, compute=computing_without_runtimes())
     steps = [step.nodes for step in prepared.plan().steps]
     chosen, looked_up = integer_tensors(network, inferred, steps)
     del prepared  # its weights would be in memory twice

@@ -12,6 +12,7 @@ import onnx
 from onnx.onnx_cpp2py_export.checker import CheckerContext
 
 from fbg.errors import ModelError
+from fbg.importers.onnx.opsets import schema_of
 
 # Names of attributes that count the axes of a tensor, and how many axes a tensor may have. All but
 # batch_dims, which is a number of axes, may count from the end.
@@ -24,15 +25,34 @@ def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where
     """Raise ModelError if the inputs, outputs or attributes of a node do not fit its schema.
 
     versions: operator sets. where: the file and the node, for messages. The nodes of
-    subgraphs are checked, too. Operators of domains other than ONNX's have no schema here; they
-    are left to the back ends that run them.
+    subgraphs are checked, too. Operators that only runtimes have, of any domain, have no schema
+    here; they are left to the back ends that run them.
     """
     for attribute in proto.attribute:
         for graph in (attribute.g, *attribute.graphs):
             for node in graph.node:
                 require_valid_node(node, versions, f"{where}: inside, {node.op_type} '{node.name}'")
-    if proto.domain not in ("", "ai.onnx"):
-        return
+    domain = proto.domain
+    schema = schema_of(proto.op_type, domain, versions[domain]) if domain in versions else None
+    if domain == "" and schema is not None:
+        _require_schema(proto, {**versions, "": max(versions[""], schema.since_version)}, where)
+    for attribute in proto.attribute:
+        try:
+            attribute.s.decode()
+        except UnicodeDecodeError:
+            raise ModelError(f"{where}: attribute {attribute.name} is not UTF-8") from None
+        if attribute.name in _AXIS_NAMES:
+            for axis in (attribute.i, *attribute.ints):
+                if abs(axis) > _MOST_AXES or (axis < 0 and attribute.name == "batch_dims"):
+                    raise ModelError(f"{where}: attribute {attribute.name} is {axis}")
+        elif attribute.name == "num_outputs" and attribute.i != len(proto.output) and not domain:
+            raise ModelError(
+                f"{where}: attribute num_outputs is {attribute.i}, but the node has "
+                f"{len(proto.output)} outputs"
+            )
+
+
+def _require_schema(proto: onnx.NodeProto, versions: Mapping[str, int], where: str) -> None:
     context = CheckerContext()
     context.ir_version = onnx.IR_VERSION
     context.opset_imports = dict(versions)
@@ -43,20 +63,6 @@ def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where
         raise ModelError(f"{where} is not valid: {reason}") from None
     except UnicodeDecodeError:  # the message quotes bytes of the file
         raise ModelError(f"{where} is not valid: it holds text that is not UTF-8") from None
-    for attribute in proto.attribute:
-        try:
-            attribute.s.decode()
-        except UnicodeDecodeError:
-            raise ModelError(f"{where}: attribute {attribute.name} is not UTF-8") from None
-        if attribute.name in _AXIS_NAMES:
-            for axis in (attribute.i, *attribute.ints):
-                if abs(axis) > _MOST_AXES or (axis < 0 and attribute.name == "batch_dims"):
-                    raise ModelError(f"{where}: attribute {attribute.name} is {axis}")
-        elif attribute.name == "num_outputs" and attribute.i != len(proto.output):
-            raise ModelError(
-                f"{where}: attribute num_outputs is {attribute.i}, but the node has "
-                f"{len(proto.output)} outputs"
-            )
 
 
 def _without_nodes(proto: onnx.NodeProto) -> onnx.NodeProto:

@@ -1,4 +1,8 @@
-"""Constant folding: computes nodes whose inputs are all known, mostly by `onnx.reference`.
+"""Constant folding: computes nodes whose inputs are all known, as a run would.
+
+What rounds is computed by the back end that would compute it in a run, so that a constant is what a
+run gives, to the bit. Moves and integers, which are the same everywhere, are computed by
+`onnx.reference`, which takes less time for the few elements of shapes; so is what no back end has.
 
 Only ops are computed whose work and memory follow from the types of inputs and outputs, and
 only as long as there is a budget for both: the types of the outputs are inferred first. All others
@@ -25,7 +29,7 @@ from fbg.importers.onnx.budget import Budget
 
 Types = Mapping[str, TensorType]
 
-# Ops that the reference computes by vectorized functions: a step for each element.
+# Ops with a step of work for each element, if the reference computes them.
 _VECTORIZED = """
     Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot
     BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Concat Constant ConstantOfShape Cos Cosh
@@ -37,7 +41,7 @@ _VECTORIZED = """
     Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax Softplus Softsign SpaceToDepth
     Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze Where Xor
 """
-# Ops that sort, or that are loops in Python, with the steps for each element.
+# Ops that sort, or that are loops in Python there, with the steps for each element.
 _SLOW = {
     "Compress": 16,
     "Erf": 64,
@@ -50,8 +54,19 @@ _SLOW = {
     "Unique": 512,
 }
 _STEPS = {**dict.fromkeys(_VECTORIZED.split(), 1), **_SLOW}
+# Ops that the reference computes as every back end does: those that move elements of any type, and
+# those of integers that neither divide nor leave the range of their type.
+_MOVES = """
+    Concat Constant ConstantOfShape DepthToSpace Expand Flatten Gather Identity Reshape Slice
+    SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where
+"""
+_INTEGERS = """
+    Add And Cast Equal Greater GreaterOrEqual Less LessOrEqual Max Min Mul Not Or Range ReduceMax
+    ReduceMin ReduceProd ReduceSum Sub Xor
+"""
+_MOVING, _OF_INTEGERS = frozenset(_MOVES.split()), frozenset(_INTEGERS.split())
 # Operator sets since which they mean what the reference computes for all versions.
-_MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
+MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
 _BY_VALUE = ("Compress", "NonZero", "Unique")  # the size of their outputs depends on values
 # Products of matrices, and the input that is added to their result; NONE: there is no such input.
 NONE = 99
@@ -62,22 +77,26 @@ MOST_REPEATED = 2**24  # most bytes of a tensor that repeats one element
 _VALUES = {"value", "value_float", "value_floats", "value_int", "value_ints"}  # of Constant nodes
 
 
+# Computes the outputs of a node for values of all that it reads; None: no back end can.
+Compute = Callable[[Node, Mapping[str, Array]], dict[str, Array] | None]
+
+
 class Folding:
     """Computes nodes of a network beforehand, within a budget.
 
     constants: known tensors; the caller adds outputs. predict: infers the types of the
-    outputs of a node; raises ModelError. versions: operator sets.
+    outputs of a node; raises ModelError. compute: what computes nodes in a run; None: nothing.
     """
 
     def __init__(
         self,
         constants: Mapping[str, Array],
         predict: Callable[[Node], Types],
-        versions: Mapping[str, int],
+        compute: Compute | None,
     ) -> None:
         self._constants = constants
         self._predict = predict
-        self._versions = versions
+        self._run = compute
         self._budget = Budget.of(sum(value.nbytes for value in constants.values()))
 
     def give(self, constants: Mapping[str, Array]) -> None:
@@ -117,7 +136,7 @@ class Folding:
             return None
         if node.op == "Constant" and not node.attributes.keys() <= _VALUES:
             return None
-        if node.version < _MEANT_SINCE.get(node.op, 0) or "broadcast" in node.attributes:
+        if "broadcast" in node.attributes:
             return None
         values = [self._constants[name] for name in node.reads]
         written = _written(node, values, self._predict)
@@ -132,14 +151,15 @@ class Folding:
             return self._repeated(node, values[0], *written[0])
         if not self._budget.take(size, steps):
             return None
-        integers = _quantized(node, values, written[0][1])
-        if integers is not None:
-            return {node.outputs[0]: integers}
-        try:
-            found = _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
-        except Exception:  # ops that the reference cannot compute are left to the back ends
+        given = dict(zip(node.reads, values, strict=True))
+        dtypes = [value.dtype for value in values] + [dtype for _, dtype in written]
+        exact = node.op in _OF_INTEGERS and all(dtype.kind in "iub" for dtype in dtypes)
+        exact = exact or node.op in _MOVING
+        found = None if exact or self._run is None else self._run(node, given)
+        found = _evaluate(node, given) if found is None else found
+        if found is None:
             return None
-        # So are results that differ from inferred types, as for axes of Unsqueeze in any order.
+        # Results that differ from inferred types are left to the back ends, too.
         kinds = [(value.shape, value.dtype) for value in found.values()]
         return found if node.op in _BY_VALUE or kinds == written else None
 
@@ -229,25 +249,6 @@ def _stays_inside(node: Node, values: Sequence[Array], shape: tuple[int, ...]) -
     return True
 
 
-def _quantized(node: Node, values: Sequence[Array], dtype: np.dtype[Any]) -> Array | None:
-    """Return the integers of a QuantizeLinear, saturated, or None for blocks and other types.
-
-    The reference converts to int32 first, where numbers beyond its range change their sign.
-    """
-    if node.op != "QuantizeLinear" or dtype.kind not in "iu":
-        return None
-    x, scale = values[:2]
-    if {x.dtype, scale.dtype} != {np.dtype(np.float32)} or scale.ndim > 1:
-        return None
-    axis = node.attributes.get("axis", 1) % max(x.ndim, 1)
-    shape = () if scale.size == 1 else (-1, *[1] * (x.ndim - axis - 1))
-    point = values[2].astype(np.float32).reshape(shape) if len(values) > 2 else np.float32(0)
-    with np.errstate(all="ignore"):
-        q = np.rint(x / scale.reshape(shape)) + point
-    limits = np.iinfo(dtype)
-    return None if np.isnan(q).any() else np.clip(q, limits.min, limits.max).astype(dtype)
-
-
 def _steps(node: Node, values: Sequence[Array], written: int) -> int:
     """Return the steps of work of a node that writes so many elements."""
     read = sum(value.size for value in values)
@@ -280,10 +281,10 @@ def node_proto(node: Node) -> onnx.NodeProto:
     return proto
 
 
-def _evaluate(
-    node: Node, values: Mapping[str, Array], versions: Mapping[str, int]
-) -> dict[str, Array]:
-    """Return the outputs of one node, computed by `onnx.reference`."""
+def _evaluate(node: Node, values: Mapping[str, Array]) -> dict[str, Array] | None:
+    """Return the outputs of one node, computed by `onnx.reference`, or None if it cannot."""
+    if node.version < MEANT_SINCE.get(node.op, 0):
+        return None
     outputs = [name for name in node.outputs if name]
     graph = helper.make_graph(
         [node_proto(node)],
@@ -291,9 +292,12 @@ def _evaluate(
         [helper.make_value_info(name, onnx.TypeProto()) for name in values],
         [helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
     )
-    opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
-    evaluator = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets))
+    opsets = [helper.make_opsetid(node.domain, node.version)]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        results = evaluator.run(outputs, dict(values))
+        try:
+            evaluator = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets))
+            results = evaluator.run(outputs, dict(values))
+        except Exception:  # it has an exception type for each kind of failure
+            return None
     return {name: np.asarray(value) for name, value in zip(outputs, results, strict=True)}

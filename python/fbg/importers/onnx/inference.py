@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx
@@ -20,8 +20,9 @@ from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.importers.description import UNKNOWN, Constants, Network, Node, TensorType, needed
 from fbg.importers.onnx.branches import Inlining, branch_of, with_names
-from fbg.importers.onnx.folding import Folding, node_proto
+from fbg.importers.onnx.folding import Compute, Folding, node_proto
 from fbg.importers.onnx.foreign_types import foreign_types
+from fbg.importers.onnx.opsets import schema_of, with_defaults
 from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
@@ -55,18 +56,22 @@ def infer(
     inputs: Mapping[str, TensorType],
     bound: Mapping[str, Array],
     kept: Collection[str] | None = None,
+    compute: Compute | None = None,
 ) -> Inferred:
     """Return types and constants for these types of the inputs.
 
     bound: values of inputs that are treated as constants. kept: names of If nodes that stay even if
-    their condition is known; None: all. Raises ModelError where shapes disagree.
+    their condition is known; None: all. compute: what computes nodes whose results depend on the
+    back end; None: they are not computed. Raises ModelError where shapes disagree.
     """
     inlining = Inlining(network, kept)
     waiting, network = deque(network.nodes), inlining.network
     constants = Constants({**network.constants, **bound})
-    folding = Folding(
-        constants, lambda node: _output_types(node, types, constants, network), network.versions
-    )
+
+    def predict(node: Node) -> dict[str, TensorType]:
+        return _output_types(node, types, constants, network, compute)
+
+    folding = Folding(constants, predict, compute)
     types = {name: TensorType(value.dtype, value.shape) for name, value in constants.items()}
     types.update({name: inputs[name] for name in inputs if name not in bound})
     constants.update(_empty(inputs))
@@ -98,7 +103,7 @@ def infer(
                 types[name] = TensorType(value.dtype, value.shape)
             continue
         node = _without_empty_past(node, types)
-        made = _output_types(node, types, constants, network)
+        made = predict(node)
         types.update(made)
         empty = _empty({name: made.get(name, UNKNOWN) for name in node.outputs if name})
         constants.update(empty)
@@ -128,7 +133,11 @@ def _without_empty_past(node: Node, types: Mapping[str, TensorType]) -> Node:
 
 
 def _output_types(
-    node: Node, types: dict[str, TensorType], constants: Constants, network: Network
+    node: Node,
+    types: dict[str, TensorType],
+    constants: Constants,
+    network: Network,
+    compute: Compute | None,
 ) -> dict[str, TensorType]:
     """Return the types of the outputs as ONNX infers them, without unknown ones."""
     declared = {
@@ -137,33 +146,24 @@ def _output_types(
     }
     fallback = {name: k for name, k in declared.items() if k is not None and k is not UNKNOWN}
     if node.branches and all(name in types for name in node.reads):
-        return {**fallback, **_results_of_branches(node, types, constants)}
-    try:
-        schema = onnx.defs.get_schema(node.op, node.version, node.domain)
-    except onnx.defs.SchemaError:
-        if node.domain == "":
-            raise ModelError(
-                f"{network.origin}: node {node.title}: operator set {node.version} has no such "
-                "operator"
-            ) from None
+        return {**fallback, **_results_of_branches(node, types, constants, compute)}
+    known_inputs = all(name in types for name in node.reads)
+    schema = schema_of(node.op, node.domain, node.version)
+    if schema is None:
         whole = all(kind is not None and kind.fixed is not None for kind in declared.values())
-        if whole or any(name not in types for name in node.reads):
-            return fallback
-        return {**fallback, **foreign_types(node, types, constants)}
-    if any(name not in types for name in node.reads):
+        found_types = foreign_types(node, types, constants) if known_inputs and not whole else {}
+        return {**fallback, **found_types}
+    if not known_inputs:
         return fallback
-    opsets = [helper.make_opsetid(domain, v) for domain, v in network.versions.items()]
-    known = {
-        name: numpy_helper.from_array(np.asarray(constants[name], order="C"), name)
-        for name in node.inputs
-        if name in constants and _count(types[name]) <= MOST_SHAPE_ELEMENTS
-    }
+    versions = {**network.versions, node.domain: max(node.version, schema.since_version)}
+    opsets = [helper.make_opsetid(domain, v) for domain, v in versions.items()]
+    read, values = _told(node, types, constants)
     try:
         found = onnx.shape_inference.infer_node_outputs(
             schema,
-            node_proto(node),
-            {name: _proto(types[name]) for name in node.reads},
-            known,
+            with_defaults(node_proto(node), schema),
+            {name: _proto(kind) for name, kind in read.items()},
+            {name: numpy_helper.from_array(value, name) for name, value in values.items()},
             opset_imports=opsets,
         )
         shape = output_shape(node, types, constants)
@@ -187,8 +187,29 @@ def _output_types(
     return result
 
 
-def _results_of_branches(
+def _told(
     node: Node, types: Mapping[str, TensorType], constants: Constants
+) -> tuple[dict[str, TensorType], dict[str, Array]]:
+    """Return the types, and the values as far as they are known, that ONNX's inference may read."""
+    read = {name: types[name] for name in node.reads}
+    values = {
+        name: np.asarray(constants[name], order="C")
+        for name in node.inputs
+        if name in constants and _count(types[name]) <= MOST_SHAPE_ELEMENTS
+    }
+    if node.op == "OneHot":  # before version 11, inference refuses indices that runs take
+        values.pop(node.inputs[0], None)
+    if node.op == "Range":  # runtimes also take one element with axes
+        values = {n: x.reshape(()) if x.size == 1 else x for n, x in values.items()}
+        read.update((n, TensorType(x.dtype, x.shape)) for n, x in values.items())
+        read = {
+            n: replace(kind, shape=()) if kind.fixed == (1,) else kind for n, kind in read.items()
+        }
+    return read, values
+
+
+def _results_of_branches(
+    node: Node, types: Mapping[str, TensorType], constants: Constants, compute: Compute | None
 ) -> dict[str, TensorType]:
     """Return what the types of the results of the branches that can run have in common."""
     taken = branch_of(node, constants)
@@ -196,7 +217,7 @@ def _results_of_branches(
     found: list[list[TensorType | None]] = []
     for n, branch in enumerate(branches):
         try:
-            inside = infer(branch, *captured(node, types, constants), ())
+            inside = infer(branch, *captured(node, types, constants), (), compute)
         except ModelError:
             if n == len(branches) - 1 and not found:
                 raise

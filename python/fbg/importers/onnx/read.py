@@ -23,6 +23,11 @@ from fbg.importers.onnx.budget import Budget
 from fbg.importers.onnx.check import GRAPHS, require_valid_node
 from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.inlining import inline_functions
+from fbg.importers.onnx.opsets import (
+    import_used,
+    versions_of,
+    with_plain_domains,
+)
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors, require_few_axes
 from fbg.importers.onnx.widening import (
@@ -33,8 +38,8 @@ from fbg.importers.onnx.widening import (
     with_casts,
 )
 
-OLDEST_OPSET = 6
 DENSE = "tensor_type"
+OVERRIDABLE_SINCE = 4  # version of the format in which inputs may have initializers as defaults
 MOST_BYTES = 2**31 - 1  # limit of a protobuf message
 
 
@@ -77,15 +82,22 @@ def read_model(
     """
     if not model.HasField("graph"):
         raise ModelError(f"{origin}: not an ONNX model: it has no graph")
-    versions = _versions(model, origin)
+    if not model.opset_import:
+        raise ModelError(f"{origin}: does not say which operator set its nodes are from")
+    versions, own_versions = versions_of(model.opset_import, origin), dict(node_versions)
     budget = Budget.of(model.ByteSize())
-    model = inline_functions(model, origin, budget)
-    reader = _Reader(origin, versions, node_versions, Tensors(directory, budget))
+    model = inline_functions(with_plain_domains(model), origin, budget, versions, own_versions)
+    import_used(model.graph.node, versions, origin)
+    reader = _Reader(origin, versions, own_versions, Tensors(directory, budget))
     if can_widen(model.graph):
         copy = onnx.ModelProto()
         copy.CopyFrom(model)
         model, reader.casts = copy, with_casts(copy.graph)
-    return reader.network(model.graph, known)
+    network = reader.network(model.graph, known)
+    if model.ir_version >= OVERRIDABLE_SINCE and reader.casts is None:
+        stored = [value for value in model.graph.input if value.name in network.constants]
+        network = replace(network, overridable={v.name: _type_of(v, origin) for v in stored})
+    return network
 
 
 @dataclass
@@ -109,17 +121,13 @@ class _Reader:
     ) -> Network:
         """Return a graph as a network. around: if it is a branch, the tensors that it captures."""
         origin = self.origin
-        if graph.sparse_initializer:
-            raise ModelError(f"{origin}: sparse initializers are not supported")
         constants = dict(known)
-        for tensor in graph.initializer:
-            if tensor.name in constants:
-                raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
-            constants[tensor.name] = self._read(tensor, origin)
+        for tensor in (*graph.initializer, *graph.sparse_initializer):
+            name, values = self._read(tensor, origin)
+            constants[name] = values  # of several with a name, the last one counts
         inputs = {v.name: _type_of(v, origin) for v in graph.input if v.name not in constants}
         outputs = {
-            v.name: UNKNOWN if around is not None and _kind(v) is None else _type_of(v, origin)
-            for v in graph.output
+            v.name: UNKNOWN if _kind(v) is None else _type_of(v, origin) for v in graph.output
         }
         declared = {v.name: _type_of(v, origin) for v in graph.value_info if _kind(v) == DENSE}
         if self.casts is not None:
@@ -136,14 +144,9 @@ class _Reader:
         return Network(origin, inputs, outputs, constants, ordered, self.versions, declared)
 
     def _node(self, proto: onnx.NodeProto, index: int) -> Node:
-        origin, versions = self.origin, _own(proto, self.versions, self.node_versions)
-        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        origin, domain = self.origin, proto.domain
         name = proto.name or f"{proto.op_type}_{index}"
-        if domain not in versions:
-            raise ModelError(
-                f"{origin}: node {proto.op_type} '{name}' is from domain '{domain}', of which the "
-                "file names no version"
-            )
+        versions = _own(proto, self.versions, self.node_versions)
         where = f"{origin}: node {proto.op_type} '{name}'"
         own = self.tensors.own(proto, where)
         if self.casts is not None and name not in self.casts:
@@ -154,6 +157,8 @@ class _Reader:
         for attribute, owned in zip(proto.attribute, own.attribute, strict=True):
             if attribute.type == onnx.AttributeProto.TENSOR:
                 attributes[attribute.name] = self.tensors.read(attribute.t, where)
+            elif attribute.type == onnx.AttributeProto.SPARSE_TENSOR:
+                attributes[attribute.name] = self.tensors.dense(attribute.sparse_tensor, where)
             elif attribute.type in GRAPHS:
                 graphs += [owned.g, *owned.graphs]
             else:
@@ -173,9 +178,14 @@ class _Reader:
             self._branches(own, domain, versions, where),
         )
 
-    def _read(self, tensor: onnx.TensorProto, where: str) -> Array:
-        values = self.tensors.read(tensor, where)
-        return values if self.casts is None else widened_array(values)
+    def _read(
+        self, tensor: onnx.TensorProto | onnx.SparseTensorProto, where: str
+    ) -> tuple[str, Array]:
+        """Return the name of an initializer, and its values."""
+        sparse = isinstance(tensor, onnx.SparseTensorProto)
+        name = tensor.values.name if sparse else tensor.name
+        values = (self.tensors.dense if sparse else self.tensors.read)(tensor, where)
+        return name, values if self.casts is None else widened_array(values)
 
     def _branches(
         self, node: onnx.NodeProto, domain: str, versions: dict[str, int], where: str
@@ -195,24 +205,6 @@ class _Reader:
             )
             for name, graph in graphs.items()
         )
-
-
-def _versions(model: onnx.ModelProto, origin: str) -> dict[str, int]:
-    versions: dict[str, int] = {}
-    for opset in model.opset_import:
-        domain = "" if opset.domain == "ai.onnx" else opset.domain
-        versions[domain] = opset.version
-    newest = onnx.defs.onnx_opset_version()
-    default = versions.get("")
-    if default is None:
-        if any(node.domain in ("", "ai.onnx") for node in model.graph.node):
-            raise ModelError(f"{origin}: does not say which operator set its nodes are from")
-    elif not OLDEST_OPSET <= default <= newest:
-        raise ModelError(
-            f"{origin}: operator set {default} is not supported; supported are {OLDEST_OPSET} to "
-            f"{newest}"
-        )
-    return versions
 
 
 def _own(

@@ -94,12 +94,30 @@ def _slice(node: Node, types: Types, constants: Constants) -> Shape | None:
     )
 
 
+def _axes(node: Node, constants: Constants) -> list[int] | None:
+    """Return the axes of a node, which are an input or an attribute; None: not given or unknown."""
+    if len(node.inputs) < 2 or not node.inputs[1]:
+        return node.attributes.get("axes")
+    known = constants.get(node.inputs[1])
+    return None if known is None else known.reshape(-1).tolist()
+
+
+def _unsqueeze(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape, axes = _shape(node, 0, types), _axes(node, constants)
+    if shape is None or axes is None:
+        return None
+    rank = len(shape) + len(axes)
+    added = {axis % rank for axis in axes if -rank <= axis < rank}
+    if len(added) < len(axes):
+        raise ValueError(f"axes {axes} of a tensor of rank {rank}")
+    sizes = iter(shape)
+    return tuple(1 if i in added else next(sizes) for i in range(rank))
+
+
 def _squeeze(node: Node, types: Types, constants: Constants) -> Shape | None:
-    shape, axes = _shape(node, 0, types), node.attributes.get("axes")
-    if len(node.inputs) > 1 and node.inputs[1]:
-        if node.inputs[1] not in constants:
-            return None
-        axes = constants[node.inputs[1]].reshape(-1).tolist()
+    shape, axes = _shape(node, 0, types), _axes(node, constants)
+    if axes is None and len(node.inputs) > 1 and node.inputs[1]:
+        return None
     if shape is None or (not axes and not all(isinstance(size, int) for size in shape)):
         return None
     dropped = {axis % len(shape) for axis in axes or ()}
@@ -119,6 +137,7 @@ SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
     "Resize": _resize,
     "Slice": _slice,
     "Squeeze": _squeeze,
+    "Unsqueeze": _unsqueeze,
     "Upsample": _resize,
 }
 

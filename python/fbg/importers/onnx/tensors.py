@@ -77,6 +77,38 @@ class Tensors:
         except (TypeError, ValueError) as error:
             raise ModelError(f"{where} cannot be read: {error}") from error
 
+    def dense(self, sparse: onnx.SparseTensorProto, where: str) -> Array:
+        """Return the values of a sparse tensor, with its zeros; raises ModelError as `read`."""
+        where = f"{where}: sparse tensor '{sparse.values.name}'"
+        values = self.read(sparse.values, where).reshape(-1)
+        places = self.read(sparse.indices, where)
+        shape = tuple(sparse.dims)
+        if len(shape) > MOST_AXES or any(size < 0 for size in shape) or values.dtype.kind == "O":
+            raise ModelError(
+                f"{where} must have numbers, and at most {MOST_AXES} axes, none of negative size"
+            )
+        count = math.prod(shape)
+        self._take(count * values.dtype.itemsize, where)
+        each = {
+            values.shape: np.array([count]),
+            (len(values), len(shape)): np.array(shape, np.int64),
+        }
+        limits = each.get(places.shape)
+        if places.dtype != np.int64 or limits is None:
+            raise ModelError(
+                f"{where} must have one int64 index for each of its {len(values)} values, or one "
+                f"for each axis, got {places.dtype}{list(places.shape)}"
+            )
+        if (places < 0).any() or (places >= limits).any():
+            raise ModelError(f"{where} has an index beyond its shape {list(shape)}")
+        if places.ndim == 2:
+            places = places @ np.array(
+                [math.prod(shape[i + 1 :]) for i in range(len(shape))], np.int64
+            )
+        flat = np.zeros(count, values.dtype)
+        flat[places] = values
+        return flat.reshape(shape)
+
     def own(self, node: onnx.NodeProto, where: str) -> onnx.NodeProto:
         """Return a node that holds all of its tensors, including those from other files."""
         external = False

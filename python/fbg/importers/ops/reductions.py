@@ -126,12 +126,14 @@ def build_softmax(builder: Builder, node: TypedNode) -> None:
 
 @op("LogSoftmax")
 def build_log_softmax(builder: Builder, node: TypedNode) -> None:
-    """x - log(sum(exp(x))), along the axes of a Softmax."""
+    """c - log(sum(exp(c))), c = x - max(x), along the axes of a Softmax; NaN if max is infinite."""
     x = builder.input(node, 0)
     old = node.node.version < 13
     axis = node.attribute("axis", 1 if old else -1) % len(x.shape)
     axes = range(axis, len(x.shape)) if old else [axis]
-    builder.set_output(node, builder.apply("subtract", x, _log_sum_exp(builder, x, axes)))
+    centered = builder.apply("subtract", x, reduced_to_ones(builder, x, "max", axes))
+    total = reduced_to_ones(builder, builder.apply("exp", centered), "sum", axes)
+    builder.set_output(node, builder.apply("subtract", centered, builder.apply("log", total)))
 
 
 @op("Hardmax", since=13)
