@@ -35,6 +35,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/embed_chunks": {"inputs": "a quick fox. The dog", "spans": [[0, 12], [13, 20]]},
     "/rerank": {"query": QUERY, "texts": DOCUMENTS},
     "/v1/rerank": RANKED,
+    "/v1/embed": {"texts": ["the dog"]},
+    "/v2/embed": {"texts": ["the dog"], "embedding_types": ["float", "base64", "binary"]},
     "/v2/rerank": RANKED,
     "/ner": INPUTS,
     "/answer": {"inputs": {"question": QUESTIONS[0], "context": CONTEXTS[0]}},

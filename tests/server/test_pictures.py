@@ -16,7 +16,10 @@ from huggingface_hub import InferenceClient
 from PIL import Image
 
 import fbg
-from helpers.serving import running
+from fbg.vision import read_image
+from fbg.vision.decode import cost_of
+from helpers.peak_memory import peak
+from helpers.serving import ask, running
 from helpers.tiny_towers import TEXTS, pictures, write_tiny_tower
 
 NAMES = ("clip", "dinov2", "vit-classifier")
@@ -222,3 +225,39 @@ def test_calls_with_pictures_share_the_queue_of_texts(loaded: dict[str, fbg.Mode
                 await runs.encode_image(FILES, normalise=True)
 
     asyncio.run(wrong())
+
+
+def test_nothing_of_the_inside_is_in_errors_and_logs(towers: dict[str, Path]) -> None:
+    """Pillow names its file by an address, and libtiff writes to standard error by itself."""
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
+    whole = stored(noise, "TIFF", compression="tiff_lzw")
+    damaged = whole[:8] + b"\xff" * 1000 + whole[1008:]
+    with running(f"clip={towers['clip']}", "--threads", "1") as server:
+        for file in (damaged, b"GIF89a", whole[:-50], b"no picture"):
+            answer = httpx.post(f"{server.url}/embed_image", json={"inputs": text_of(file)})
+            assert answer.status_code == 422 and "0x" not in answer.text, answer.text
+        lines = server.log.splitlines()
+    assert lines and all(line.startswith("{") and "0x" not in line for line in lines)
+
+
+def test_decoding_is_held_before_it_begins(loaded: dict[str, fbg.Model]) -> None:
+    """A file of a few bytes may stand for many pixels."""
+    sent = {"inputs": text_of(bomb(1024))}
+    clip = {"clip": loaded["clip"]}
+    assert ask(clip, "/embed_image", sent).status_code == 200
+    small = ask(clip, "/embed_image", sent, max_held=4 << 20)
+    assert small.status_code == 422
+    assert "must have at most 524288 pixels, got 1048576" in small.json()["error"]
+    assert ask(clip, "/embed_image", sent, max_held=8 << 20).status_code == 429
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_what_it_takes_to_decode_is_what_is_held(kind: str) -> None:
+    file = stored(np.zeros((3000, 3000, 3), np.uint8), kind)
+    pixels, size = cost_of(file, "file")
+    assert pixels == 9_000_000
+    read_image(file[:0] or stored(np.zeros((9, 9, 3), np.uint8), kind))
+    peak(reset=True)
+    before = peak()
+    read_image(file)
+    assert peak() - before < size + (8 << 20)

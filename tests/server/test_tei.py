@@ -1,10 +1,14 @@
 """The routes of text-embeddings-inference, also asked by the client of huggingface_hub."""
 
+from typing import Any
+
 import httpx
 import numpy as np
+import pytest
 from huggingface_hub import InferenceClient
 
 import fbg
+from fbg.server.inputs import is_framed
 from helpers.serving import RunningServer
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS
 from helpers.tiny_tasks import TEXTS as TAGGED
@@ -213,3 +217,28 @@ def test_inference_client_reads_entities_answers_and_masks(
         f["token"]
         for f in models["masks"].fill_mask("the [MASK] cat", top_k=3)  # type: ignore[typeddict-item,call-overload]
     ]
+
+
+@pytest.mark.parametrize(
+    ("ids", "warns"),
+    [([[2, 5, 3]], False), ([[5, 9]], True), ([[2, 5, 3], [2, 5]], True), ([[2, 3]], False)],
+)
+@pytest.mark.parametrize("path", ["/embed", "/embed_all", "/v1/embeddings"])
+def test_token_ids_of_another_tokenizer_are_warned_of(
+    path: str, ids: list[list[int]], warns: bool, client: httpx.Client, models: Any
+) -> None:
+    """Some clients of OpenAI send ids of its tokenizer, which mean something else here."""
+    first, *_, last = frame = models["text"].context.tokenizer.frame.tolist()
+    known = {2: first, 3: last}
+    sent = [[known.get(number, number) for number in sequence] for sequence in ids]
+    key = "input" if path.startswith("/v1") else "inputs"
+    answer = client.post(path, json={key: sent, "model": "text"})
+    assert len(frame) == 2 and answer.status_code == 200, answer.text
+    assert ("warning" in answer.headers) == warns
+    if warns:
+        assert f"`{key}` lack the special tokens" in answer.headers["warning"]
+
+
+def test_ids_of_models_with_one_special_token() -> None:
+    assert is_framed([7, 5], [7]) and is_framed([5, 7], [7]) and not is_framed([5, 9], [7])
+    assert is_framed([5], [])

@@ -78,6 +78,23 @@ def test_a_unix_socket_answers_and_goes_with_the_server(
     assert not path.exists()
 
 
+def test_a_server_leaves_the_socket_of_its_successor(
+    directories: dict[str, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "fbg.sock"
+    served = f"text={directories['text']}"
+    with at_socket(path, served):
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://f") as c:
+            ready(c)
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as successor:
+            successor.bind(str(path))
+            mine = path.stat().st_ino
+    assert path.stat().st_ino == mine
+    with pytest.raises(ValueError, match="uds must be the path of a socket, got ''"):
+        Settings(models=(ModelSource("m", "m"),), uds="")
+
+
 def test_a_file_at_the_place_of_a_socket_stays(
     directories: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -124,3 +141,31 @@ def test_certificates_are_checked_before_anything_is_loaded(
         assert ended.returncode == 1 and f"{files[1]}: no certificate with its key" in ended.stderr
     with pytest.raises(ValueError, match="ssl_keyfile must come with ssl_certfile"):
         Settings(models=(ModelSource("m", "m"),), ssl_keyfile="key.pem")
+
+
+@pytest.mark.parametrize("what", ["fresh", "idle", "413"])
+def test_tls_ends_as_soon_as_any_server(
+    what: str, certificate: tuple[Path, Path], directories: dict[str, Path]
+) -> None:
+    """Clients that keep their connections open need not answer the end of TLS."""
+    cert, key = map(str, certificate)
+    files = ("--ssl-certfile", cert, "--ssl-keyfile", key)
+    with running(f"text={directories['text']}", *files, ready=False) as server:
+        for _ in range(1200):
+            if any(entry["message"] == "listening" for entry in server.entries()):
+                break
+            time.sleep(0.05)
+        port = int(server.url.rpartition(":")[2])
+        raw = socket.create_connection(("127.0.0.1", port), 20)
+        with ssl.create_default_context(cafile=cert).wrap_socket(
+            raw, server_hostname="127.0.0.1"
+        ) as connection:
+            length = {"fresh": 0, "idle": 14, "413": 99_999_999}[what]
+            head = f"POST /embed HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"
+            if what != "fresh":
+                connection.sendall(head.encode() + b'{"inputs":"a"}')
+                assert connection.recv(100).startswith(b"HTTP/1.1 ")
+            begin = time.monotonic()
+            server.signal(signal.SIGTERM)
+            assert server.process.wait(20) == 0
+            assert time.monotonic() - begin < 3

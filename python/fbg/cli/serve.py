@@ -119,7 +119,7 @@ def serve(
     """Serve MODELs, directories, hub ids or ONNX files, over HTTP until SIGTERM.
 
     The interfaces are those of OpenAI (/v1/embeddings), of text-embeddings-inference (/embed,
-    /rerank, ...), of Cohere and Jina (/v1/rerank, /v2/rerank), and of KServe for ONNX files
+    /rerank, ...), of Cohere and Jina (/v2/embed, /v2/rerank, ...), and of KServe for ONNX files
     (/v2/models/NAME/infer); docs/serving.md lists them.
 
     \b

@@ -22,6 +22,7 @@ from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
 from fbg.server.routes import (
     batches,
+    cohere,
     infer,
     openai,
     pictures,
@@ -39,6 +40,7 @@ POST_ROUTES = (
     *vectors.ROUTES,
     *pictures.ROUTES,
     *rerank.ROUTES,
+    *cohere.ROUTES,
     *pipelines.ROUTES,
     *infer.ROUTES,
     *batches.ROUTES,

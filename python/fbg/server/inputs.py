@@ -15,6 +15,10 @@ from fbg.server.state import Call
 
 # The library tokenizes a text in one piece, which keeps the interpreter where places are wanted.
 MOST_CHARACTERS = 1 << 18
+# Ids of another tokenizer, such as those of OpenAI that some clients send, look like this.
+UNFRAMED = (
+    b"token ids of `%s` lack the special tokens of the model; send texts, or ids of /tokenize"
+)
 HIGHEST = np.iinfo(np.int32).max
 
 
@@ -55,6 +59,13 @@ def require_short(
         raise RequestError(Fault.VALIDATION, message, what)
 
 
+def is_framed(sequence: list[int], frame: list[int]) -> bool:
+    """Return whether token ids begin and end as a text does. frame: the ids of an empty text."""
+    if len(frame) < 2:
+        return not frame or frame[0] in (sequence[0], sequence[-1])
+    return sequence[0] == frame[0] and sequence[-1] == frame[-1]
+
+
 async def embed(
     call: Call, served: Served, inputs: Input, what: str, options: dict[str, Any]
 ) -> Floats:
@@ -74,4 +85,7 @@ def token_ids(call: Call, served: Served, sequences: list[list[int]], what: str)
     require_short(sequences, served.model.max_length, what, "token ids")
     if min(map(min, sequences)) < 0 or max(map(max, sequences)) > HIGHEST:
         raise RequestError(Fault.VALIDATION, f"`{what}` must hold token ids of the model", what)
+    frame = served.model.context.tokenizer.frame.tolist()
+    if not all(is_framed(sequence, frame) for sequence in sequences):
+        call.warnings.append(UNFRAMED % what.encode())
     return [np.array(sequence, np.int32) for sequence in sequences]

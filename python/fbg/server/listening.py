@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from typing import Any
@@ -18,6 +19,15 @@ def listen(settings: Settings) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     return _bound(listening, (settings.host, settings.port), f"{settings.host}:{settings.port}")
+
+
+def identity(path: str | None) -> tuple[int, int] | None:
+    """Return what tells a socket in the file system from another one at its path; None for none."""
+    try:
+        status = None if path is None else os.stat(path)
+    except OSError:
+        return None
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def _bound(listening: socket.socket, address: Any, name: str) -> socket.socket:

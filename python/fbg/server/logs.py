@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import os
 import sys
 import time
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -91,3 +94,18 @@ class AccessLog:
             with contextlib.suppress(OSError, ValueError):  # standard error was closed
                 sys.stderr.write("\n".join(lines) + "\n")
                 sys.stderr.flush()
+
+
+@cache
+def quiet_libtiff() -> None:
+    """Keep what libtiff says about files out of standard error, whose lines are JSON.
+
+    Pillow has loaded the library, and has no switch for this.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+        for path in {line.split(maxsplit=5)[-1] for line in lines if "libtiff" in line}:
+            library = ctypes.CDLL(path)
+            for handler in (library.TIFFSetErrorHandler, library.TIFFSetWarningHandler):
+                handler.argtypes, handler.restype = [ctypes.c_void_p], ctypes.c_void_p
+                handler(None)

@@ -200,6 +200,32 @@ class Decoding(Message, kw_only=True):
 # --- Cohere, Jina, and TEI's form of reranking --------------------------------------------------
 
 
+class CohereEmbedding(Message, kw_only=True):
+    """`POST /v1/embed` and `/v2/embed`. input_type: chooses a prompt, if the model has one."""
+
+    texts: list[str] | None = None
+    images: list[str] | None = None
+    input_type: (
+        Literal["search_query", "search_document", "classification", "clustering", "image"] | None
+    ) = None
+    embedding_types: (
+        Annotated[
+            list[Literal["float", "base64", "binary", "ubinary"]],
+            msgspec.Meta(min_length=1, max_length=4),
+        ]
+        | None
+    ) = None
+    truncate: Literal["NONE", "START", "END"] = "END"
+    output_dimension: int | None = None
+    max_tokens: Ignored = None
+    priority: Ignored = None
+
+    @property
+    def truncation_direction(self) -> Direction | None:
+        """Where the request wants its texts cut."""
+        return "left" if self.truncate == "START" else None
+
+
 class Document(msgspec.Struct):
     """A document may have other fields, which are the client's own."""
 

@@ -186,7 +186,17 @@ class Server(uvicorn.Server):
         if self._computing is not None:
             self._computing.cancel()  # the next process goes on
         await asyncio.sleep(LAST_SECONDS)
+        closing = asyncio.get_running_loop().create_task(self._end_idle_connections())
         await super().shutdown(sockets)
+        closing.cancel()
+
+    async def _end_idle_connections(self) -> None:
+        """End what a client leaves open that has no request: it may never answer the end of TLS."""
+        while True:
+            await asyncio.sleep(LAST_SECONDS)
+            for connection in tuple(self.server_state.connections):
+                if isinstance(connection, HttpProtocol) and connection.is_idle:
+                    connection.transport.abort()
 
 
 def run_process(

@@ -125,6 +125,8 @@ class Settings:
             raise ValueError(f"serve: every model must have a NAME of its own, got {names}")
         if self.idle_unload is not None and not 0 < self.idle_unload < math.inf:
             raise ValueError(f"serve: idle_unload must be seconds, got {self.idle_unload}")
+        if self.uds == "":
+            raise ValueError("serve: uds must be the path of a socket, got ''")
         if self.ssl_keyfile is not None and self.ssl_certfile is None:
             raise ValueError("serve: ssl_keyfile must come with ssl_certfile")
         most = max(1, min(self.threads, len(os.sched_getaffinity(0)) // self.workers))

@@ -26,7 +26,7 @@ from fbg.checkpoints.saved_file import SavedFile
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
 from fbg.server.batches.store import Store
-from fbg.server.listening import address_of, listen, require_certificate
+from fbg.server.listening import address_of, identity, listen, require_certificate
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
 from fbg.threads import get_num_threads
@@ -49,6 +49,7 @@ def serve(settings: Settings) -> int:
     if settings.batch_directory is not None:
         Store(settings.batch_directory)  # its errors end the server at once
     listening = listen(settings)
+    bound = identity(settings.uds)
     fields = address_of(listening) | {"workers": settings.workers}
     log.info("loading; requests are answered 503 until then", extra={"fields": fields})
     try:
@@ -58,7 +59,7 @@ def serve(settings: Settings) -> int:
             return run_process(settings, listening)
         return _serve_in_workers(settings, listening)
     finally:
-        if settings.uds is not None:
+        if settings.uds is not None and identity(settings.uds) == bound:  # not that of a successor
             with contextlib.suppress(OSError):
                 os.unlink(settings.uds)
 

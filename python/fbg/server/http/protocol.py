@@ -114,6 +114,11 @@ class HttpProtocol(asyncio.Protocol):
         else:
             self._exchange.last = True
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self._task is None
+
     # --- Reading ----------------------------------------------------------------------------------
 
     def _advance(self) -> None:

@@ -16,6 +16,7 @@ from fbg.arrays import Floats
 from fbg.runtime.in_thread import in_thread
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
+from fbg.server.logs import quiet_libtiff
 from fbg.server.messages import ImageClassification, ImageEmbedding, Modality, given
 from fbg.server.models.served import Served
 from fbg.server.routes.results import Lists, Vectors
@@ -102,6 +103,7 @@ def _decoded(texts: Sequence[str], what: str, most: int) -> tuple[list[bytes], i
     """Return the files, and the bytes that they take, with the largest of them decoded."""
     from fbg.vision.decode import MAX_PIXELS, cost_of  # here, as it needs Pillow
 
+    quiet_libtiff()
     files, pixels, largest = [], 0, 0
     for n, text in enumerate(texts):
         head, comma, data = text.partition(",")

@@ -70,6 +70,14 @@ class Relevances(Struct):
     meta: dict[str, Any]
 
 
+class Embedded(Struct):
+    id: str
+    embeddings: Vectors | dict[str, list[list[float] | str]]
+    texts: list[str]
+    meta: dict[str, Any]
+    response_type: Literal["embeddings_floats", "embeddings_by_type"]
+
+
 class IndexedEmbedding(Struct):
     object: Literal["embedding"]
     index: int
