@@ -326,6 +326,8 @@ def test_evaluators_may_store_what_they_like(models: dict[str, Any], tmp_path: P
     evaluator = object()
     model.model_card_data.set_evaluation_metrics(evaluator, {"score": 1.0})
     assert model.model_card_data.eval_results_dict[evaluator] == {"score": 1.0}
+    assert model.config.hidden_size == 48 and model.model.name_or_path == model.model.name
+    assert model.model_card_data.model_name is None is model.model_card_data.base_model
     assert model.evaluate(lambda m, path: (m, path), str(tmp_path / "a" / "b")) == (
         model,
         str(tmp_path / "a" / "b"),

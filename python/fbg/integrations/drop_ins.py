@@ -25,6 +25,7 @@ from fbg.integrations.vectors import tensor_or_array
 from fbg.model import save as saved
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
+from fbg.networks.config import EncoderConfig
 from fbg.tasks.embedding_precision import PRECISIONS
 from fbg.tasks.encoder import prompt_tokens
 from fbg.tasks.inputs import require_choice, require_count, require_texts_or_pairs
@@ -66,7 +67,6 @@ INSTEAD = {
     **dict.fromkeys(("delete_adapter", "disable_adapters", "enable_adapters"), ADAPTERS),
     **dict.fromkeys(("set_adapter", "get_adapter_state_dict"), ADAPTERS),
     **dict.fromkeys(("check_peft_compatible_model", "has_peft_compatible_model"), ADAPTERS),
-    "config": "the settings of config.json are .model.config",
     "dtype": "the precision of linear layers is .model.dtype, and results are float32",
     "forward": "call .model.forward(input_ids, attention_mask)",
     **dict.fromkeys(("half", "float", "bfloat16"), LOADED),
@@ -164,6 +164,11 @@ class DropIn:
     def device(self) -> Cpu:
         """The CPU."""
         return Cpu()
+
+    @property
+    def config(self) -> EncoderConfig:
+        """The settings of config.json, as fbg reads them."""
+        return self.model.config
 
     @property
     def max_seq_length(self) -> int:

@@ -137,6 +137,11 @@ class Model(
         return self._origin.directory
 
     @property
+    def name_or_path(self) -> str:
+        """The same as `name`, for programs that expect a model of transformers."""
+        return self.name
+
+    @property
     def origin(self) -> saved.Origin:
         """The origin of the model, for code that saves it with other settings."""
         return self._origin
