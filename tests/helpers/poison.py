@@ -6,6 +6,7 @@ with two bytes are compared. Arrays of NumPy, which other back ends write, begin
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from fbg import _fbg
 from helpers.random_cases import Different
 
 Array = npt.NDArray[Any]
+M_PERTURB = -6  # of <malloc.h>
 BYTES = (0xA5, 0x5A)  # as float32, -2.9e-16 and 1.5e16
 
 
@@ -38,12 +40,26 @@ class _Numpy:
 
 
 @contextmanager
+def perturbed(byte: int) -> Iterator[None]:
+    """Let glibc fill what it allocates with a byte, as a hint to all other code."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt:
+        mallopt(M_PERTURB, byte)
+    try:
+        yield
+    finally:
+        if mallopt:
+            mallopt(M_PERTURB, 0)
+
+
+@contextmanager
 def poisoned(byte: int) -> Iterator[None]:
     """Fill memory with a byte before it is written."""
     before, module = _fbg.set_poison(byte), fbg.importers.session
     module.np = _Numpy(byte)  # type: ignore[assignment]
     try:
-        yield
+        with perturbed(byte):
+            yield
     finally:
         module.np = np  # type: ignore[assignment]
         _fbg.set_poison(before)

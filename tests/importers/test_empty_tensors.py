@@ -5,7 +5,7 @@ The kind `onnx_empty` of the differential tests draws such cases of all operator
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 import fbg
 from helpers.one_op import OneOp
@@ -88,6 +88,48 @@ def test_a_placement_does_not_send_such_an_op_elsewhere():
     net = make_net(nodes, feeds, ["y"], placement={"y": "onnxruntime"})
     np.testing.assert_array_equal(net.run(feeds)["y"], 2 * feeds["c"])
     assert [step.backend for step in net.plan().steps] == ["empty"]
+
+
+def picked(op):
+    """A layer over the steps of x that a run picks, and its weights."""
+    w, r = (floats(1, GATES[op] * HIDDEN, columns) for columns in (3, HIDDEN))
+    layer = helper.make_node(op, ["k", "w", "r"], ["y", "h"], "layer", hidden_size=HIDDEN)
+    return [node("Compress", ["x", "c"], "k", axis=0), layer], {"w": w, "r": r}
+
+
+@pytest.mark.parametrize("op", GATES)
+def test_what_turns_out_to_be_empty_in_a_run_is_refused_by_name(op):
+    nodes, constants = picked(op)
+    feeds = {"x": floats(5, BATCH, 3), "c": np.array([1, 0, 1, 0, 1], bool)}
+    net = make_net(nodes, feeds, ["h"], constants, opset=14)
+    short = make_net(nodes[1:], {"k": feeds["x"][::2]}, ["h"], constants, opset=14)
+    np.testing.assert_allclose(net.run(feeds)["h"], short(feeds["x"][::2]), 1e-5, 1e-6)
+    with pytest.raises(fbg.ModelError, match=f"{op} 'layer' failed .*an input has no elements"):
+        net.run({**feeds, "c": np.zeros(5, bool)})
+
+
+def test_bodies_of_loops_are_guarded_as_well():
+    nodes, constants = picked("GRU")
+    body = helper.make_graph(
+        [*nodes, node("Identity", ["go"], "goes")],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("h0", TensorProto.FLOAT, None),
+        ],
+        [
+            helper.make_tensor_value_info("goes", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("h", TensorProto.FLOAT, None),
+        ],
+    )
+    loop = helper.make_node("Loop", ["count", "", "first"], ["last"], "loop", body=body)
+    feeds = {"x": floats(5, BATCH, 3), "c": np.ones(5, bool), "first": floats(1, BATCH, HIDDEN)}
+    constants["count"] = np.int64(2).reshape(())
+    net = make_net([loop], feeds, ["last"], constants, opset=14)
+    assert np.isfinite(net.run(feeds)["last"]).all()
+    with pytest.raises(fbg.ModelError, match=r"Loop 'loop' failed .*an input has no elements"):
+        net.run({**feeds, "c": np.zeros(5, bool)})
 
 
 def test_states_before_the_first_token_are_joined_on_fbg():

@@ -16,6 +16,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 import fbg.onnx_backend
+from helpers.poison import poisoned
 
 ON_FBG = """
     Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization
@@ -93,7 +94,8 @@ def test_operator_on_fbg_itself(op):
     assert cases
     for case in cases:
         if case.name not in CONTRADICTED:
-            check(case, ("fbg",))
+            with poisoned(0xA5):  # results that nothing has written are not the expected ones
+                check(case, ("fbg",))
 
 
 def test_results_that_pytorch_and_onnxruntime_contradict_are_theirs():

@@ -28,12 +28,14 @@ from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS
 from helpers.one_op import OneOp
+from helpers.poison import unwritten
 from helpers.random_cases import Different, Kind, Results
 
 OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
 OLDEST = 7
 PRODUCTS = {"MatMul": 99, "MatMulInteger": 99, "QLinearMatMul": 7, "Gemm": 2}  # what is added
 FORGETS_BETA = tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 32)  # in empty sums
+SHAPED_LIKE_INPUTS = ("ArgMax", "ArgMin")  # onnxruntime says so of what is empty
 ROUNDED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul")
 
 
@@ -154,10 +156,15 @@ def compared(d: Draw, case: OneOp) -> str:
     if isinstance(wanted, list):
         wanted = with_empty_sums(case, wanted)
         declared(d, case, wanted)
-    got = attempt(lambda: case.on_fbg(backends))
     where = f"{case} {case.declared} {backends or ''}: "
+    got = attempt(lambda: unwritten(lambda: case.on_fbg(backends), where))
+    if isinstance(got, Different):
+        raise got
     if isinstance(got, Exception) and not isinstance(got, ModelError | ValueError | TypeError):
         raise Different(f"{where}{text(got)}, onnxruntime {text(wanted)}")
+    is_empty = any(x is not None and x.size == 0 for x in case.inputs)
+    if is_empty and (case.op in SHAPED_LIKE_INPUTS or "has no elements" in str(got)):
+        return "empty"  # judged by `onnx_empty`
     if isinstance(wanted, Exception):
         return "refused by both" if isinstance(got, Exception) else "only fbg"
     if isinstance(got, Exception) or not all(

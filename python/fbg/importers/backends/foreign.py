@@ -13,6 +13,7 @@ from onnx import helper, numpy_helper
 from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.importers.backends.base import ForeignPart, PreparedPart, Step, TypedNode
+from fbg.importers.backends.guards import GUARD
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.opsets import same_versions
@@ -173,6 +174,7 @@ def failure(part: ForeignPart, backend: str, error: Exception) -> ModelError:
     titles = ", ".join(op.node.title for op in part.ops[:3])
     more = f" and {len(part.ops) - 3} more" if len(part.ops) > 3 else ""
     reason = " ".join(str(error).split()) or type(error).__name__
+    reason = GUARD if GUARD in reason else reason
     return ModelError(f"node {titles}{more} failed on {backend}: {reason}")
 
 

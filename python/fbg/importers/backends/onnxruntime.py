@@ -36,6 +36,7 @@ from fbg.importers.backends.foreign import (
     prepared_in_runs,
     written,
 )
+from fbg.importers.backends.guards import GUARD, OLDEST, guard
 from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
@@ -63,10 +64,11 @@ def alone(op: TypedNode) -> ForeignPart:
     return ForeignPart((op,), inputs, outputs, versions, 1)
 
 
-def session_model(part: ForeignPart) -> bytes:
+def session_model(part: ForeignPart, guarded: bool = True) -> bytes:
     """Return a part as a model in which all names are numbers: many parts differ in nothing else.
 
     Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
+    guarded: whether nodes that must not read empty tensors fail for them.
     Raises InferenceError of ONNX if nodes of a subgraph do not fit each other: onnxruntime trusts
     that they do, and an Einsum whose operands do not would end the process. Nodes outside of
     subgraphs have been checked when their types were inferred.
@@ -79,13 +81,15 @@ def session_model(part: ForeignPart) -> bytes:
             for value in dense:
                 value.type.tensor_type.ClearField("shape")
         onnx.shape_inference.infer_shapes(model, strict_mode=True)
+    if guarded and all(each.version >= OLDEST for each in model.opset_import if each.domain == ""):
+        guard(model.graph, part.ops[0].types)
     if any(op.node.captures for op in part.ops):
         return bytes(model.SerializeToString())
     graph = model.graph
     numbers = {name: str(i) for i, name in enumerate(dict.fromkeys((*part.inputs, *part.outputs)))}
     numbers[""] = ""
     for i, node in enumerate(graph.node):
-        node.name = str(i)
+        node.name = f"{GUARD} {i}" if node.name.startswith(GUARD) else str(i)
         for names in (node.input, node.output):
             names[:] = [numbers.setdefault(name, str(len(numbers))) for name in names]
     for value in (*graph.input, *graph.output, *graph.initializer):
