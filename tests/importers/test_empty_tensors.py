@@ -157,3 +157,11 @@ def test_keys_of_no_tokens_are_as_good_as_none():
     ]
     for mine, wanted in zip(*results, strict=True):
         np.testing.assert_array_equal(mine, wanted)
+
+
+def test_what_picks_from_nothing_is_refused_by_name():
+    feeds = {"x": floats(0, 3), "c": np.array([False])}
+    net = make_net([node("Compress", ["x", "c"], "y", axis=0)], feeds, ["y"], opset=14)
+    assert net.run(feeds)["y"].shape == (0, 3)
+    with pytest.raises(fbg.ModelError, match="node Compress 'y'"):
+        net.run({**feeds, "c": np.array([True])})

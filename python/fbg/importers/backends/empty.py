@@ -16,7 +16,7 @@ import numpy as np
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.graph.refusal import refusing
+from fbg.graph.refusal import REFUSALS, refusing
 from fbg.importers.backends.base import ForeignPart, Step, TypedNode
 from fbg.importers.backends.foreign import modelled_seconds, written
 from fbg.importers.description import TensorType
@@ -92,7 +92,7 @@ class _PreparedDefinitions:
         for op in self._part.ops:
             try:
                 values.update(self._compute(op, values))
-            except ValueError as error:
+            except REFUSALS as error:
                 raise ModelError(f"node {op.node.title}: {error}") from error
         named = zip(self._part.outputs, outputs, strict=True)
         return [written(self._part, name, values[name], out) for name, out in named]
