@@ -87,22 +87,27 @@ struct ConvMethod {
   // position, of the channels. All exact methods of which this is true give the same bits.
   bool in_kernel_order = true;
   bool (*serves)(GemmType) = nullptr;  // GEMM types; null: all
+  bool whole = false;  // computes transposed convolutions itself, and not their phases
 };
 
 // All methods for weights of a family.
 std::span<const ConvMethod> conv_methods(GemmType family);
 
-// The problems of all phases of a convolution, which are computed by one method.
-std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
-                                       std::span<const Stage> stages, const ConvOptions& options,
-                                       Features features);
+// A convolution, and all its phases. It is computed by one method.
+struct ConvProblems {
+  ConvProblem whole;
+  std::vector<ConvProblem> phases;
+
+  bool is_integer() const { return whole.is_integer(); }
+};
+ConvProblems conv_problems(const PackedConv& weights, const ConvShape& shape,
+                           const std::vector<SubConvolution>& phases, std::span<const Stage> stages,
+                           const ConvOptions& options, Features features);
 
 // The method of least cost among those that apply and that options admit, or the measured one that
 // options name, if it applies and gives the same bits. Throws std::invalid_argument for an
-// algorithm that does not exist or does not apply, where `geometry` is that of the whole
-// convolution.
-const ConvMethod& choose_method(std::span<const ConvProblem> problems, const ConvGeometry& geometry,
-                                const ConvOptions& options);
+// algorithm that does not exist or does not apply.
+const ConvMethod& choose_method(const ConvProblems& problems, const ConvOptions& options);
 
 // The geometry of products of any depth: that of a matrix unit, if there is one.
 inline Geometry unit_geometry(const ConvProblem& p) {
@@ -135,6 +140,7 @@ std::array<ConvMethod, 5> winograd_methods();
 // One for each number of levels: strassen1, strassen2.
 std::array<ConvMethod, 2> strassen_methods();
 ConvMethod sliding_window_method();
+ConvMethod col2im_method();
 
 // Makes a stage read its operand `columns` further on, for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;

@@ -22,10 +22,10 @@ std::span<const ConvMethod> conv_methods(GemmType family) {
   using Methods = std::array<std::vector<ConvMethod>, kWeightFormats.size()>;
   // It is never destroyed, because daemon threads may still use it when static objects are.
   static const auto& methods = *new Methods([] {
-    std::vector<ConvMethod> all{pointwise_method(),      implicit_gemm_method(),
-                                sliding_window_method(), channel_vectorized_method(),
-                                row_blocked_method(),    im2col_method(),
-                                blocked_im2col_method(), flattened_rows_method()};
+    std::vector<ConvMethod> all{
+        pointwise_method(),          implicit_gemm_method(),  sliding_window_method(),
+        channel_vectorized_method(), row_blocked_method(),    im2col_method(),
+        blocked_im2col_method(),     flattened_rows_method(), col2im_method()};
     std::ranges::copy(block_diagonal_methods(), std::back_inserter(all));
     std::ranges::copy(winograd_methods(), std::back_inserter(all));
     std::ranges::copy(strassen_methods(), std::back_inserter(all));
@@ -59,39 +59,42 @@ bool is_narrow(const PackedConv& weights, Features features) {
 
 }  // namespace
 
-std::vector<ConvProblem> conv_problems(const std::vector<SubConvolution>& phases,
-                                       std::span<const Stage> stages, const ConvOptions& options,
-                                       Features features) {
+ConvProblems conv_problems(const PackedConv& weights, const ConvShape& shape,
+                           const std::vector<SubConvolution>& phases, std::span<const Stage> stages,
+                           const ConvOptions& options, Features features) {
   const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
-  std::vector<ConvProblem> problems;
   const bool narrow = std::ranges::all_of(
       phases, [&](const SubConvolution& phase) { return is_narrow(phase.weights, features); });
   if (narrow) features |= feature::narrow_weights;
   const bool halves = options.source == ConvSource::widen;
+  ConvProblems problems{
+      {weights, weights.geometry(), shape, stages, has_scale, features, options.threads, halves},
+      {}};
   for (const SubConvolution& phase : phases)
-    problems.push_back({phase.weights, phase.geometry, phase.shape, stages, has_scale, features,
-                        options.threads, halves});
+    problems.phases.push_back({phase.weights, phase.geometry, phase.shape, stages, has_scale,
+                               features, options.threads, halves});
   return problems;
 }
 
 namespace {
 
-using Problems = std::span<const ConvProblem>;
-
-bool applies_to(const ConvMethod& method, Problems problems) {
-  return (problems.size() == 1 || method.any_grid) && std::ranges::all_of(problems, method.applies);
+bool applies_to(const ConvMethod& method, const ConvProblems& problems) {
+  if (method.whole) return method.applies(problems.whole);
+  return (problems.phases.size() == 1 || method.any_grid) &&
+         std::ranges::all_of(problems.phases, method.applies);
 }
 
-double cost_of(const ConvMethod& method, Problems problems) {
+double cost_of(const ConvMethod& method, const ConvProblems& problems) {
+  if (method.whole) return method.cost(problems.whole);
   double sum = 0;
-  for (const ConvProblem& problem : problems) sum += method.cost(problem);
+  for (const ConvProblem& problem : problems.phases) sum += method.cost(problem);
   return sum;
 }
 
 // Whether two methods give the same bits for every problem to which both apply.
-bool rounds_alike(const ConvMethod& a, const ConvMethod& b, Problems problems) {
+bool rounds_alike(const ConvMethod& a, const ConvMethod& b, const ConvProblems& problems) {
   const auto in_order = [](const ConvMethod& m) { return m.exact && m.in_kernel_order; };
-  return problems.front().is_integer() || std::string_view(a.name) == b.name ||
+  return problems.is_integer() || std::string_view(a.name) == b.name ||
          (in_order(a) && in_order(b));
 }
 
@@ -117,9 +120,8 @@ bool is_called(const char* name, std::string_view wanted) {
 
 }  // namespace
 
-const ConvMethod& choose_method(Problems problems, const ConvGeometry& geometry,
-                                const ConvOptions& options) {
-  const std::span<const ConvMethod> methods = conv_methods(problems.front().family());
+const ConvMethod& choose_method(const ConvProblems& problems, const ConvOptions& options) {
+  const std::span<const ConvMethod> methods = conv_methods(problems.whole.family());
   const ConvMethod* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   const std::string_view wanted = current_name(options.algorithm);
@@ -152,15 +154,15 @@ const ConvMethod& choose_method(Problems problems, const ConvGeometry& geometry,
                                 name + "'");
   }
   throw std::invalid_argument("conv: algorithm '" + name + "' does not apply to " +
-                              to_string(geometry));
+                              to_string(problems.whole.geometry));
 }
 
 std::vector<ConvAlgorithm> conv_algorithms(const PackedConv& weights, RuntimePipeline pipeline,
                                            const ConvShape& shape, const ConvOptions& options,
                                            Features features) {
   const std::vector<SubConvolution> phases = decompose_phases(weights, shape);
-  const std::vector<ConvProblem> problems = conv_problems(phases, pipeline, options, features);
-  const ConvMethod& chosen = choose_method(problems, weights.geometry(), options);
+  const ConvProblems problems = conv_problems(weights, shape, phases, pipeline, options, features);
+  const ConvMethod& chosen = choose_method(problems, options);
   std::vector<ConvAlgorithm> found;
   for (const ConvMethod& method : conv_methods(weights.family()))
     if (applies_to(method, problems) && (method.exact || !options.exact))

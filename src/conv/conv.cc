@@ -73,11 +73,11 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
                                        : "conv: float weights take x as it is");
   const ConvGeometry& geometry = weights.geometry();
   std::vector<SubConvolution> subconvolutions = decompose_phases(weights, shape);
-  const std::vector<ConvProblem> problems =
-      conv_problems(subconvolutions, pipeline, options, features);
+  const ConvProblems problems =
+      conv_problems(weights, shape, subconvolutions, pipeline, options, features);
   // Types the stages, and checks that operands have what they ask for.
   const KernelKey key =
-      conv_kernel_key(problems.front(), choose_geometry(weights.family(), features));
+      conv_kernel_key(problems.whole, choose_geometry(weights.family(), features));
   if (is_integer(weights.family())) {
     const std::int64_t limit = pipeline.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (geometry.depth() > limit)
@@ -85,11 +85,16 @@ Conv::Conv(const PackedConv& weights, RuntimePipeline pipeline, const ConvShape&
           "conv: " + std::to_string(geometry.depth()) + " products for an output element exceed " +
           std::to_string(limit) + ", the most that int32 sums hold exactly");
   }
-  const ConvMethod& method = choose_method(problems, geometry, options);
+  const ConvMethod& method = choose_method(problems, options);
   std::vector<std::unique_ptr<ConvStep>> steps;
-  for (const ConvProblem& problem : problems) steps.push_back(method.prepare(problem));
+  if (method.whole) {
+    steps.push_back(method.prepare(problems.whole));
+    subconvolutions = {{weights, geometry, shape, PixelGrid::dense(shape.output)}};
+  } else {
+    for (const ConvProblem& problem : problems.phases) steps.push_back(method.prepare(problem));
+  }
   state_ = std::make_unique<State>(State{weights, geometry, shape, options.source,
-                                         problems.front().has_scale, method.name,
+                                         problems.whole.has_scale, method.name,
                                          std::move(subconvolutions), std::move(steps), key.output(),
                                          simd::kernels(features).rows, options.threads});
   State& s = *state_;

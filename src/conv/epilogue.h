@@ -14,7 +14,7 @@ class SumsEpilogue {
  public:
   SumsEpilogue(const ConvProblem& p, const Geometry& tile)
       : tile_(tile),
-        key_(part_key(conv_kernel_key(p, tile), Sums::last)),
+        key_(part_key(conv_kernel_key(p, tile, GemmType::float32), Sums::last)),
         kernels_(tile, key_, p.geometry.out_channels, 1, tile.max_rows) {}
 
   std::string kernel() const { return kernel_name(key_); }

@@ -94,6 +94,13 @@ inline constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the sa
 
 }  // namespace row_blocked
 
+namespace col2im {
+
+inline constexpr std::int64_t kSums = 4096;   // of a block, beside its products in the L1
+inline constexpr std::int64_t kPixels = 112;  // of a product: whole tiles of the microkernels
+
+}  // namespace col2im
+
 namespace channel_vectorized {
 
 inline constexpr std::int64_t kBlockBytes = 40 * kKiB;  // interleaved rows of the image

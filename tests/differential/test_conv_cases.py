@@ -9,7 +9,7 @@ import fbg
 from differential.kinds.conv import applicable, draw
 
 EVERYWHERE = {
-    "im2col", "pointwise", "implicit_gemm", "strassen1", "strassen2",
+    "im2col", "pointwise", "implicit_gemm", "col2im", "strassen1", "strassen2",
     "winograd2", "winograd3", "winograd4", "winograd5", "winograd6",
 }  # fmt: skip
 VECTORS = EVERYWHERE | {"channel_vectorized", "sliding_window", "row_blocked"}
