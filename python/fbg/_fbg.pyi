@@ -96,6 +96,7 @@ class Plan:
     def ops(self) -> list[tuple[str, str, int, int, int, int, str]]: ...
     @property
     def arena_bytes(self) -> int: ...  # bytes of one arena
+    def kernels(self, tokens: int, num_threads: int) -> list[str]: ...
     @property
     def num_arenas(self) -> int: ...  # one for every run at the same time so far
     @property
@@ -307,6 +308,8 @@ class PreparedCall:
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def num_threads(self) -> int: ...
+    @property
+    def kernel(self) -> str: ...
 
 def prepare(
     sample: AOperand,

@@ -233,6 +233,12 @@ void bind_plan(py::module_& m) {
                                         op.scratch_bytes, op.blocking));
             return ops;
           })
+      .def(
+          "kernels",
+          [](const PlanPool& p, std::int64_t tokens, int num_threads) {
+            return p.plan().kernels(tokens, num_threads);
+          },
+          py::arg("tokens"), py::arg("num_threads"))
       .def_property_readonly("arena_bytes",
                              [](const PlanPool& p) { return p.plan().arena_bytes(); })
       .def_property_readonly("num_arenas", &PlanPool::num_arenas)

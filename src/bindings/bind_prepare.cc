@@ -103,6 +103,8 @@ py::object make_type() {
        "Type of the elements of out.", nullptr},
       {"num_threads", property<[](const Call& c) { return py::int_(c.num_threads()); }>, nullptr,
        "The most threads that a call uses.", nullptr},
+      {"kernel", property<[](const Call& c) { return py::str(c.kernel()); }>, nullptr,
+       "Name of the kernel that does most of the work where x has all rows.", nullptr},
       {}};
   // Pickle and copy prepare the call again.
   static PyMethodDef methods[] = {

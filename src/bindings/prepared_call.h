@@ -32,6 +32,9 @@ class Product {
   std::size_t workspace_bytes(int num_threads) const noexcept {
     return gemm_.workspace_bytes(num_threads);
   }
+  std::string kernel_name(std::int64_t rows, int num_threads) const {
+    return gemm_.kernel_name(rows, num_threads);
+  }
   void run(const Matrix& x, OutputView out, std::byte* workspace, int num_threads) const noexcept {
     run_product(gemm_, a_, x, b_, stages_, out, workspace, num_threads);
   }
@@ -124,6 +127,7 @@ class Call {
   std::int64_t k() const { return k_; }
   std::int64_t n() const { return n_; }
   int num_threads() const { return num_threads_; }
+  std::string kernel() const { return product_->kernel_name(rows_, num_threads_); }
   const py::dtype& dtype() const { return out_.dtype(); }
   const py::tuple& origin() const { return origin_; }
   std::string repr() const {

@@ -121,7 +121,7 @@ GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
   uncut_ = split_depth(all_groups());
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
-  tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
+  max_m_ = std::max<std::int64_t>(max_m, 1);
   nc_ = cuts_ ? policy::gemm::kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
   // Interleaving gains where several tiles share the result. Short tiles then have the width of
@@ -178,14 +178,27 @@ std::size_t GemmDriver::nbytes() const noexcept {
   return bytes;
 }
 
-std::string GemmDriver::kernel_name() const {
+// Divides the rows as run() and run_block() do.
+std::string GemmDriver::kernel_name(std::int64_t rows, int num_threads) const {
+  rows = std::clamp<std::int64_t>(rows, 1, max_m_);
+  const Share share =
+      thread_share(rows, gates_ ? n_ / 2 : n_, 0, std::max(num_threads, 1), blocking_.row_parts);
+  const std::int64_t own = std::max<std::int64_t>(share.rows.size(), 1);
+  const std::int64_t block = BalancedSplit::split(own, mc_).largest;
+  const bool interleaved = interleaves_ && block > geometry_.max_rows;
+  const Geometry& geometry = interleaved ? interleaved_geometry_ : geometry_;
+  const std::int64_t units =
+      BalancedSplit::split((block + interleaved) >> interleaved, geometry.max_rows >> interleaved)
+          .largest;
+  const std::int64_t tallest = std::min(units << interleaved, block);
   const std::int64_t lanes = geometry_.lanes;
-  const Geometry& geometry = interleaves_ ? interleaved_geometry_ : geometry_;
-  const std::int64_t tallest = std::min<std::int64_t>(tallest_, geometry.max_rows);
-  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry, tallest));
-  const KernelTable& last =
-      (interleaves_ ? interleaved_kernels_ : kernels_)[static_cast<std::size_t>(last_sums())];
-  return fbg::kernel_name(last.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
+  const std::int64_t columns =
+      std::clamp<std::int64_t>(share.cols.size(), 1, tile_columns(geometry, tallest));
+  const Sums sums = block <= geometry_.max_rows ? Sums::whole : last_sums();
+  const KernelTable& kernels =
+      (interleaved ? interleaved_kernels_ : kernels_)[static_cast<std::size_t>(sums)];
+  return fbg::kernel_name(
+      kernels.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
 auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {

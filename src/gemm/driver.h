@@ -24,7 +24,8 @@ class GemmDriver {
 
   ValueType output_type() const { return result_; }
   Features features() const { return features_; }
-  std::string kernel_name() const;
+  std::string kernel_name(std::int64_t rows, int num_threads) const;
+  std::string kernel_name() const { return kernel_name(max_m_, 1); }
   std::size_t nbytes() const noexcept;
   std::size_t workspace_bytes(int num_threads) const noexcept {
     return static_cast<std::size_t>(num_threads) * thread_workspace_;
@@ -125,7 +126,7 @@ class GemmDriver {
   std::array<KernelTable, 4> interleaved_kernels_;  // the same, of interleaved operands
   KernelTable streaming_;      // the last one's, for a C that no cache will hold
   ValueType output_, result_;  // of tiles, of C
-  std::int64_t tallest_;       // rows of that tile
+  std::int64_t max_m_;
   std::int64_t mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;    // of a k-group of A as kernels read it
   BalancedSplit depths_, uncut_;  // of K: where it is cut, and whole

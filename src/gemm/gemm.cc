@@ -22,6 +22,9 @@ const GemmDriver& GemmBase::driver(const PackedMatrix& b) const noexcept {
 ValueType GemmBase::output_type() const { return driver_->output_type(); }
 Features GemmBase::features() const { return driver_->features(); }
 std::string GemmBase::kernel_name() const { return (narrow_ ? narrow_ : driver_)->kernel_name(); }
+std::string GemmBase::kernel_name(std::int64_t rows, int num_threads) const {
+  return (narrow_ ? narrow_ : driver_)->kernel_name(rows, num_threads);
+}
 std::size_t GemmBase::nbytes() const noexcept {
   return driver_->nbytes() + (narrow_ ? narrow_->nbytes() : 0);
 }

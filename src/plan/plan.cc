@@ -268,7 +268,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     OpPlan plan{ops[i]->name, {}, {}, buffer.offset, buffer.bytes, scratch.offset, scratch.bytes};
     if (types[i] != shape.type) plan.name += std::string(" -> ") + value_type_name(types[i]);
     if (steps_[i]) {
-      plan.kernel = steps_[i]->kernel();
+      plan.kernel = steps_[i]->kernel(capacity_.tokens, capacity_.threads);
       plan.blocking = steps_[i]->blocking();
     }
     op_plans_.push_back(std::move(plan));
@@ -276,6 +276,13 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
   layout->lifetimes = std::move(lifetimes);
   layout_ = std::move(layout);
   allocate();
+}
+
+std::vector<std::string> Plan::kernels(std::int64_t tokens, int num_threads) const {
+  std::vector<std::string> names;
+  for (const auto& step : steps_)
+    names.push_back(step ? step->kernel(tokens, num_threads) : std::string());
+  return names;
 }
 
 Plan::Plan(const Plan& other)

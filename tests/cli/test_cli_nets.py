@@ -443,3 +443,29 @@ def test_a_network_is_not_quantized_into_what_looks_like_a_file(files, tmp_path)
     result = invoke("quantize", files / "net.onnx", tmp_path / "out.onnx", *given)
     assert result.exit_code == 2 and "without .onnx" in " ".join(result.output.split())
     assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_profile_is_a_table_with_shares_and_rates(files):
+    options = ("--shape", shape(), "--rounds", "5", "--threads", "1")
+    text = invoke("profile", files / "net.onnx", *options).output
+    _, _, head, *rows, last = text.rstrip().splitlines()
+    names = ["ms", "share", "G op/s", "back end", "algorithm", "nodes", "result"]
+    assert re.split(r"\s{2,}", head.strip()) == names
+    assert last.startswith("arena: ")
+    shares = [float(share) for row in rows for share in re.findall(r"(\d+\.\d)%", row)]
+    assert sum(shares) == pytest.approx(100, abs=0.1 * len(rows))
+    convolutions = [row for row in rows if "conv" in row]
+    assert convolutions
+    assert all(re.match(r"\s*\d+\.\d{3}\s+\d+\.\d%\s+\d+\s", row) for row in convolutions)
+    assert all(row.count("float32(") == 1 for row in rows)
+
+
+@pytest.mark.parametrize("command", ["bench", "profile"])
+def test_int8_of_a_network_is_calibrated_alike(files, command):
+    given = (files / "net.onnx", "--shape", shape(), "--rounds", "2", "--dtype")
+    for more in ((), ("--calibrate", files / "inputs.npz")):
+        result = invoke(command, *given, "int8", *more)
+        assert result.exit_code == 0, result.output
+    result = invoke(command, *given, "float32", "--calibrate", files / "inputs.npz")
+    assert result.exit_code != 0
+    assert "calibrate requires" in result.output

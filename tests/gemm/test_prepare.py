@@ -1,6 +1,7 @@
 """Prepared calls: what they bind, checked arrays, safe to share between threads."""
 
 import gc
+import re
 import sys
 import weakref
 from collections.abc import Callable
@@ -260,3 +261,15 @@ def test_other_arguments_are_a_type_error(
 )
 def test_what_cannot_be_prepared_is_refused(refuse: Refusal) -> None:
     refuse()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("rows", [1, 2, 5, 13, 200])
+def test_a_prepared_call_names_the_kernel_of_its_rows(isa: str, rows: int, dtype: str) -> None:
+    packed = fbg.PackedB(np.ones((96, 160), np.float32), dtype=dtype)
+    stages = fbg.Dequantize() if dtype == "int8" else None
+    for threads in (1, 2):
+        call = fbg.prepare(packed, stages, rows=rows, num_threads=threads)
+        (height,) = re.findall(r"_(\d+)x\d+_", call.kernel)
+        assert 1 <= int(height) <= rows
+        assert isa == "generic" or call.kernel in {kernel.name for kernel in fbg.kernels()}

@@ -1,5 +1,6 @@
 """What a model holds in memory, and what its plans say about it."""
 
+import re
 import weakref
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 import fbg
 from fbg.checkpoints.checkpoint import Checkpoint
+from fbg.runtime.reports import PlanReport
 from helpers import tiny_bert, tiny_models
 from helpers.fresh_python import run_python
 from helpers.safetensors_files import read_header
@@ -182,6 +184,21 @@ def test_kernels_of_a_plan_are_those_that_were_generated(original: fbg.Model) ->
         kernels = {op.kernel for op in original.plan(tokens).ops} - {""}
         generated |= {kernel.name for kernel in fbg.kernels()}
         assert kernels <= generated
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 5, 13, 30, 200])
+def test_kernels_of_a_plan_are_those_of_its_number_of_tokens(
+    original: fbg.Model, isa: str, tokens: int
+) -> None:
+    """A plan serves all numbers up to its capacity, and names the tiles of the one asked for."""
+    for threads in (1, 2):
+        for op in PlanReport.of(
+            original._hidden_states.runner.plan(tokens, threads), tokens, 1
+        ).ops:
+            if op.kernel:
+                (rows,) = re.findall(r"_(\d+)x\d+_", op.kernel)
+                assert 1 <= int(rows) <= tokens
+                assert tokens < 200 or int(rows) > 1
 
 
 def test_outputs_and_scratch_of_a_plan_never_overlap(original: fbg.Model) -> None:

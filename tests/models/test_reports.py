@@ -191,13 +191,13 @@ def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
             *(f"{place} LayerNorm" for place in ("embeddings", "attention", "feed-forward")),
             "intermediate linear, activation",
             "output linear",
-            "pooling",
+            "pooler",
             "other",
         }
         assert {"GEMM", "attention matmul", "softmax", "activation"} < {m.name for m in p.modules}
         assert sum(part.seconds for part in p.sub_layers) == pytest.approx(p.seconds)
         assert sum(part.share for part in p.sub_layers) == pytest.approx(1)
-        layers = ["embeddings", "layer 1", "layer 2", "pooling", "other"]
+        layers = ["embeddings", "layer 1", "layer 2", "pooler", "other"]
         assert [part.name for part in p.layers] == layers
         assert sum(part.seconds for part in p.layers) == pytest.approx(p.seconds)
         assert all(part.seconds >= 0 for part in (*p.sub_layers, *p.modules))

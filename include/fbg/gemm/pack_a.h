@@ -149,7 +149,7 @@ class PackAWithRowOffset {
   static constexpr bool kHasScale = true;
   static constexpr std::int32_t kShift = std::is_same_v<T, std::int8_t> ? 128 : 0;
 
-  PackAWithRowOffset(MatrixView<const T> a, float scale, std::int32_t zero_point)
+  PackAWithRowOffset(MatrixView<const T> a, float scale, std::int32_t zero_point = 0)
       : a_(a), scale_(scale), zero_point_(zero_point) {}
   std::int64_t rows() const { return a_.rows; }
   std::int64_t depth() const { return a_.cols; }

@@ -62,7 +62,7 @@ struct RunArgs {
 // What a plan decided for an op.
 struct OpPlan {
   std::string name;
-  std::string kernel;    // of a linear layer: that of its largest tile
+  std::string kernel;    // of a linear layer: that of its largest tile, at the capacity
   std::string blocking;  // and where it is not the cost model's
   // Where the arena holds the output, which may be in the place of another; no bytes: what a run
   // hands back is in the caller's memory.
@@ -98,6 +98,8 @@ class Plan {
   std::int64_t rows(Buffer buffer, const RunArgs& args) const;
   std::size_t num_ops() const { return op_plans_.size(); }
   std::span<const OpPlan> ops() const { return op_plans_; }
+  // The kernel of each op in a run of so many tokens: of the largest tile of its first thread.
+  std::vector<std::string> kernels(std::int64_t tokens, int num_threads) const;
   std::size_t arena_bytes() const;
   // What a plan and its copies take together, beside their arenas and what other plans share.
   std::size_t shared_bytes() const;

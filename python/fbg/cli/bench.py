@@ -10,6 +10,7 @@ from fbg.cli.common import measured, print_report, takes_net
 from fbg.cli.options import (
     Integers,
     Option,
+    calibrate_option,
     dtypes_option,
     json_option,
     parse_shapes,
@@ -38,12 +39,14 @@ from fbg.reports.measuring import Report
 @threads_options("Thread counts to time.  [default: all CPUs]")
 @dtypes_option("float32,bfloat16,int8; for a saved model, its dtype; for an ONNX file, float32")
 @rounds_option(21)
+@calibrate_option
 @shape_option
 @json_option
 def bench(
     model: str,
     tokens: tuple[int, ...] | None,
     batch: int | None,
+    calibrate: str | None,
     shapes: tuple[str, ...],
     as_json: bool,
     **options: Any,
@@ -52,8 +55,7 @@ def bench(
 
     The dtypes take turns, so that a change in the machine's speed affects all of them alike. The
     report gives the median and the 10th and 90th percentiles of the time of a call, and the tokens
-    per second at the median; for an ONNX file, the time to prepare its plan. Such a file is
-    quantized to int8 with random inputs, which says nothing about accuracy.
+    per second at the median; for an ONNX file, the time to prepare its plan.
 
     \b
     Examples:
@@ -62,8 +64,9 @@ def bench(
       fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtype float32,int8
     """
     found: Report
-    if takes_net(model, ("tokens", "batch"), ("shapes",)):
-        found = measured(bench_net, model, shapes=parse_shapes(shapes), **options)
+    if takes_net(model, ("tokens", "batch"), ("shapes", "calibrate")):
+        given = {"shapes": parse_shapes(shapes), "calibrate": calibrate}
+        found = measured(bench_net, model, **given, **options)
     else:
         found = measured(bench_model, model, tokens, batch=batch or 1, **options)
     print_report(found, as_json)

@@ -105,6 +105,13 @@ def dtypes_option(default: str) -> Decorator:
     )
 
 
+calibrate_option = click.option(
+    "--calibrate",
+    metavar="FILE.npz",
+    help="For int8 of an ONNX file: an array for each input, whose first axis counts runs. "
+    "Default: random inputs, which say nothing about accuracy.",
+)
+
 column_option = click.option(
     "--column", help=f'Column (.parquet) or key (.jsonl) of the texts. Default: "{TEXT_COLUMN}".'
 )

@@ -50,7 +50,10 @@ from fbg.reports.plots import require_matplotlib
 @input_option(
     "Texts or .npz file for the comparison, as in fbg compare.", former=("--texts", "--inputs")
 )
-@dtypes_option("bfloat16,int8; the last one's profile, memory and kernels are shown")
+@dtypes_option(
+    "bfloat16,int8, of which the last one's profile, memory and kernels are shown; for an ONNX "
+    "file float32,int8"
+)
 @rounds_option(9)
 @shape_option
 @json_option
@@ -81,9 +84,9 @@ def report(
     """
     _check_page(out, plain)
     found: ModelReport | NetReport
-    if takes_net(model, ("tokens", "dtypes", "column"), ("shapes",)):
-        given = parse_shapes(shapes)
-        found = measured(net_report, model, shapes=given, inputs=source, **options)
+    if takes_net(model, ("tokens", "column"), ("shapes",)):
+        given = {"shapes": parse_shapes(shapes), "inputs": source, "dtypes": dtypes}
+        found = measured(net_report, model, **given, **options)
     else:
         with user_errors():
             texts = read_input(source, column)

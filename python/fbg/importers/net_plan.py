@@ -23,11 +23,30 @@ class NetPlan:
     samples: tuple[tuple[float, ...], ...] = ()
 
     def __str__(self) -> str:
-        lines = []
+        """A table with a row for each step, and one for each further result of a step."""
+        total = sum(step.seconds or 0.0 for step in self.steps)
+        rows = [["back end", "algorithm", "nodes", "result"]]
+        if self.samples:
+            rows[0] = ["ms", "share", "G op/s", *rows[0]]
         for step in self.steps:
-            nodes = " + ".join(step.nodes)
-            time = "" if step.seconds is None else f"{1e3 * step.seconds:9.3f} ms  "
-            types = "; ".join(step.types)
-            lines.append(f"{time}{step.backend:12} {step.algorithm:48} {nodes}  {types}")
+            first, *others = step.types or ("",)
+            seconds, times = step.seconds or 0.0, []
+            if self.samples:
+                rate = (
+                    f"{1e-9 * step.operations / seconds:.0f}" if seconds and step.operations else ""
+                )
+                share = f"{seconds / total:.1%}" if total else ""
+                times = [f"{1e3 * seconds:.3f}", share, rate]
+            rows.append([*times, step.backend, step.algorithm, " + ".join(step.nodes), first])
+            rows += [["" for _ in rows[0][:-1]] + [other] for other in others]
+        figures = len(rows[0]) - 4  # columns of numbers
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if n < figures else cell.ljust(width)
+                for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
         lines.append(f"arena: {self.arena_bytes} bytes, packed weights: {self.weight_bytes} bytes")
         return "\n".join(lines)

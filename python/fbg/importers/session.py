@@ -62,6 +62,7 @@ class PlacedStep:
     """A step of a plan: its nodes, how and where they are computed, and their types.
 
     modelled: seconds by the cost model. seconds: as measured by `Net.profile`, else None.
+    operations: multiplications and additions of its products, if it has any.
     """
 
     nodes: tuple[str, ...]
@@ -70,6 +71,7 @@ class PlacedStep:
     types: tuple[str, ...]
     modelled: float
     seconds: float | None = None
+    operations: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -325,7 +327,9 @@ class Session:
             str(op.types[name]) for op in own for name in op.node.outputs if name in op.types
         )
         modelled = sum(backend.cost(op) for op in own)
-        return PlacedStep(step.nodes, backend.name, step.algorithm, types, modelled, step.seconds)
+        operations = sum(op.operations for op in own)
+        how = backend.name, step.algorithm, types
+        return PlacedStep(step.nodes, *how, modelled, step.seconds, operations)
 
     @property
     def trials(self) -> list[ConvTrial]:

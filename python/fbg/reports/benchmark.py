@@ -21,6 +21,7 @@ from fbg.model.load_net import is_onnx
 from fbg.model.model import Model
 from fbg.reports.inputs import (
     Feed,
+    calibrated_net,
     random_feeds,
     sequence_lengths,
     synthetic_ids,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
 
 DTYPES = ("float32", "bfloat16", "int8")
-CALIBRATION_FEEDS = 4
 
 
 @dataclass(frozen=True)
@@ -172,17 +172,22 @@ def bench_net(
     num_threads: Sequence[int] | None = None,
     dtypes: Sequence[str] | None = None,
     rounds: int = 21,
+    calibrate: str | None = None,
 ) -> NetBenchmark:
     """Time an ONNX file or a saved network on random inputs; dtypes take turns.
 
     shapes: those of inputs with open sizes in the file. num_threads: counts of threads; None takes
-    `fbg.get_num_threads()`. dtypes: "float32", "bfloat16", "int8" (calibrated on random inputs);
-    None takes float32, or the dtype of a saved network. Raises the errors of `fbg.load`.
+    `fbg.get_num_threads()`. dtypes: "float32", "bfloat16", "int8"; None takes float32, or the dtype
+    of a saved network. calibrate: a .npz file on whose inputs int8 is calibrated, instead of random
+    ones. Raises the errors of `fbg.load`.
     """
     rows = []
     products: dict[str, str] = {}
+    if calibrate is not None and ("int8" not in (dtypes or ()) or not is_onnx(path)):
+        raise ValueError("bench: calibrate requires dtype int8 and an ONNX file")
     for count in thread_counts("bench", num_threads or None, [fbg.get_num_threads()]):
-        nets, feed = _load_nets(path, dtypes, {"shapes": shapes or {}, "num_threads": count})
+        options = {"shapes": shapes or {}, "num_threads": count}
+        nets, feed = _load_nets(path, dtypes, calibrate, options)
         products = {dtype: str(net.products) for dtype, net in nets.items()}
         runs = {dtype: functools.partial(net.run, feed) for dtype, net in nets.items()}
         plans = {dtype: functools.partial(net.prepare, feed) for dtype, net in nets.items()}
@@ -214,18 +219,19 @@ def _load(model: str, dtypes: Sequence[str] | None) -> dict[str, Model]:
 
 
 def _load_nets(
-    path: str, dtypes: Sequence[str] | None, options: dict[str, Any]
+    path: str, dtypes: Sequence[str] | None, calibrate: str | None, options: dict[str, Any]
 ) -> tuple[dict[str, Net], Feed]:
     """Return networks by dtype, and inputs for a run."""
     first = load(path, **options)
-    feed, feeds = random_feeds(first, 1)[0], random_feeds(first, CALIBRATION_FEEDS, 1)
-    nets = {}
+    feed, nets = random_feeds(first, 1)[0], {}
     for dtype in dtypes or [first.dtype]:
         if dtype == first.dtype:
             nets[dtype] = first
         elif is_onnx(path):
-            calibrate = feeds if dtype == "int8" else None
-            nets[dtype] = load(path, dtype=dtype, calibrate=calibrate, **options)
+            if dtype == "int8":
+                nets[dtype] = calibrated_net(path, first, calibrate, options)
+            else:
+                nets[dtype] = load(path, dtype=dtype, **options)
         else:
             raise ValueError(f"bench: dtype must be {first.dtype!r}, got {dtype!r}")
     return nets, feed

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from fbg import _fbg
 from fbg.arrays import Array, require_integer
 from fbg.files import open_regular
 from fbg.importers.feeds import random_array, runs_of
+from fbg.model.load import load
 from fbg.tasks.inputs import require_tower
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Feed = dict[str, Array]
 TOKENS = (8, 32, 128, 384)
 RANDOM_FEEDS = 8
+CALIBRATION_FEEDS = 4
 # Errors of damaged archives that NumPy lets through.
 NOT_NPZ = (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError)
 
@@ -88,6 +90,19 @@ def random_feeds(net: Net, count: int, seed: int = 0) -> list[Feed]:
     rng = np.random.default_rng(seed)
     inputs = net.inputs.items()
     return [{name: _values(name, kind, rng) for name, kind in inputs} for _ in range(count)]
+
+
+def calibrated_net(path: str, net: Net, calibrate: str | None, options: Mapping[str, Any]) -> Net:
+    """Load an ONNX file in int8, calibrated on the inputs of a .npz file or on random ones, which
+    say nothing about accuracy.
+
+    net: the same in floats. options: of `fbg.load`.
+    """
+    feeds = random_feeds(net, CALIBRATION_FEEDS, 1)
+    if calibrate is not None:
+        feeds = read_feeds(calibrate, net)
+    quantized: Net = load(path, dtype="int8", calibrate=feeds, **options)
+    return quantized
 
 
 def _values(name: str, kind: TensorType, rng: np.random.Generator) -> Array:

@@ -12,16 +12,23 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import fbg
 from fbg.arrays import Doubles, require_integer
 from fbg.model.load import load, load_encoder
+from fbg.model.load_net import is_onnx
 from fbg.networks.transformer import ROUNDED
 from fbg.progress import counted
-from fbg.reports.inputs import random_feeds, sequence_lengths, synthetic_ids, thread_counts
+from fbg.reports.inputs import (
+    calibrated_net,
+    random_feeds,
+    sequence_lengths,
+    synthetic_ids,
+    thread_counts,
+)
 from fbg.reports.measuring import NOISY, Report, is_steady, table, threads_text
 from fbg.reports.peaks import PeakSamples
 from fbg.reports.timed_network import (
@@ -156,8 +163,8 @@ class NetProfile(Report):
 
     def __str__(self) -> str:
         total = sum(step.seconds or 0.0 for step in self.plan.steps)
-        head = f"{self.path}, threads: {self.threads}{_noise(self.noisy)}"
-        return f"{head}\n{self.plan}\ntotal: {1e3 * total:.3f} ms"
+        head = f"{self.path}, {threads_text(self.threads)}: {1e3 * total:.3f} ms"
+        return f"{head}{_noise(self.noisy)}\n\n{self.plan}"
 
 
 def profile(
@@ -198,15 +205,22 @@ def profile_net(
     num_threads: int | None = None,
     rounds: int = 15,
     dtype: str | None = None,
+    calibrate: str | None = None,
 ) -> NetProfile:
     """Load a network and time it on random inputs; integers are 0, and bool is true.
 
-    shapes: of inputs by name, where the file leaves sizes open. dtype: as for `fbg.load`, but int8
-    only of a saved network. Raises ValueError for an input whose size is not known, and the errors
-    of `fbg.load`.
+    shapes: of inputs by name, where the file leaves sizes open. dtype: as for `fbg.load`.
+    calibrate: a .npz file for int8, as for `bench_net`. Raises ValueError for an input whose size
+    is not known, and the errors of `fbg.load`.
     """
     threads = num_threads or fbg.get_num_threads()
-    net = load(path, dtype, num_threads=threads, shapes=shapes or {})
+    options: dict[str, Any] = {"num_threads": threads, "shapes": shapes or {}}
+    quantizes = dtype == "int8" and is_onnx(path)
+    if calibrate is not None and not quantizes:
+        raise ValueError("profile: calibrate requires dtype='int8' and an ONNX file")
+    net = load(path, None if quantizes else dtype, **options)
+    if quantizes:
+        net = calibrated_net(path, net, calibrate, options)
     return NetProfile.of(path, threads, net.profile(random_feeds(net, 1)[0], rounds))
 
 

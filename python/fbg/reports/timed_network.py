@@ -24,7 +24,7 @@ PHASES = 4
 
 ATTENTION, LAYER_NORM, OTHER = "attention", "LayerNorm", "other"
 EMBEDDINGS = "embeddings"
-POOLING = "pooling"  # all that follows the last layer
+POOLING = "pooler"  # and whatever else follows the last layer
 SUB_LAYERS = {
     "embedding": EMBEDDINGS,
     "embeddings.projection": EMBEDDINGS,
@@ -48,7 +48,7 @@ class TimedOp:
     """An op of a plan.
 
     sub_layer: the part of the network that it belongs to; of norms, they begin with their place.
-    layer: "embeddings", "layer 1" and so on, "pooling" for the part behind the last layer, "other".
+    layer: "embeddings", "layer 1" and so on, "pooler" for the part behind the last layer, "other".
     operations: those of its products in a run; a multiply-add is two.
     activated: whether it is a linear layer that applies an activation, also that of a gate.
     """

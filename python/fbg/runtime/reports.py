@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -123,7 +123,12 @@ class PlanReport:
 
     @classmethod
     def of(cls, plan: _fbg.Plan, tokens: int, threads: int) -> PlanReport:
-        return cls(tokens, threads, plan.arena_bytes, tuple(PlanOp(*op) for op in plan.ops))
+        kernels = plan.kernels(tokens, threads)
+        ops = tuple(
+            replace(PlanOp(*op), kernel=kernel)
+            for op, kernel in zip(plan.ops, kernels, strict=True)
+        )
+        return cls(tokens, threads, plan.arena_bytes, ops)
 
     def describe(self) -> str:
         """Return a table of the ops: the parts of the arena that each uses, and its kernel."""

@@ -139,7 +139,13 @@ class LinearOp final : public ProductOp {
       scratch_bytes_ = thread_workspace_ * static_cast<std::size_t>(capacity.threads);
     }
 
-    std::string kernel() const override { return variants_.back().gemm.kernel_name(); }
+    std::string kernel(std::int64_t tokens, int num_threads) const override {
+      const std::int64_t rows = std::min(tokens, last_rows());  // no sequence is empty
+      const auto serves = [&](const Variant& variant) { return rows <= variant.last_rows; };
+      const auto found = std::ranges::find_if(variants_, serves);
+      const Variant& variant = found == variants_.end() ? variants_.back() : *found;
+      return variant.gemm.kernel_name(rows, num_threads);
+    }
     std::string blocking() const override {
       std::string text;
       for (const Variant& variant : variants_) {

@@ -76,7 +76,8 @@ class Step {
  public:
   virtual ~Step() = default;
   // Name of the microkernel that does most of the work, if one does.
-  virtual std::string kernel() const { return {}; }
+  // Of a run of so many tokens.
+  virtual std::string kernel(std::int64_t, int) const { return {}; }
   // How it cuts a product, by number of rows, where that is not left to the cost model.
   virtual std::string blocking() const { return {}; }
   // Its memory, beyond weights and kernels, which it shares with others.

@@ -83,7 +83,7 @@ class RecurrentOp::RecurrentStep final : public Step {
     quantized_ = reserve(threads, round_up(r_.batch * r_.hidden, kAlignment));
   }
 
-  std::string kernel() const override { return gemms_.front().kernel_name(); }
+  std::string kernel(std::int64_t, int) const override { return gemms_.front().kernel_name(); }
   std::size_t scratch_bytes() const noexcept override {
     return static_cast<std::size_t>(scratch_bytes_);
   }

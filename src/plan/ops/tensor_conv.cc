@@ -87,7 +87,7 @@ class ConvOp final : public Op {
           stages_(stages_for(op, context)),
           conv_(op.weights_, stages_, op.shape_, options_for(op, context), context.features) {}
 
-    std::string kernel() const override {
+    std::string kernel(std::int64_t, int) const override {
       return std::string(conv_.algorithm()) + " " + conv_.kernel_name();
     }
     std::size_t scratch_bytes() const noexcept override { return conv_.workspace_bytes(); }

@@ -87,8 +87,10 @@ class GemmBase {
   // The features that its kernels and its packing were chosen for.
   Features features() const;
 
-  // Name of the kernel of the largest tile, which computes most of a C of max_m rows.
+  // Name of the kernel of the largest tile, which computes most of a C of max_m rows; or of what
+  // the first of several threads computes of a C of `rows` rows.
   std::string kernel_name() const;
+  std::string kernel_name(std::int64_t rows, int num_threads) const;
 
   // Bytes of memory that the Gemm itself takes; kernels are shared by all.
   std::size_t nbytes() const noexcept;

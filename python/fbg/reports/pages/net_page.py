@@ -43,8 +43,9 @@ def _highlights(report: NetReport) -> list[tuple[str, str]]:
     if report.comparison is not None:
         found.append((f"{report.comparison.cosine:.5f}", "mean cosine of int8 to float32"))
         found.append(speedup_highlight(report.comparison.speedup, "int8"))
-    found.append((binary_size(report.facts.weight_bytes or 0), "of packed weights"))
-    found.append((binary_size(report.facts.arena_bytes or 0), "of memory to work in"))
+    plan = report.profiles[fastest.dtype].plan
+    found.append((binary_size(plan.weight_bytes), f"of packed weights in {fastest.dtype}"))
+    found.append((binary_size(plan.arena_bytes), f"of memory to work in, in {fastest.dtype}"))
     return found
 
 

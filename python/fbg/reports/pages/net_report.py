@@ -67,12 +67,14 @@ def net_report(
     shapes: Mapping[str, Sequence[int]] | None = None,
     inputs: str | None = None,
     num_threads: Sequence[int] | None = None,
+    dtypes: Sequence[str] | None = None,
     rounds: int = 9,
 ) -> NetReport:
     """Compare, time and profile an ONNX file, or a network saved from one, on this machine.
 
     shapes: those of inputs with open sizes in the file. inputs: a .npz file with an array for each
     input, whose first axis counts runs, half of which calibrate int8; None: random numbers.
+    dtypes: which are profiled; None: float32 and int8, or that of a saved network.
     num_threads: thread counts; None takes 1 and `fbg.get_num_threads()`. rounds: number for each
     measurement. Raises the errors of `fbg.load`, and ValueError for arguments that do not fit.
     """
@@ -93,6 +95,12 @@ def net_report(
         )
         calibrate = feeds[: max(1, len(feeds) // 2)]
         nets["int8"] = load(path, dtype="int8", calibrate=calibrate, **options)
+    for dtype in dtypes or ():
+        if dtype == "bfloat16" and is_onnx(path):
+            nets[dtype] = load(path, dtype=dtype, **options)
+        if dtype not in nets:
+            raise ValueError(f"report: dtypes must be among {', '.join(nets)}, got {dtype!r}")
+    nets = {dtype: nets[dtype] for dtype in dtypes or nets}
     profiles = {
         dtype: NetProfile.of(path, threads, each.profile(feeds[-1], rounds))
         for dtype, each in nets.items()

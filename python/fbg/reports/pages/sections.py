@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 
 from fbg.reports.machine import describe_machine
 from fbg.reports.measuring import noise
@@ -21,7 +22,10 @@ def report_page(
 ) -> Page:
     """Return a page about a model or a network; about: its subject."""
     bench = report.benchmark
-    measured = f"Measured on this machine: medians of {bench.rounds} rounds, {bench.isa}."
+    cpu = report.machine["cpu"]["name"].strip()
+    measured = (
+        f"Measured on {date.today()} on {cpu}: medians of {bench.rounds} rounds, {bench.isa}."
+    )
     facts = about | describe_machine(report.machine)
     return Page(f"{report.model}: report", facts, highlights, sections, [measured])
 
