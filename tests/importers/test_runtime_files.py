@@ -153,3 +153,27 @@ def test_shapes_that_a_file_declares_and_a_run_does_not_have_are_no_error():
     net = Net(read_model(file, "file", None))
     for x in (X, np.where(X < 0, 0, X), X):
         np.testing.assert_array_equal(net.run({"x": x})["y"], np.array(np.nonzero(x)))
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_outputs_may_be_sequences_and_maps_as_of_classifiers_of_sklearn(tmp_path, is_typed):
+    zipmap = node("ZipMap", ("p",), domain="ai.onnx.ml", classlabels_int64s=[3, 5])
+    scores = [node("Slice", ("x", "at", "to"), "s"), node("Softmax", ("s",), "p")]
+    ends = [("at", np.array([0, 0])), ("to", np.array([3, 2]))]
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 2])
+    values = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+    kind = helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.INT64, values))
+    results = [helper.make_value_info("y", kind), onnx.ValueInfoProto(name="p")]
+    if not is_typed:
+        results[0].ClearField("type")
+    constants = [numpy_helper.from_array(x, name) for name, x in ends]
+    graph = helper.make_graph([*scores, zipmap], "g", [given], results, constants)
+    file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    file.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    x = np.float32([[0, 0], [1, 1], [5, 5], [7, 8]])
+    net = Net(read_model(file, "file", None))
+    assert str(net.outputs["p"]) == "float32(3, 2)"
+    net.save(tmp_path / "saved")
+    for each in (net, fbg.load(str(tmp_path / "saved"))):
+        assert each.run({"x": x})["y"] == [{3: 0.5, 5: 0.5}] * 3
+        assert each.run({"x": x})["p"].shape == (3, 2)

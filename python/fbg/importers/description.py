@@ -160,7 +160,10 @@ class Network:
         return replace(
             self,
             declared={name: TensorType(kind.dtype, None) for name, kind in self.declared.items()},
-            outputs={name: TensorType(kind.dtype, None) for name, kind in self.outputs.items()},
+            outputs={
+                name: kind if kind is UNKNOWN else TensorType(kind.dtype, None)
+                for name, kind in self.outputs.items()
+            },
             nodes=[
                 replace(node, branches=tuple(branch.undeclared() for branch in node.branches))
                 for node in self.nodes

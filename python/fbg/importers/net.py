@@ -21,7 +21,7 @@ from fbg.importers.backends.empty import Empty
 from fbg.importers.backends.foreign import WrongType
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
-from fbg.importers.description import Network, TensorType
+from fbg.importers.description import UNKNOWN, Network, TensorType
 from fbg.importers.feeds import calibration_feeds, sizes_by_name
 from fbg.importers.int8.calibrated import quantize_by_feeds
 from fbg.importers.int8.kept import Kept
@@ -87,6 +87,10 @@ class Net:
             compute = computing(self._backends, _fbg.active_features())
             inlined = infer(network, self.inputs, {}, placed, compute).network
             self.network = network = simplified(inlined, placed)
+        if UNKNOWN in network.outputs.values():  # by the file
+            types = infer(network, self.inputs, {}, placed).types
+            kinds = {name: types.get(name, kind) for name, kind in network.outputs.items()}
+            self.network = network = replace(network, outputs=kinds)
         self._check_placement()
         self.int8_error: float | None = None
         self.kept = kept
@@ -129,7 +133,7 @@ class Net:
 
     @property
     def outputs(self) -> dict[str, TensorType]:
-        """The outputs of a run by name, as the file declares them."""
+        """The outputs of a run by name, as the file declares them, or inference finds them."""
         return dict(self.network.outputs)
 
     @property

@@ -24,7 +24,7 @@ from fbg import _fbg
 from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.errors import ModelError
-from fbg.importers.description import DTYPES, Network, TensorType
+from fbg.importers.description import DTYPES, UNKNOWN, Network, TensorType
 from fbg.importers.int8.kept import Kept
 from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.folding import node_proto
@@ -107,6 +107,10 @@ def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
 
 def _values(types: Mapping[str, TensorType]) -> list[onnx.ValueInfoProto]:
     return [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind.dtype), kind.shape)
+        onnx.ValueInfoProto(name=name)
+        if kind is UNKNOWN
+        else helper.make_tensor_value_info(
+            name, helper.np_dtype_to_tensor_dtype(kind.dtype), kind.shape
+        )
         for name, kind in types.items()
     ]

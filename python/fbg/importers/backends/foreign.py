@@ -154,8 +154,12 @@ class WrongType(ModelError):
 def written(part: ForeignPart, name: str, value: Any, out: Array | None) -> Array:
     """Return a tensor that a part has computed: copied to `out` if given, else unchanged.
 
+    An output of a network may also be a sequence or a map, as onnxruntime returns it.
+
     Raises WrongType if its type is not the one for which all other parts were prepared.
     """
+    if out is None and isinstance(value, (list, dict)):
+        return value  # type: ignore[return-value]
     found = np.asarray(value)
     if out is None:
         return found

@@ -127,7 +127,7 @@ class _Reader:
             constants[name] = values  # of several with a name, the last one counts
         inputs = {v.name: _type_of(v, origin) for v in graph.input if v.name not in constants}
         outputs = {
-            v.name: UNKNOWN if _kind(v) is None else _type_of(v, origin) for v in graph.output
+            v.name: _type_of(v, origin) if _kind(v) == DENSE else UNKNOWN for v in graph.output
         }
         declared = {v.name: _type_of(v, origin) for v in graph.value_info if _kind(v) == DENSE}
         if self.casts is not None:

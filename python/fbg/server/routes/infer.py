@@ -89,7 +89,11 @@ def _is_binary(message: Inference, output: Inference.Wanted | None) -> bool:
 def _run(net: Net, message: Inference, binary: memoryview | None) -> dict[str, Array]:
     """Return the outputs of a network; raises RequestError, and ModelError."""
     try:
-        return net.run(_arrays(message, binary))
+        found = net.run(_arrays(message, binary))
+        other = next((name for name, x in found.items() if not isinstance(x, np.ndarray)), None)
+        if other is not None:
+            raise RequestError(Fault.UNABLE, f"output {other!r:.200} is a sequence or a map")
+        return found
     except ModelError:
         raise
     except (TypeError, ValueError) as error:
