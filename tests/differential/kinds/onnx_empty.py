@@ -10,6 +10,7 @@ Or it is refused by name.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
 import os
 import pickle
@@ -54,6 +55,7 @@ def apart(*computations: Callable[[], list[Array]]) -> list[list[Array]]:
     child = os.fork()
     if child == 0:
         os.close(reader)
+        faulthandler.disable()  # that onnxruntime ends the process is not news
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with os.fdopen(writer, "wb") as pipe:
             for compute in computations:
