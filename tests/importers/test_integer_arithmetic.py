@@ -107,3 +107,15 @@ def test_other_functions_of_integers_are_exact(op, wanted):
     result = {"y": (np.int32, (2,))}
     net = make_net([node(op, ["x", "two"], "y")], {"x": x}, result, {"two": two}, backends=("fbg",))
     np.testing.assert_array_equal(net.run({"x": x})["y"], wanted)
+
+
+@pytest.mark.parametrize("exponent", [np.float32(2), np.array([2], np.float32)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squares_are_products(dtype, exponent):
+    x = np.array([[-3.5, 0, 1e-10, np.inf, np.nan]], dtype)
+    two = np.asarray(exponent, dtype)
+    net = make_net(
+        [node("Pow", ["x", "two"], "y")], {"x": x}, {"y": (dtype, x.shape)}, {"two": two}
+    )
+    np.testing.assert_array_equal(net.run({"x": x})["y"], x * x)
+    assert "power" not in str(net.plan())

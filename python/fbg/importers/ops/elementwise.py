@@ -205,7 +205,12 @@ def build_power(builder: Builder, node: TypedNode) -> None:
     dtype = a.dtype
     if np.dtype(dtype).kind in "iu" and np.dtype(b.dtype).kind == "f":
         a, b = (converted(builder, value, "float64") for value in (a, b))
-    power = applied(builder, "power", a, converted(builder, b, a.dtype))
+    exponent = constant_of(b)
+    is_two = exponent is not None and exponent.size == 1 and (exponent == 2).all()
+    if is_two and np.dtype(a.dtype).kind == "f" and len(b.shape) <= len(a.shape):
+        power = applied(builder, "multiply", a, a)
+    else:
+        power = applied(builder, "power", a, converted(builder, b, a.dtype))
     builder.set_output(node, converted(builder, power, dtype))
 
 
