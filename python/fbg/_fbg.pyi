@@ -273,8 +273,14 @@ def stage_binary(
 ) -> Stage: ...
 def stage_save(slot: int) -> Stage: ...
 def stage_requantize(
-    scale: float, zero_point: int, type: str, constant: bool = False, bounded: bool = False
+    scale: float,
+    zero_point: int,
+    type: str,
+    constant: bool = False,
+    bounded: bool = False,
+    table: npt.NDArray[np.uint8] | None = None,
 ) -> Stage: ...
+def looks_up(features: int) -> bool: ...
 
 # bind_gemm.cc
 class AOperand:

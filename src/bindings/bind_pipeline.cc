@@ -7,6 +7,7 @@
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
 #include "kernels/function_code.h"
+#include "kernels/table.h"
 
 namespace fbg::bindings {
 namespace {
@@ -92,9 +93,10 @@ py::dict types_of(const Stage& stage) {
   return types;
 }
 
-// What tells stages of the kinds Binary and Save apart.
+// What else tells stages of a kind apart.
 std::string form_of(const Stage& stage) {
   const Binary& binary = stage.binary;
+  if (stage.specialization.looked_up) return "looked_up";
   if (stage.kind != StageKind::binary && stage.kind != StageKind::save) return {};
   return std::string(operation_name(binary.operation)) + "_" + operand_name(binary.operand) +
          std::to_string(binary.slot) + (binary.reversed ? "_reversed" : "");
@@ -211,18 +213,25 @@ void bind_pipeline(py::module_& m) {
         py::arg("zero_point") = 0, py::arg("values") = py::none());
   m.def("stage_save", &save, py::arg("slot"));
   // Requantize. `constant`: its scale and zero point are part of the kernel, as far as they are 1
-  // and 0. bounded: the rounded value is known to be within int32.
+  // and 0. bounded: the rounded value is known to be within int32. table: 256 bytes, of which the
+  // result is that at the place of the rounded value, where looks_up().
   m.def(
       "stage_requantize",
-      [](float scale, std::int32_t zero_point, const std::string& type, bool constant,
-         bool bounded) {
+      [](float scale, std::int32_t zero_point, const std::string& type, bool constant, bool bounded,
+         const std::optional<py::array_t<std::uint8_t, py::array::c_style>>& table) {
         const Specialization specialization{constant && scale == 1, constant && zero_point == 0,
                                             bounded};
-        return PyStage{Requantize{scale, zero_point, type_named(type), specialization}.stage(),
-                       py::none()};
+        PyStage made{Requantize{scale, zero_point, type_named(type), specialization}.stage(),
+                     py::none()};
+        if (!table) return made;
+        made.stage.specialization.looked_up = true;
+        made.stage.args.data = table->data();
+        made.owner = *table;
+        return made;
       },
       py::arg("scale"), py::arg("zero_point"), py::arg("type"), py::arg("constant") = false,
-      py::arg("bounded") = false);
+      py::arg("bounded") = false, py::arg("table") = py::none());
+  m.def("looks_up", &kernels::looks_up_bytes, py::arg("features"));
 }
 
 }  // namespace fbg::bindings

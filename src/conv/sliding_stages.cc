@@ -14,6 +14,10 @@ bool adds_columns(const StageCode& code) {
 bool writes_bytes(const KernelKey& key) {
   const auto stages = key.pipeline();
   if (!key.folds() || stages.empty()) return false;
+  // Kernels of pairs have no look-ups.
+  if (stages.back().specialization.looked_up &&
+      kernels::sliding_bytes(isa_features(key.isa)) == kernels::SlidingSource::pairs)
+    return false;
   return std::ranges::all_of(stages.first(stages.size() - 1), is_foldable) &&
          scales_sums(stages.back()) && gives_bytes(stages.back());
 }
@@ -49,6 +53,7 @@ void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::
     args.low = last.f1;
     args.high = last.f2;
     args.zero_point = last.i0;
+    args.table = last.data;
     args.zero_points =
         static_cast<std::int32_t>((static_cast<std::uint32_t>(last.i0) & 0xffff) * 0x10001u);
     return;

@@ -59,6 +59,10 @@ struct SlidingKey {
   constexpr int vectors() const { return tile.vectors; }
   int lines() const { return tile.rows; }
   bool writes_results() const { return completes(tile.sums); }
+  bool looks_up() const {
+    return writes_results() && tile.num_stages > 0 &&
+           tile.pipeline().back().specialization.looked_up;
+  }
   bool is_float() const { return source == SlidingSource::floats; }
   int lanes() const { return isa_features(tile.isa) & feature::avx512 ? 16 : 8; }
   // Output pixels of a line whose sums are in registers.
@@ -145,6 +149,7 @@ struct SlidingArgs {
   // are 0 and 255, and the zero point is 0.
   float low, high;
   std::int32_t zero_point, zero_points;
+  const void* table;  // in which 8-bit results are looked up
 };
 
 using SlidingFunction = void (*)(const SlidingArgs*);

@@ -141,6 +141,7 @@ std::string kernel_name(const KernelKey& key) {
     if (stage.specialization.unit_scale) name += "_unit";
     if (stage.specialization.centered) name += "_centered";
     if (stage.specialization.bounded) name += "_bounded";
+    if (stage.specialization.looked_up) name += "_table";
     if (stage.operand != ValueType::float32)
       name += std::string("_") + value_type_name(stage.operand);
   }

@@ -76,6 +76,10 @@ struct GemmFamily {
 
 // The rows that the assembler of this architecture generates; of one GEMM type, best first.
 std::span<const GemmFamily> generated_families() noexcept;
+// Whether kernels for a set of features look bytes up in a table of 256 in less time than a pass of
+// its own takes: by two permutations of AVX512-VBMI, which no set of features includes, as results
+// are the same without.
+bool looks_up_bytes(Features features) noexcept;
 // The rows of portable C++, which need no feature.
 std::span<const GemmFamily> generic_families() noexcept;
 

@@ -214,7 +214,7 @@ Buffer attend(Graph& graph, Fields& f) {
   return fbg::attend(graph, std::move(a));
 }
 
-// A stage, and the vector that it reads, which `owner` keeps if it is given.
+// A stage, and the vector or table of bytes that it reads, which `owner` keeps if it is given.
 Stage stage(Fields& f, std::vector<Array>* owner, std::int64_t columns) {
   const auto name = f.get<std::string>("name");
   const auto row = std::ranges::find(kStages, name, &StageRow::name);
@@ -233,9 +233,13 @@ Stage stage(Fields& f, std::vector<Array>* owner, std::int64_t columns) {
   made.binary.operand = operand_named(f.get<std::string>("operand_kind", "none"));
   made.binary.slot = static_cast<std::uint8_t>(f.get<std::int64_t>("slot", 0) & 0xff);
   made.binary.reversed = f.get("reversed", false);
-  require(operand.has_value() == (owner && operand_of(made) == OperandKind::columns),
+  const bool looks_up = made.kind == StageKind::requantize;
+  const bool reads_array = operand_of(made) == OperandKind::columns;
+  require(operand ? owner && (looks_up || reads_array) : !(owner && reads_array),
           "conv: " + name + " does not have these parameters");
   if (!operand) return made;
+  made.specialization.looked_up = looks_up;
+  if (looks_up) columns = 256;
   require(operand->shape.size() == 1 && operand->shape[0] == columns,
           "conv: a stage has an array of " +
               std::to_string(operand->shape.empty() ? 0 : operand->shape.back()) +

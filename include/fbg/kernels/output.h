@@ -327,6 +327,7 @@ constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) 
       rounds && in == ValueType::float32;  // otherwise it is that of columns
   code.specialization.centered &= rounds || value_size(code.operand) == 1;
   code.specialization.bounded &= rounds;
+  code.specialization.looked_up &= rounds;
   return code;
 }
 

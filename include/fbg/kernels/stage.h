@@ -50,6 +50,9 @@ struct Specialization {
   bool unit_scale = false;  // requantize of float32: the scale is 1
   bool centered = false;    // requantize, add of integers: the zero point is 0
   bool bounded = false;     // requantize: what is rounded is a number within int32
+  // requantize: results are bytes of a table of 256, StageArgs::data, at the places q modulo 256.
+  // Only where kernels look bytes up fast (looks_up_bytes() in kernels/table.h).
+  bool looked_up = false;
   friend auto operator<=>(const Specialization&, const Specialization&) = default;
 };
 

@@ -175,13 +175,15 @@ class Binary:
 class Quantization:
     """The result as integers: saturate(rint(x / scale) + zero_point).
 
-    bounded: x / scale is known to be within int32.
+    bounded: x / scale is known to be within int32. table: 256 bytes, of which the result is that at
+    the place which this integer is, modulo 256.
     """
 
     scale: float
     zero_point: int
     dtype: str
     bounded: bool = False
+    table: bytes | None = None
     commutes = False
 
     def __post_init__(self) -> None:
@@ -189,12 +191,13 @@ class Quantization:
 
     def text(self, residual: str) -> str:
         """Return it as a graph prints it."""
-        return "requantize"
+        return "requantize" if self.table is None else "requantize > look_up"
 
     def native(self) -> Any:
         """Return the stage."""
+        table = None if self.table is None else np.frombuffer(self.table, np.uint8)
         return _fbg.stage_requantize(
-            self.scale, self.zero_point, self.dtype, constant=True, bounded=self.bounded
+            self.scale, self.zero_point, self.dtype, True, self.bounded, table
         )
 
     def rounded(self, value: float) -> float:

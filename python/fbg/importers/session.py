@@ -26,6 +26,7 @@ from fbg.arrays import Array
 from fbg.errors import ModelError, install_line
 from fbg.graph.divide import Part, divide
 from fbg.graph.graph import Graph
+from fbg.graph.lower.tables import fuse_tables
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Constant, Foreign, TensorInput
 from fbg.graph.packed_weights import PackedWeights, Packer
@@ -181,6 +182,7 @@ class Session:
                     may_move = False
                     if self._placement.move(graph, self.ops):
                         continue
+                graph = fuse_tables(graph, self._features)
                 self._parts = [self._placed(part, packer, numbers) for part in divide(graph)]
                 break
             except Unsupported as refused:

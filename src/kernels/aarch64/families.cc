@@ -70,6 +70,7 @@ constexpr GemmFamily kFamilies[] = {
 }  // namespace
 
 std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
+bool looks_up_bytes(Features) noexcept { return false; }
 
 // Convolutions without kernels of their own are products of one form or another.
 std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }

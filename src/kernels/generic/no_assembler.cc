@@ -15,6 +15,7 @@ KernelScope::~KernelScope() = default;
 namespace kernels {
 
 std::span<const GemmFamily> generated_families() noexcept { return {}; }
+bool looks_up_bytes(Features) noexcept { return false; }
 bool has_lanewise(Isa) noexcept { return false; }
 int lanewise_max_rows(int, Isa, int, int) noexcept { return 1; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }

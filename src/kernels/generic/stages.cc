@@ -114,9 +114,14 @@ struct Stages {
                                                 : from_float<bfloat16>(x.f).bits};
   }
   Value requantize(Value x) const {
-    if (code.in == ValueType::float32) return {.i = Requantize::apply(x.f / args.f0, args)};
+    if (code.in == ValueType::float32) return looked_up(Requantize::apply(x.f / args.f0, args));
     const float scale = e.folded ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
-    return {.i = Requantize::apply(static_cast<float>(corrected(x)) * scale, args)};
+    return looked_up(Requantize::apply(static_cast<float>(corrected(x)) * scale, args));
+  }
+  Value looked_up(std::int32_t q) const {
+    if (!code.specialization.looked_up) return {.i = q};
+    const std::uint8_t byte = static_cast<const std::uint8_t*>(args.data)[q & 0xff];
+    return {.i = code.out == ValueType::int8 ? static_cast<std::int8_t>(byte) : byte};
   }
   Value row_range(Value x) const {
     const auto* rows = static_cast<const std::byte*>(args.data) + e.row * args.ld;

@@ -38,6 +38,7 @@ void StageEmitter::load_row_pointer() {
 
 // The vector's columns in a row of elements of that size, which scratch points to.
 Xbyak::Address StageEmitter::element(int size) {
+  if (pointer_) return as_.ptr[*pointer_ + ctx_.column_bytes / 4 * size];
   as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, col)]);
   return as_.ptr[ctx_.scratch + ctx_.scratch2 * size + ctx_.column_bytes / 4 * size];
 }

@@ -3,6 +3,7 @@
 #include "kernels/x64/epilogue.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +30,15 @@ class BytePacker {
   static constexpr int kRegisters = 3, kVectors = 4;
 
   static bool serves(const SimdAssembler& as, const KernelKey& key, int spare) {
-    return as.is_zmm() && !key.masked && key.num_stages > 0 &&
-           gives_bytes(key.stages[key.num_stages - 1]) && spare + kRegisters <= as.end_of_vectors();
+    if (!as.is_zmm() || key.masked || key.num_stages == 0) return false;
+    const StageCode& last = key.stages[key.num_stages - 1];
+    return gives_bytes(last) && spare + kRegisters <= as.end_of_vectors();
   }
 
-  // Takes kRegisters registers from `first` on.
-  BytePacker(SimdAssembler& as, const KernelKey& key, int first, const Xbyak::Reg64& stages)
+  // Takes kRegisters registers from `first` on; while it stores, also temporary ones of `ctx`.
+  BytePacker(SimdAssembler& as, const KernelKey& key, int first, const StageContext& ctx)
       : as_(as),
+        ctx_(ctx),
         type_(key.output()),
         specialization_(key.stages[key.num_stages - 1].specialization),
         upper_(first),
@@ -43,8 +46,9 @@ class BytePacker {
         order_(first + 2) {
     const int stage = (key.num_stages - 1) * static_cast<int>(sizeof(StageArgs));
     const auto field = [&](std::size_t offset) {
-      return as.ptr[stages + stage + static_cast<int>(offset)];
+      return as.ptr[ctx.operands.stages + stage + static_cast<int>(offset)];
     };
+    table_ = field(offsetof(StageArgs, data));
     if (!specialization_.bounded) as.vbroadcastss(as.vec(upper_), field(offsetof(StageArgs, f2)));
     if (!specialization_.centered)
       as.vpbroadcastw(as.vec(zero_point_), field(offsetof(StageArgs, i0)));
@@ -69,6 +73,10 @@ class BytePacker {
       as_.vpackuswb(bytes, bytes, high);
     const Xbyak::Zmm all(bytes.getIdx());
     as_.vpermd(all, Xbyak::Zmm(order_), all);
+    if (specialization_.looked_up) {
+      as_.mov(ctx_.scratch2, table_);
+      emit_look_up(as_, all, Xbyak::Zmm(ctx_.temps), Xbyak::Zmm(ctx_.temps + 1), ctx_.scratch2);
+    }
     for (int i = 0; i < count; i += per_row) {
       if (i > 0) as_.add(to.c, to.ldc);
       store_row(all, i, std::min(per_row, count - i), to.c, column);
@@ -96,6 +104,8 @@ class BytePacker {
   }
 
   SimdAssembler& as_;
+  const StageContext& ctx_;
+  Xbyak::Address table_{0};
   const ValueType type_;
   const Specialization specialization_;
   const int upper_, zero_point_, order_;
@@ -112,6 +122,16 @@ bool keeps_row_pointer(const KernelKey& key) {
     matrices += operand == OperandKind::matrix;
   }
   return matrices == 1 && !key.masked;
+}
+
+// Several matrices: pointers to their rows move along in registers, where these are free.
+std::array<int, 3> pointed_stages(const KernelKey& key) {
+  std::array<int, 3> stages{-1, -1, -1};
+  if (key.reads_scales() || key.reads_zero_points()) return stages;
+  std::size_t count = 0;
+  for (int s = 0; s < key.num_stages && count < stages.size(); ++s)
+    if (key.stages[s].binary.operand == OperandKind::matrix) stages[count++] = s;
+  return count > 1 ? stages : std::array<int, 3>{-1, -1, -1};
 }
 
 // Slots of values that stages save.
@@ -163,9 +183,41 @@ std::vector<Pointer> pointers_of(const KernelKey& key) {
 
 bool epilogue_overwrites(const KernelKey& key, const Xbyak::Reg64& r) {
   using namespace Xbyak::util;
+  StageContext ctx{key, rdi, 0, false};
+  ctx.pointed = pointed_stages(key);
+  for (const int stage : ctx.pointed)
+    if (stage >= 0 && *ctx.pointer_of(stage) == r) return true;
   return r == rax || r == rdx || r == rsi ||
          std::ranges::any_of(pointers_of(key), [&](const Pointer& p) { return p.to == r; });
 }
+
+namespace {
+
+Xbyak::Address stage_field(SimdAssembler& as, const StageContext& ctx, int stage,
+                           std::size_t offset) {
+  return as.ptr[ctx.operands.stages + stage * static_cast<int>(sizeof(StageArgs)) +
+                static_cast<int>(offset)];
+}
+
+void point_to_matrices(SimdAssembler& as, StageContext& ctx) {
+  ctx.pointed = pointed_stages(ctx.key);
+  for (const int s : ctx.pointed) {
+    if (s < 0) continue;
+    const Xbyak::Reg64& to = *ctx.pointer_of(s);
+    as.mov(to, as.ptr[ctx.args + static_cast<int>(offsetof(TileArgs, row))]);
+    as.imul(to, stage_field(as, ctx, s, offsetof(StageArgs, ld)));
+    as.add(to, stage_field(as, ctx, s, offsetof(StageArgs, data)));
+    as.mov(ctx.scratch, as.ptr[ctx.args + static_cast<int>(offsetof(TileArgs, col))]);
+    as.lea(to, as.ptr[to + ctx.scratch * static_cast<int>(value_size(ctx.key.stages[s].operand))]);
+  }
+}
+
+void point_to_next_row(SimdAssembler& as, const StageContext& ctx) {
+  for (const int s : ctx.pointed)
+    if (s >= 0) as.add(*ctx.pointer_of(s), stage_field(as, ctx, s, offsetof(StageArgs, ld)));
+}
+
+}  // namespace
 
 void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegisters& registers) {
   StageContext ctx{key, registers.args, key.rows * key.vectors, registers.corrected};
@@ -176,7 +228,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   int spare = ctx.temps + 3;
   std::optional<BytePacker> packer;
   if (BytePacker::serves(as, key, spare)) {
-    packer.emplace(as, key, spare, operands.stages);
+    packer.emplace(as, key, spare, ctx);
     ctx.upper = packer->upper();
     spare += BytePacker::kRegisters;
   }
@@ -198,10 +250,12 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   for (const StageCode& code : key.pipeline()) spilled = std::max(spilled, spilled_vectors(code));
   if (aligns_stack) align_stack(as, ctx.first_spill + spilled);
   const bool keeps_row = keeps_row_pointer(key);
+  point_to_matrices(as, ctx);
   // Vectors that are packed together: of several rows, or a part of one.
   const int vectors = key.vectors;
   const int packed_rows = std::max(BytePacker::kVectors / vectors, 1);
   for (int i = 0; i < key.rows; ++i) {
+    if (i > 0) point_to_next_row(as, ctx);
     ctx.row = i;
     for (int v = 0; v < key.vectors; ++v) {
       const SimdAssembler::Vec sum = as.vec(i * key.vectors + v);

@@ -9,6 +9,12 @@ namespace fbg {
 void fence_streams() noexcept { __builtin_ia32_sfence(); }
 
 namespace kernels {
+
+bool looks_up_bytes(Features features) noexcept {
+  static const bool permutes = __builtin_cpu_supports("avx512vbmi");
+  return permutes && (features & feature::avx512) != 0;
+}
+
 namespace {
 
 constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};

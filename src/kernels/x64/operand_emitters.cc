@@ -35,7 +35,7 @@ const Xbyak::Operand& StageEmitter::operand(const StageCode& code) {
       return stage_operand(t0_, offsetof(StageArgs, f0));
   }
   const ValueType type = code.operand;
-  if (!ctx_.row_is_loaded) load_row_pointer();
+  if (!ctx_.row_is_loaded && !pointer_) load_row_pointer();
   if (type == ValueType::float32) return in_memory(element(4));
   load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
   if (value_size(type) == 1) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "kernels/x64/sliding_loop.h"
+#include "kernels/x64/stage_emitters.h"
 
 namespace fbg::kernels {
 namespace {
@@ -24,7 +25,7 @@ class SlidingByteGenerator final : public SlidingLoop {
       : SlidingLoop(key),
         keeps_constants_(key.spare() >= 0),
         reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.sources() == 1 &&
-                     key.writes_results()) {
+                     key.writes_results() && !(key.looks_up() && key.vectors() == 1)) {
     if (key.inside && rows_read() <= kRowRegisters) keep_rows(first_read(), rows_read());
   }
 
@@ -239,10 +240,14 @@ class SlidingByteGenerator final : public SlidingLoop {
   }
 
   void finish(int place) override {
-    if (key_.writes_results()) {
-      convert(place);
-      if (key_.vectors() == 2) return store_lines(place);
-    }
+    if (key_.writes_results()) convert(place);
+    if (key_.looks_up()) mov(scale_, arg(offsetof(SlidingArgs, table)));
+    store_results(place);
+    if (key_.looks_up()) mov(scale_, arg(offsetof(SlidingArgs, scale)));
+  }
+
+  void store_results(int place) {
+    if (key_.writes_results() && key_.vectors() == 2) return store_lines(place);
     for (int line = 0; line < key_.lines(); ++line) {
       if (!key_.writes_results())
         store_sums(place, line, result(line));
@@ -301,16 +306,28 @@ class SlidingByteGenerator final : public SlidingLoop {
     if (!key_.float_bits) vpaddsw(words, words, zero_points());
   }
 
+  // Looks the bytes of a vector up, if these are places in a table, to which scale_ points here.
+  void look_up(const Vec& x, const Vec& lower, const Vec& upper) {
+    if (key_.looks_up()) emit_look_up(*this, zmm(x), zmm(lower), zmm(upper), scale_);
+  }
+
   // Stores the bytes of one or four vectors.
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
     const Vec first = sum(place, line, 0);
     if (key_.vectors() == 1) {
-      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), zmm(first));
-      vpaddd(first, first, ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
-      return vpmovdb(masked(ptr[to]), zmm(first));
+      if (!key_.float_bits) vpaddd(first, first, ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
+      if (key_.looks_up()) {
+        const Xbyak::Xmm bytes(first.getIdx());
+        key_.float_bits ? vpmovusdb(bytes, zmm(first)) : vpmovdb(bytes, zmm(first));
+        look_up(first, temp(0), temp(1));
+        return vmovdqu8(masked(ptr[to]), bytes);
+      }
+      return key_.float_bits ? vpmovusdb(masked(ptr[to]), zmm(first))
+                             : vpmovdb(masked(ptr[to]), zmm(first));
     }
     for (int v = 0; v < key_.vectors(); v += 2) pack_words(place, line, v);
     pack_bytes(first, sum(place, line, 2));
+    look_up(first, sum(place, line, 1), sum(place, line, 2));
     vmovdqu8(masked(ptr[to]), first);
   }
 
@@ -320,6 +337,7 @@ class SlidingByteGenerator final : public SlidingLoop {
     const Zmm bytes = zmm(sum(place, 0, 0));
     pack_bytes(bytes, sum(place, key_.lines() - 1, 0));
     vpermd(bytes, zmm(order()), bytes);
+    look_up(bytes, sum(place, 0, 1), temp(2));
     const Xbyak::Ymm half(bytes.getIdx());
     vmovdqu8(masked(ptr[result(0)]), half);
     if (key_.lines() == 1) return;

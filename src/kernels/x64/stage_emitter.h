@@ -27,7 +27,8 @@ class StageEmitter {
         t0_(as.vec(ctx.temps)),
         t1_(as.vec(ctx.temps + 1)),
         t2_(as.vec(ctx.temps + 2)),
-        stage_offset_(stage * static_cast<int>(sizeof(StageArgs))) {}
+        stage_offset_(stage * static_cast<int>(sizeof(StageArgs))),
+        pointer_(ctx.pointer_of(stage)) {}
 
   void row_range(int first, int vectors);
 
@@ -74,6 +75,7 @@ class StageEmitter {
   Xbyak::Address broadcast_{0}, folded_{0}, operand_{0};
   Vec kept_;
   const int stage_offset_;
+  const Xbyak::Reg64* pointer_;  // to the row of the stage's matrix, if a register has it
 };
 
 }  // namespace fbg::kernels

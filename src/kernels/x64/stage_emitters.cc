@@ -105,6 +105,10 @@ struct Stages : StageEmitter {
     as_.vminps(x, x, stage_operand(t0_, offsetof(StageArgs, f2)));
     as_.vcvtps2dq(x, x);  // rounds half to even, as FloatEnvironment sees to
     as_.vpaddd(x, x, stage_operand(t0_, offsetof(StageArgs, i0)));
+    if (!code.specialization.looked_up) return;
+    as_.mov(ctx_.scratch2, stage_field(offsetof(StageArgs, data)));
+    emit_look_up(as_, Xbyak::Zmm(x.getIdx()), Xbyak::Zmm(t0_.getIdx()), Xbyak::Zmm(t1_.getIdx()),
+                 ctx_.scratch2);  // of each lane, only the lowest byte is stored
   }
 
   // y = max(x, 0) - g(u): see core/gelu_coefficients.h
@@ -179,6 +183,16 @@ const EmitterRow& row_of(const StageCode& code) {
 }
 
 }  // namespace
+
+void emit_look_up(SimdAssembler& as, const Xbyak::Zmm& x, const Xbyak::Zmm& lower,
+                  const Xbyak::Zmm& upper, const Xbyak::Reg64& table) {
+  as.vmovups(lower, as.ptr[table]);
+  as.vmovups(upper, as.ptr[table + 128]);
+  as.vpmovb2m(as.k2, x);
+  as.vpermt2b(lower, x, as.ptr[table + 64]);
+  as.vpermt2b(upper, x, as.ptr[table + 192]);
+  as.vpblendmb(x | as.k2, lower, upper);
+}
 
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const SimdAssembler::Vec& x,
                 const StageContext& ctx) {

@@ -1,6 +1,8 @@
 // The vector implementation of the output pipeline: each stage applied to one register of results.
 #pragma once
 
+#include <array>
+
 #include "kernels/microkernel.h"
 #include "kernels/x64/simd_assembler.h"
 
@@ -32,6 +34,9 @@ struct StageContext {
   // Only one stage has an operand and uses `scratch`, which points to the row of that operand
   // already.
   bool row_is_loaded = false;
+  // Stages whose matrices have pointers of their own to the columns of the tile in this row: in
+  // a_scale, a_zero_point and row_terms, which the pipeline does not need then.
+  std::array<int, 3> pointed{-1, -1, -1};
   // The first of the vector registers that hold what was folded: offsets of all vectors of a row,
   // then scales. -1: they are in memory.
   int kept_columns = -1;
@@ -40,6 +45,15 @@ struct StageContext {
   // The vector register of requantize's upper bound, if packing does the rest after rounding: the
   // zero point and the lower bound. -1: the stage does all of it.
   int upper = -1;
+
+  // The pointer of a stage of `pointed`, or null.
+  const Xbyak::Reg64* pointer_of(int stage) const {
+    const Xbyak::Reg64* const registers[] = {&operands.a_scale, &operands.a_zero_point,
+                                             &operands.row_terms};
+    for (std::size_t i = 0; i < pointed.size(); ++i)
+      if (pointed[i] == stage) return registers[i];
+    return nullptr;
+  }
 };
 
 // x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its
@@ -54,6 +68,11 @@ int spilled_vectors(const StageCode& code);
 // Loads what a stage looks up for every vector into registers from `first` on, which nobody else
 // uses while the pipeline runs, as far as they reach; returns the first that is left.
 int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end);
+
+// x = the bytes of a table of 256 at the places that the bytes of x give, where looks_up_bytes();
+// uses up two other vectors and k2.
+void emit_look_up(SimdAssembler& as, const Xbyak::Zmm& x, const Xbyak::Zmm& lower,
+                  const Xbyak::Zmm& upper, const Xbyak::Reg64& table);
 
 // Stores a vector of results of the given type at column `column` of [row], respecting the column
 // mask.

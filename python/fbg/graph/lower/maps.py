@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import Array
+from fbg.graph.epilogue import LEAST_SCALE
 from fbg.graph.expression import fits, integers, pipeline_steps, program_steps
 from fbg.graph.functions import COMPOSED
 from fbg.graph.lower.layout import Order, merged_axes, natural, stretched
@@ -45,9 +48,12 @@ def _(op: Op, lowering: TensorLowering, value: Value) -> Stored:
     read = [x for x in given if x.array is None or x.size != 1]
     bytewise = {x.native_type for x in read} | {output} <= {"uint8", "int8"}
     if bytewise and [x.shape for x in read] == [shape]:
-        x, table = read[0], _table(own.steps, given, output, lowering.features)
+        x = read[0]
+        known = [(None if g is x else g.array, g.native_type) for g in given]
+        table = table_of(own.steps, known, output, lowering.features)
         buffer = lowering.native.append("look_up", lowering.buffer(x), table)
         return lowering.written(value, x.order, buffer)
+    own = replace(own, steps=_of_unit_scale(own.steps, len(given)))
     whole = [x for x in given if x.shape == shape]
     varying = next((x.order for x in whole if x.array is None), None)
     order = varying or next((x.order for x in whole), natural(len(shape)))
@@ -81,6 +87,30 @@ def _register(op: Map, operand: int, dtype: str) -> str:
     return "float32" if any(reads_bits(function) for function, *_ in reads) else dtype
 
 
+def _of_unit_scale(steps: tuple[MapStep, ...], count: int) -> tuple[MapStep, ...]:
+    """Return steps whose result is rounded without a division, where factors alone lead to it.
+
+    The scale of the result is taken out of that of an operand.
+    """
+    last = steps[-1]
+    uses = Counter(register for step in steps for register in set(step[1:3]))
+    waiting = [last[1]] if last[0] == "quantize" else []
+    for register in waiting:
+        if register < count or uses[register] != 1:
+            continue
+        at = register - count
+        function, a, b, c0, c1 = steps[at]
+        if function == "multiply" and a != b:
+            waiting += [a, b]
+        elif function == "dequantize":
+            scale = float(np.float32(c0 / last[3]))
+            if LEAST_SCALE <= scale <= 1 / LEAST_SCALE:
+                changed = [*steps[:-1], ("quantize", last[1], last[2], 1.0, last[4])]
+                changed[at] = (function, a, b, scale, c1)
+                return tuple(changed)
+    return steps
+
+
 def _append_program(
     graph: Any,
     extents: Sequence[int],
@@ -103,18 +133,18 @@ def aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> 
     return lowering.in_order(x, tuple(axis - missing for axis in order if axis >= missing))
 
 
-def _table(
-    steps: Sequence[MapStep], given: Sequence[Stored], output: str, features: int
+def table_of(
+    steps: Sequence[MapStep], given: Sequence[tuple[Array | None, str]], output: str, features: int
 ) -> npt.NDArray[np.uint8]:
-    """Return the results of a function of one 8-bit operand and numbers for all 256 values."""
+    """Return the results of a function of one 8-bit operand and numbers for all 256 values.
+
+    given: the operands, the numbers as arrays, with their types.
+    """
     graph = _fbg.Graph()
     operands = []
-    for x in given:
-        values = np.arange(256, dtype=np.uint8)
-        if x.array is not None and x.size == 1:
-            values = x.array.reshape(1)
-        stride = int(values.size > 1)
-        operands.append((graph.append("constant", values), x.native_type, [stride]))
+    for number, dtype in given:
+        values = np.arange(256, dtype=np.uint8) if number is None else number.reshape(1)
+        operands.append((graph.append("constant", values), dtype, [int(values.size > 1)]))
     graph.output(_append_program(graph, [256], operands, steps, output))
     table = np.empty(256, np.uint8)
     plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
