@@ -149,6 +149,17 @@ MUCH: dict[str, tuple[str, dict[str, Any]]] = {
         "/fill_mask",
         {"inputs": "[MASK] a " * 500, "parameters": {"top_k": 1000}},
     ),
+    "windows of a text": (
+        "/ner",
+        {"inputs": "a " * 3000, "parameters": {"stride": 61}},
+    ),
+    "windows of a context": (
+        "/answer",
+        {
+            "inputs": {"question": "a", "context": "a " * 3000},
+            "parameters": {"max_seq_len": 62, "doc_stride": 57},
+        },
+    ),
     "answers to compare": (
         "/answer",
         {"inputs": {"question": "a", "context": "a " * 400}, "parameters": {"top_k": 10**6}},

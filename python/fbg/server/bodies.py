@@ -127,19 +127,22 @@ def _what_is_wrong(body: bytes, error: str, encoding: str) -> str:
 def _in_text(body: bytes) -> str:
     """Return which text of a body has a part that is no character, for an error."""
     try:
-        rest = [("", json.loads(body.decode("utf-8", "surrogateescape")))]
+        path = _path_of(json.loads(body.decode("utf-8", "surrogateescape")))
     except (ValueError, RecursionError):
         return ""
-    while rest:
-        path, value = rest.pop()
-        if isinstance(value, str) and SURROGATE.search(value):
-            return f", in `{path}`" if path else ""
-        if isinstance(value, dict):
-            dot = "." if path else ""
-            rest += [(f"{path}{dot}{key[:80]}", item) for key, item in reversed(value.items())]
-        elif isinstance(value, list):
-            rest += [(f"{path}[{n}]", item) for n, item in reversed([*enumerate(value)])]
-    return ""
+    return f", in `{path.removeprefix('.')}`" if path else ""
+
+
+def _path_of(value: Any) -> str | None:
+    """Return where in a JSON value the first text is that has a part that is no character."""
+    if isinstance(value, str):
+        return None if value.isascii() or not SURROGATE.search(value) else ""
+    items = value.items() if isinstance(value, dict) else ()
+    for key, item in enumerate(value) if isinstance(value, list) else items:
+        found = _path_of(item)
+        if found is not None:
+            return (f"[{key}]" if isinstance(key, int) else f".{key[:80]}") + found
+    return None
 
 
 # --- Lists and sizes ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import truncation
+from fbg.server.inputs import MOST_CHARACTERS, require_short, truncation
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
 from fbg.server.models.served import Served
 from fbg.server.routes.results import Label, Lists, OneOrMany
@@ -30,6 +30,7 @@ async def ner(call: Call, message: Entities) -> Any:
         "ner", message, lambda each: each.facts.finds_labels == (labels is not None)
     )
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
+    require_short(texts, MOST_CHARACTERS, "inputs", "characters")
     if labels is not None:
         call.texts(labels, "labels")
         _require_short_pairs(texts, labels, "")
@@ -46,6 +47,7 @@ async def answer(call: Call, message: Answers) -> Any:
     call.texts([message.inputs.question], "question")
     call.texts([message.inputs.context], "context")
     question, context = message.inputs.question, message.inputs.context
+    require_short([question, context], MOST_CHARACTERS, "inputs", "characters")
     options = given(message.parameters)
     compared = 2 * options.get("top_k", 1) + 10  # in each part of the context
     _limit("the contexts of all answers that are compared", compared * len(context), MAX_COMPARED)
