@@ -37,7 +37,6 @@ from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.trials import ConvTrial
 
 MAX_PLAN_BYTES = 256 << 20  # bytes of plans that are kept
-PLAN_BYTES = 1 << 18  # of a plan besides its arena
 
 Shapes = tuple[tuple[int, ...], ...]  # of the inputs, in their order
 
@@ -81,7 +80,7 @@ class Net:
         if num_threads is not None:
             num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
         self.num_threads = num_threads
-        self._sessions: PlanCache[Session] = PlanCache(lambda session: session.nbytes + PLAN_BYTES)
+        self._sessions: PlanCache[Session] = PlanCache(lambda session: session.kept_bytes)
         self._shapes = _checked_shapes(network, shapes)
         if any(node.branches for node in network.nodes):
             compute = computing(self._backends, _fbg.active_features())

@@ -55,6 +55,8 @@ from fbg.tuning.store import Moved, moves_key
 from fbg.tuning.trials import ConvTrial
 
 AnyBackEnd = Native | ForeignBackEnd
+NODE_BYTES = 1 << 10  # of a node: its types and its place
+FOREIGN_BYTES = 1 << 18  # of a part of another back end
 Room = tuple[tuple[int, ...], np.dtype[Any]]
 
 
@@ -363,6 +365,12 @@ class Session:
         written = (name for op in self.ops.values() for name in op.node.outputs)
         names = {*self._network.inputs, *written}
         return sum(self._types[name].nbytes for name in names if name in self._types)
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how many bytes the session takes besides weights, which all sessions share."""
+        parts = sum(getattr(part.prepared, "kept_bytes", FOREIGN_BYTES) for part in self._parts)
+        return parts + NODE_BYTES * len(self.ops)
 
     @property
     def nbytes(self) -> int:

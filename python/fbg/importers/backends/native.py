@@ -47,6 +47,11 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
 )
 from fbg.importers.ops.registry import OPS
 
+# Bytes of what an op of a plan keeps besides its arena, by how the memory of a process grows: most
+# are tables of its kernels, for tiles of every height and width. Attention has several of them.
+TABLE_BYTES, OP_BYTES = 64 << 10, 4 << 10
+BYTES_OF = {"attention": 160 << 10}
+
 
 class Native:
     """The kernels of this package. weights: shared by all plans of a network.
@@ -152,6 +157,13 @@ class PreparedPlan:
             if nodes is not None:
                 found.append(Step(tuple(nodes), f"{name}: {kernel}" if kernel else name))
         return found
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how many bytes the plan takes: its arena, and what its ops keep."""
+        ops = ((name.partition(" ")[0], kernel) for name, kernel, *_ in self._plan.ops)
+        own = (BYTES_OF.get(name, TABLE_BYTES if kernel else OP_BYTES) for name, kernel in ops)
+        return self.arena_bytes + sum(own)
 
     @property
     def arena_bytes(self) -> int:

@@ -3,7 +3,8 @@
 The nodes are walked once, in order. Constant ones are computed (folding.py); the other
 nodes get the types that ONNX's own inference gives them. The shape of a tensor is known as soon as
 the shapes of its inputs are, so ``Shape`` and ops that depend on it are computed, too. If the
-condition of an If is known, the nodes of its branch take its place, and are walked next.
+condition of an If is known, the nodes of its branch take its place, and are walked next; so do the
+nodes that an operator of onnxruntime's own consists of.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from fbg.arrays import Array
 from fbg.errors import ModelError
 from fbg.importers.description import UNKNOWN, Constants, Network, Node, TensorType, needed
 from fbg.importers.onnx.branches import Inlining, branch_of, with_names
+from fbg.importers.onnx.expansion import Expanding
 from fbg.importers.onnx.folding import Compute, Folding, node_proto
 from fbg.importers.onnx.foreign_types import foreign_types
 from fbg.importers.onnx.opsets import schema_of, with_defaults
@@ -66,6 +68,7 @@ def infer(
     """
     inlining = Inlining(network, kept)
     waiting, network = deque(network.nodes), inlining.network
+    expanding = Expanding(network, waiting, kept or ())
     constants = Constants({**network.constants, **bound})
 
     def predict(node: Node) -> dict[str, TensorType]:
@@ -78,14 +81,12 @@ def infer(
     left: list[Node] = []
     while waiting:
         node = waiting.popleft()
-        branch = inlining.branch(node, constants)
-        if branch is not None:
-            constants.update(branch.constants)
-            types.update(
-                (name, TensorType(x.dtype, x.shape)) for name, x in branch.constants.items()
-            )
-            folding.give(branch.constants)
-            waiting.extendleft(reversed(branch.nodes))
+        part = expanding.expansion(node, types, constants) or inlining.branch(node, constants)
+        if part is not None:
+            constants.update(part.constants)
+            types.update((name, TensorType(x.dtype, x.shape)) for name, x in part.constants.items())
+            folding.give(part.constants)
+            waiting.extendleft(reversed(part.nodes))
             continue
         weights = folding.weights(node)
         if weights is not None and weights.integers.itemsize == 1:
