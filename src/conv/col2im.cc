@@ -257,7 +257,8 @@ class Col2imStep final : public ConvStep {
 // Inputs of an ordinary convolution with negative padding would be read that it does not read.
 bool applies(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
-  return g.groups == 1 && g.taps() > 1 && (g.transposed || volume(g.stride) == 1) &&
+  return g.groups == 1 && g.out_channels <= policy::col2im::kMostOutputs && g.taps() > 1 &&
+         (g.transposed || volume(g.stride) == 1) &&
          std::ranges::all_of(g.pad_before, [](std::int64_t pad) { return pad >= 0; });
 }
 

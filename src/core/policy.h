@@ -96,6 +96,8 @@ inline constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the sa
 
 namespace col2im {
 
+inline constexpr std::int64_t kMostOutputs = 8;  // channels: more fill the lanes of other kernels
+
 inline constexpr std::int64_t kSums = 4096;   // of a block, beside its products in the L1
 inline constexpr std::int64_t kPixels = 112;  // of a product: whole tiles of the microkernels
 

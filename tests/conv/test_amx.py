@@ -30,7 +30,7 @@ LAYERS = [
     (64, 96, 28, (3, 3), 1, 2, 1, "14x64"),
     (64, 64, 17, (1, 7), (0, 3), 1, 1, "17x32"),
     (128, 40, 56, (1, 1), 0, 1, 1, "28x32"),
-    (128, 32, 7, (3, 3), 1, 1, 1, "32x32"),  # lines of 7 pixels are short for tiles of taps
+    (128, 32, 7, (3, 3), 1, 1, 1, "25x32"),  # lines of 7 pixels are short for tiles of taps
     (36, 64, 33, (3, 3), 1, 1, 1, "17x32"),  # 27 k-groups in a row of the kernel: a rest
 ]
 

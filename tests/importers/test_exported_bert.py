@@ -57,16 +57,17 @@ def test_layers_run_on_fused_steps(bert):
 
 
 def test_int8_takes_no_step_apart(bert):
-    """Only what products read is rounded: by a step of its own behind attention and norms, and by
-    the epilogue that computes GELU."""
+    """Only what products read is rounded, by a step of its own behind attention and norms. GELU
+    behind so few channels is a table of bytes: of the product, or behind it where the CPU does not
+    look up bytes in registers."""
     calibrate = [feeds(2, 9, seed) for seed in range(3)]
     net = fbg.load(bert / "bert.onnx", backends=("fbg",), dtype="int8", calibrate=calibrate)
     steps = steps_of(net)
-    assert [step for step in steps if step != "quantize"][-len(LAYER) :] == LAYER
+    assert [step for step in steps if step not in ("quantize", "look_up")][-len(LAYER) :] == LAYER
     assert steps.count("quantize") == 3 * AWKWARD.num_hidden_layers
-    gelu = [step.algorithm for step in net.plan().steps if "GELU" in step.algorithm]
-    assert len(gelu) == AWKWARD.num_hidden_layers
-    assert all("Requantize" in algorithm for algorithm in gelu)
+    with_gelu = [step for step in net.plan().steps if any("Erf" in name for name in step.nodes)]
+    assert not any("GELU" in step.algorithm for step in net.plan().steps)
+    assert len(with_gelu) == AWKWARD.num_hidden_layers
 
 
 def test_batches_and_threads_give_the_same_bits(bert):

@@ -22,6 +22,8 @@ CONSTANTS = {
     "w": weights(16, 16),
     "v": weights(16, 16),
     "k": weights(16, 16, 1, 1),
+    "wide": weights(16, 400),
+    "deep": weights(400, 16),
     "ones": np.ones(16, np.float32),
     "zeros": np.zeros(16, np.float32),
     "sixteen": np.linspace(0.5, 2, 16, dtype=np.float32),
@@ -131,6 +133,16 @@ CASES = {
         [
             node("MatMul", ["x", "w"], "a"),
             node("Gelu", ["a"], "g"),
+            node("MatMul", ["g", "v"], "y"),
+        ],
+        ROWS,
+        {"x": {"a"}, "a": EVERYONE, "g": EVERYONE},
+    ),
+    "no table where the product takes long beside the function": (
+        [
+            node("MatMul", ["x", "wide"], "a"),
+            node("MatMul", ["a", "deep"], "b"),
+            node("Gelu", ["b"], "g"),
             node("MatMul", ["g", "v"], "y"),
         ],
         ROWS,

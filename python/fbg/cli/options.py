@@ -107,6 +107,7 @@ def dtypes_option(default: str) -> Decorator:
 
 calibrate_option = click.option(
     "--calibrate",
+    type=click.Path(dir_okay=False),
     metavar="FILE.npz",
     help="For int8 of an ONNX file: an array for each input, whose first axis counts runs. "
     "Default: random inputs, which say nothing about accuracy.",

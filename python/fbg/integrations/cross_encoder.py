@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.errors import named_arguments
+from fbg.errors import named_arguments, needed
 from fbg.integrations.drop_ins import DropIn, prompted, require_cpu, takes_old_names
 from fbg.integrations.model_arguments import ModelArguments
 from fbg.integrations.vectors import has_torch, in_form, tensor
@@ -155,8 +155,8 @@ class CrossEncoder(DropIn):
         name = named or ("sigmoid" if self.num_labels == 1 else "none")
         if not has_torch():
             return name
-        from torch import nn
-
+        with needed("modules"):
+            from torch import nn
         return getattr(nn, NAMES[name])()
 
     def is_singular_input(self, inputs: object) -> bool:

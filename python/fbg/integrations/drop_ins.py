@@ -25,7 +25,6 @@ from fbg.integrations.vectors import tensor_or_array
 from fbg.model import save as saved
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
-from fbg.networks.config import EncoderConfig
 from fbg.tasks.embedding_precision import PRECISIONS
 from fbg.tasks.encoder import prompt_tokens
 from fbg.tasks.inputs import require_choice, require_count, require_texts_or_pairs
@@ -161,12 +160,12 @@ class DropIn:
     # --- What a model is ------------------------------------------------------------------------
 
     @property
-    def device(self) -> Cpu:
+    def device(self) -> str:
         """The CPU."""
         return Cpu()
 
     @property
-    def config(self) -> EncoderConfig:
+    def config(self) -> Any:
         """The settings of config.json, as fbg reads them."""
         return self.model.config
 
@@ -242,8 +241,7 @@ class DropIn:
             return self.prompts.get(self.default_prompt_name or "")
         if name not in self.prompts:
             raise ValueError(
-                f"Prompt name {name!r} not found in the configured prompts dictionary with keys "
-                f"{[*self.prompts]}. prompt_name must be one of them"
+                f"prompt_name must be one of {', '.join(map(repr, self.prompts))}, got {name!r}"
             )
         return self.prompts[name]
 

@@ -10,9 +10,10 @@ This follows from the steps of the network in float32 after fusion:
                     a step of its own, and all others read the floating-point numbers
 
 A function of one tensor reads numbers: its result is rounded anyway. Behind a product, where it
-takes many instructions, as SiLU or GELU do, its argument is rounded, too, and the function is a
-table of 256 bytes. The range of the argument is that for which the results have the least error
-(functions.py): most of what the argument holds may be what the function maps to zero.
+takes many instructions beside those of the product, as SiLU or GELU do behind few channels, its
+argument is rounded, too, and the function is a table of 256 bytes. The range of the argument is
+that for which the results have the least error (arguments.py): most of what the argument holds may
+be what the function maps to zero.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from fbg.graph.expression import cost
 from fbg.importers.description import Network, Node
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.ops.elementwise import FUNCTIONS
-from fbg.importers.products import MOVES, PRODUCTS, quantizable
+from fbg.importers.products import MOVES, PRODUCTS, output_axis, quantizable
 
 ELEMENTWISE = {
     *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
@@ -40,9 +41,10 @@ _POOLING = {"MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}  # they
 _JOINING = {"Concat", *_POOLING}
 _PRODUCING = {*PRODUCTS, "ConvTranspose"}
 _ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
-# Instructions for a vector of 32-bit elements, up to which a function is not looked up: a table
-# takes so many where instructions look up 16 bytes at a time, and costs accuracy.
-TABLE = 12
+# A table costs accuracy. It has to save instructions for a vector of 32-bit elements, beyond those
+# that it takes where 16 bytes are looked up at a time: one for so many products of a sum, which is
+# an eighth of what the product takes with VNNI.
+TABLE, PRODUCTS_OF_ONE = 12, 32
 
 
 @dataclass(frozen=True)
@@ -138,14 +140,18 @@ class _Flow:
             if not ends or part[0].op not in PRODUCTS:
                 continue
             names = [name for node in part for name in node.outputs if self.is_inside(name)]
-            functions = (self._function(name, part) for name in names)
+            w = self._constants[part[0].inputs[1]]
+            least = TABLE + w.size // w.shape[output_axis(part[0])] // PRODUCTS_OF_ONE
+            functions = (self._function(name, part, least) for name in names)
             function = next((each for each in functions if each is not None), None)
             if function is not None and function.result in integers:
                 found.append(function)
         return found
 
-    def _function(self, name: str, part: Sequence[Node]) -> LookedUp | None:
-        """Return what a step does to a tensor within it, if it is a function worth a table."""
+    def _function(self, name: str, part: Sequence[Node], least: int) -> LookedUp | None:
+        """Return what a step does to a tensor within it, if it is a function of more instructions
+        than `least`.
+        """
         known, nodes = {name}, []
         for node in part:
             varying = {x for x in node.reads if x not in self._constants}
@@ -159,7 +165,7 @@ class _Flow:
         results = [x for x in known if not self.is_inside(x)]
         if len(results) != 1 or self._types[results[0]].shape != self._types[name].shape:
             return None
-        worth = sum(map(self._cost, nodes)) > TABLE
+        worth = sum(map(self._cost, nodes)) > least
         return LookedUp(name, results[0], tuple(nodes)) if worth else None
 
     def _cost(self, node: Node) -> int:
