@@ -68,7 +68,7 @@ def in_form(rows: npt.NDArray[Any], single: bool, numpy: bool, as_tensor: bool) 
     if as_tensor or (single and not numpy):
         return tensor(rows)[0] if single else tensor(rows)
     if not numpy:
-        return list(tensor(rows))
+        return list(tensor(rows)) if len(rows) else []
     return rows[0] if single else rows
 
 
