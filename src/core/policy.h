@@ -147,7 +147,8 @@ inline constexpr std::int64_t kTilesOfKeys = 8;         // of queries, which rea
 // next.
 namespace tensors {
 
-inline constexpr std::int64_t kExpression = 256;  // of each register of an elementwise program
+inline constexpr std::int64_t kExpression = 256;  // of each register of a long elementwise program
+inline constexpr std::int64_t kRegisters = 8192;  // of all registers of a short one
 inline constexpr std::int64_t kFloats = 1024;
 inline constexpr std::int64_t kBytes = 4096;
 inline constexpr std::int64_t kTransposedRows = 16;  // of a cache line each

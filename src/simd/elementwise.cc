@@ -13,6 +13,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "simd/math-inl.h"
+#include "simd/trigonometry-inl.h"
 #include "simd/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -172,6 +173,12 @@ constexpr NamedFunction kFunctions[] = {
     {"silu", unary<silu>},
     {"gelu", unary<gelu>},
     {"gelu_tanh", unary<gelu_tanh>},
+    {"sin", of_angles<sine_after<0>, std::sin>},
+    {"cos", of_angles<sine_after<1>, std::cos>},
+    {"tan", of_angles<tangent, std::tan>},
+    {"asin", unary<arcsine>},
+    {"acos", unary<arccosine>},
+    {"atan", unary<arctangent>},
     {"floor", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Floor(u); }>},
     {"ceil", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Ceil(u); }>},
     {"round", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Round(u); }>},
@@ -333,12 +340,6 @@ float softsign_of(float x, float, float) { return x / (1 + std::abs(x)); }
 float threshold_of(float x, float c0, float) { return x > c0 ? x : 0.0f; }
 float not_of(float x, float, float) { return x == 0 ? 1.0f : 0.0f; }
 float truncate_of(float x, float, float) { return std::trunc(x); }
-float sin_of(float x, float, float) { return std::sin(x); }
-float cos_of(float x, float, float) { return std::cos(x); }
-float tan_of(float x, float, float) { return std::tan(x); }
-float asin_of(float x, float, float) { return std::asin(x); }
-float acos_of(float x, float, float) { return std::acos(x); }
-float atan_of(float x, float, float) { return std::atan(x); }
 float sinh_of(float x, float, float) { return std::sinh(x); }
 float cosh_of(float x, float, float) { return std::cosh(x); }
 float asinh_of(float x, float, float) { return std::asinh(x); }
@@ -361,12 +362,6 @@ constexpr NamedFunction kScalarFunctions[] = {
     {"threshold", for_each_float<threshold_of>},
     {"not", for_each_float<not_of>},
     {"truncate", for_each_float<truncate_of>},
-    {"sin", for_each_float<sin_of>},
-    {"cos", for_each_float<cos_of>},
-    {"tan", for_each_float<tan_of>},
-    {"asin", for_each_float<asin_of>},
-    {"acos", for_each_float<acos_of>},
-    {"atan", for_each_float<atan_of>},
     {"sinh", for_each_float<sinh_of>},
     {"cosh", for_each_float<cosh_of>},
     {"asinh", for_each_float<asinh_of>},

@@ -258,6 +258,21 @@ void accumulate(const float* x, float factor, std::size_t n, float* y) {
   });
 }
 
+void interpolate(const float* x, const std::int32_t* sources, const float* factors,
+                 std::size_t taps, std::size_t n, float* y) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    auto sum = hn::Zero(d);
+    for (std::size_t t = i; t < taps * n; t += n) {
+      const auto f = access.load(d, factors + t);
+      const auto added = hn::MulAdd(hn::GatherIndex(d, x, access.load(di, sources + t)), f, sum);
+      sum = hn::IfThenElse(hn::Eq(f, hn::Zero(d)), sum, added);
+    }
+    access.store(sum, d, y + i);
+  });
+}
+
 void accumulate_squares(const float* x, const float* center, std::size_t n, float* y) {
   const FloatTag d;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
@@ -383,6 +398,7 @@ const RowKernels kRowKernels = {
     .add_columns = add_columns,
     .multiply = multiply,
     .accumulate = accumulate,
+    .interpolate = interpolate,
     .accumulate_squares = accumulate_squares,
     .normalize = normalize,
     .choose_row_quant = choose_row_quant,

@@ -54,6 +54,10 @@ struct RowKernels {
   void (*multiply)(float* x, float factor, std::size_t n);
   // y += x * factor
   void (*accumulate)(const float* x, float factor, std::size_t n, float* y);
+  // y[i] = sum of x[sources[t * n + i]] * factors[t * n + i] over the taps t, in their order. What
+  // has the factor 0 is not added.
+  void (*interpolate)(const float* x, const std::int32_t* sources, const float* factors,
+                      std::size_t taps, std::size_t n, float* y);
   // y += (x - center)^2
   void (*accumulate_squares)(const float* x, const float* center, std::size_t n, float* y);
   // y = (x - center) * factor + offset; y may alias x.

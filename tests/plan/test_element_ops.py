@@ -134,6 +134,24 @@ def test_positions_of_extremes_and_nan():
     assert run(build, x, shape=(2, 3), dtype=np.int64).tolist() == [[1, 2, 0], [0, 2, 3]]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("greatest", [True, False])
+@pytest.mark.parametrize("axis", [[3, 700, 1], [2, 333, 5]])
+def test_few_of_many_are_the_first_of_all_in_order(dtype, greatest, axis):
+    rng = np.random.default_rng(axis[1])
+    x = rng.integers(0, 200, axis).astype(dtype)  # many are equal
+    order = -x.astype(np.float64) if greatest else x.astype(np.float64)
+    if dtype.startswith("float"):
+        x[rng.random(axis) < 0.002] = np.nan  # greater than all others
+        x[rng.random(axis) < 0.02] = -0.0
+        order = np.nan_to_num(-x if greatest else x, nan=-np.inf if greatest else np.inf)
+    wanted = np.argsort(order, axis=1, kind="stable")
+    for k in (1, 2, 7, axis[1] // 16, axis[1] // 16 + 1, axis[1]):
+        build = lambda g, b: g.append("top_positions", b, k, greatest, axis, dtype)  # noqa: B023, E731
+        y = run(build, x, shape=(axis[0], k, axis[2]), dtype=np.int64, threads=2)
+        np.testing.assert_array_equal(y, wanted[:, :k])
+
+
 ROWS = ([4], [0], [1], [(3, 8)], 8, 8)  # four rows of two floats, of three
 
 

@@ -130,6 +130,29 @@ def test_exp_reaches_both_ends(isa):
         np.testing.assert_allclose(y, np.exp(x), 1e-6, 1e-37)
 
 
+def test_programs_round_to_float16_as_numpy_does(isa):
+    halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    middles = (halves[:-1] + halves[1:]) / 2
+    around = [np.nextafter(middles, np.float32(end)) for end in (0, np.inf)]
+    ends = np.array([65519, 65520, 1e38, np.inf, np.nan], np.float32)
+    x = np.concatenate([halves, middles, *around, ends])
+    x = np.concatenate([x, -x])
+    y = run(
+        lambda g, b: g.append(
+            "elementwise",
+            [x.size],
+            [(b, "float32", [1])],
+            [("affine", 0, 0, 1.0, -0.0)],
+            "float16",
+        ),
+        x,
+        shape=x.shape,
+        dtype=np.float16,
+    )
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(y, x.astype(np.float16))
+
+
 def test_program_broadcasts_and_saturates(isa):
     rng = np.random.default_rng(3)
     x = rng.integers(0, 256, (9, 70), dtype=np.uint8)

@@ -195,12 +195,11 @@ class TopPositionsOp final : public Op {
             auto* const y = reinterpret_cast<std::int64_t*>(frame[output].data);
             for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
               const std::int64_t outer = unit / axis_.inner, inner = unit % axis_.inner;
-              const T* from = x + outer * axis_.count * axis_.inner + inner;
-              for (std::int64_t j = 0; j < axis_.count; ++j, from += axis_.inner) {
-                const std::uint64_t key = sort_key(*from);
-                entries[static_cast<std::size_t>(j)] = {greatest_ ? ~key : key, j};
-              }
-              sort(entries);
+              const T* const from = x + outer * axis_.count * axis_.inner + inner;
+              if (k_ * kFewOf <= axis_.count)
+                pick(from, entries.first(static_cast<std::size_t>(k_)));
+              else
+                take_all(from, entries);
               for (std::int64_t j = 0; j < k_; ++j)
                 y[(outer * k_ + j) * axis_.inner + inner] =
                     entries[static_cast<std::size_t>(j)].position;
@@ -216,8 +215,51 @@ class TopPositionsOp final : public Op {
     auto operator<=>(const Entry&) const = default;
   };
 
+  // From so many times as many elements as are wanted, few replace one of those that are kept.
+  static constexpr std::int64_t kFewOf = 16;
+  static constexpr std::int64_t kAtOnce = 32;  // elements that are compared together
+
+  template <class T>
+  Entry entry(const T* from, std::int64_t j) const {
+    const std::uint64_t key = sort_key(from[j * axis_.inner]);
+    return {greatest_ ? ~key : key, j};
+  }
+
+  // Whether an element may come before a bound; so may everything that is no number.
+  template <class T>
+  bool may_precede(T element, T bound) const {
+    return greatest_ ? !(element <= bound) : !(element >= bound);
+  }
+
+  // The kept entries, a heap, become the least of all. Elements that follow each other are first
+  // compared with the last of these.
+  template <class T>
+  void pick(const T* from, std::span<Entry> kept) const {
+    for (std::int64_t j = 0; j < k_; ++j) kept[static_cast<std::size_t>(j)] = entry(from, j);
+    std::ranges::make_heap(kept);
+    const auto last = [&] { return from[kept.front().position * axis_.inner]; };
+    for (std::int64_t begin = k_; begin < axis_.count; begin += kAtOnce) {
+      const std::int64_t end = std::min(begin + kAtOnce, axis_.count);
+      const T bound = last();
+      unsigned found = 0;
+      for (std::int64_t j = begin; j < end; ++j)
+        found |= may_precede(from[j * axis_.inner], bound) ? 1u : 0u;
+      for (std::int64_t j = begin; found && j < end; ++j) {
+        const Entry own = entry(from, j);
+        if (!(own < kept.front())) continue;
+        std::ranges::pop_heap(kept);
+        kept.back() = own;
+        std::ranges::push_heap(kept);
+      }
+    }
+    std::ranges::sort_heap(kept);
+  }
+
   // The first k entries become the least.
-  void sort(std::span<Entry> entries) const {
+  template <class T>
+  void take_all(const T* from, std::span<Entry> entries) const {
+    for (std::int64_t j = 0; j < axis_.count; ++j)
+      entries[static_cast<std::size_t>(j)] = entry(from, j);
     const auto kept = entries.begin() + k_;
     if (kept != entries.end()) std::nth_element(entries.begin(), kept, entries.end());
     std::sort(entries.begin(), kept);

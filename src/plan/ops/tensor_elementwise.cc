@@ -1,10 +1,12 @@
 // elementwise: a program of functions, run over short blocks that stay in the L1, so that a chain
 // of operations reads its operands once and writes its result once, whatever its length.
 //
-//   block   up to 256 consecutive elements: of the innermost extent, or of several whole lines of
-//   it load    operands to float registers (rows of 256 floats); dense floats are read where they
-//   lie steps   register by register store   the last register to the output
+//   block: consecutive elements of the innermost extent, or several whole lines of it;
+//   load: operands to float registers, a block each; dense floats are read where they lie;
+//   steps: register by register;
+//   store: the last register to the output.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -17,9 +19,14 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlock = policy::tensors::kExpression;
 constexpr std::size_t kMostRegisters = 96;
-constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
+
+// Elements of a block: as many as let all registers stay in the L1.
+std::int64_t block_of(std::size_t registers) {
+  return std::max(
+      policy::tensors::kExpression,
+      policy::tensors::kRegisters / static_cast<std::int64_t>(std::bit_ceil(registers)));
+}
 
 class Program {
  public:
@@ -32,11 +39,18 @@ class Program {
     for (const ElementwiseStep& step : program_.steps)
       functions_.push_back(simd::elementwise_function(step.function, features));
     const std::size_t rank = program_.extents.size();
+    block_ = block_of(program_.operands.size() + program_.steps.size());
     inner_ = program_.extents.back();
     next_ = rank > 1 ? program_.extents[rank - 2] : 1;
-    lines_ = std::clamp<std::int64_t>(kBlock / inner_, 1, next_);
-    pieces_ = ceil_div(inner_, kBlock);
+    lines_ = std::clamp<std::int64_t>(block_ / inner_, 1, next_);
+    pieces_ = ceil_div(inner_, block_);
     blocks_ = lines_ > 1 ? ceil_div(next_, lines_) : next_ * pieces_;
+  }
+
+  // Of a thread.
+  std::size_t scratch_bytes() const {
+    const std::size_t registers = program_.operands.size() + program_.steps.size();
+    return registers * static_cast<std::size_t>(block_) * sizeof(float);
   }
 
   // Elements along the two innermost extents, and the blocks that they make up.
@@ -44,9 +58,7 @@ class Program {
   std::int64_t blocks() const { return blocks_; }
 
   void operator()(const Frame& frame, std::byte* scratch, int thread_id, Range units) const {
-    const std::size_t registers = program_.operands.size() + program_.steps.size();
-    std::byte* const memory =
-        scratch + static_cast<std::size_t>(thread_id) * registers * kRegisterBytes;
+    std::byte* const memory = scratch + static_cast<std::size_t>(thread_id) * scratch_bytes();
     for (std::int64_t unit = units.begin; unit < units.end; ++unit)
       run_block(frame, memory, unit / blocks_, unit % blocks_);
   }
@@ -66,14 +78,14 @@ class Program {
       at.lines = std::min(lines_, (outer + 1) * next_ - at.line);
     } else {
       at.line += block / pieces_;
-      at.first = block % pieces_ * kBlock;
-      at.count = std::min(kBlock, inner_ - at.first);
+      at.first = block % pieces_ * block_;
+      at.count = std::min(block_, inner_ - at.first);
     }
     const float* values[kMostRegisters];
     float* own[kMostRegisters];
     std::size_t r = 0;
     for (; r < program_.operands.size() + program_.steps.size(); ++r)
-      own[r] = reinterpret_cast<float*>(memory + r * kRegisterBytes);
+      own[r] = reinterpret_cast<float*>(memory) + static_cast<std::int64_t>(r) * block_;
     for (r = 0; r < program_.operands.size(); ++r)
       values[r] = load_block(frame, program_.operands[r], at, own[r]);
 
@@ -154,8 +166,7 @@ class Program {
       case ValueType::bfloat16:
         return rows_.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(to));
       case ValueType::float16:
-        std::transform(x, x + n, reinterpret_cast<float16*>(to), from_float<float16>);
-        return;
+        return rows_.float_to_half(x, 1.0f, n, reinterpret_cast<std::uint16_t*>(to));
       default:
         if (reinterpret_cast<const std::byte*>(x) != to) std::memcpy(to, x, n * sizeof(float));
     }
@@ -167,9 +178,9 @@ class Program {
   const simd::ConversionKernels& conversions_;
   const simd::RowKernels& rows_;
   std::vector<simd::ElementwiseFunction> functions_;
-  // The innermost extent and the next one; lines of the innermost in a block, or pieces that make
-  // up a line; blocks of next_ lines.
-  std::int64_t inner_, next_, lines_, pieces_, blocks_;
+  // Elements of a block; the innermost extent and the next one; lines of the innermost in a block,
+  // or pieces that make up a line; blocks of next_ lines.
+  std::int64_t block_, inner_, next_, lines_, pieces_, blocks_;
 };
 
 std::vector<Buffer> buffers_of(const ElementwiseProgram& program) {
@@ -207,8 +218,8 @@ class ElementwiseOp final : public Op {
     const std::int64_t elements = checked_product(program_.extents, "elementwise");
     const std::int64_t units = elements / program.plane() * program.blocks();
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
-    const std::size_t registers = program_.operands.size() + program_.steps.size();
-    return make_unit_step(units, threads * registers * kRegisterBytes, std::move(program));
+    const std::size_t scratch = threads * program.scratch_bytes();
+    return make_unit_step(units, scratch, std::move(program));
   }
   Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
   bool can_write_bfloat16() const override { return program_.output == ValueType::float32; }

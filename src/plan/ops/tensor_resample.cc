@@ -15,13 +15,21 @@ constexpr std::int64_t kPiece = policy::tensors::kFloats;
 
 class ResampleOp final : public Op {
  public:
-  ResampleOp(Buffer x, Resampling r) : Op("resample", {x}), r_(std::move(r)) {}
+  ResampleOp(Buffer x, Resampling r) : Op("resample", {x}), r_(std::move(r)) {
+    if (r_.inner > 1) return;
+    for (std::int64_t t = 0; t < r_.taps; ++t)
+      for (std::int64_t j = 0; j < r_.output; ++j) {
+        by_tap_.sources.push_back(r_.sources[static_cast<std::size_t>(j * r_.taps + t)]);
+        by_tap_.weights.push_back(r_.weights[static_cast<std::size_t>(j * r_.taps + t)]);
+      }
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const simd::RowKernels& kernels = simd::kernels(context.features).rows;
     const std::int64_t pieces = ceil_div(r_.inner, kPiece);
     const bool narrow_x = context.type(inputs[0]) == ValueType::bfloat16;
     const bool narrow_y = context.type(output) == ValueType::bfloat16;
+    if (r_.inner == 1 && !narrow_x && !narrow_y) return whole_lines(kernels);
     return make_unit_step(
         r_.outer * r_.output * pieces, 0,
         [this, &kernels, pieces, narrow_x, narrow_y](const Frame& frame, std::byte*, int,
@@ -57,7 +65,21 @@ class ResampleOp final : public Op {
   bool can_write_bfloat16() const override { return true; }
 
  private:
+  // The last axis: neighbours in the output read places of one line, which are gathered.
+  std::unique_ptr<Step> whole_lines(const simd::RowKernels& kernels) const {
+    return make_unit_step(
+        r_.outer, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
+          const float* const x = reinterpret_cast<const float*>(frame[inputs[0]].data);
+          float* const y = reinterpret_cast<float*>(frame[output].data);
+          for (std::int64_t o = units.begin; o < units.end; ++o)
+            kernels.interpolate(x + o * r_.input, by_tap_.sources.data(), by_tap_.weights.data(),
+                                static_cast<std::size_t>(r_.taps),
+                                static_cast<std::size_t>(r_.output), y + o * r_.output);
+        });
+  }
+
   const Resampling r_;
+  Resampling by_tap_;  // where inner is 1: sources and weights of one tap after the other
 };
 
 }  // namespace
