@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
+import pickle
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 def start_child(work: Callable[[], object], seconds: int) -> int:
@@ -36,3 +39,25 @@ def wait_for(child: int) -> int:
 def run_in_child(work: Callable[[], object], seconds: int = 30) -> int:
     """Return how a child ended that did some work."""
     return wait_for(start_child(work, seconds))
+
+
+def found_by_child(work: Callable[[], Iterable[Any]]) -> list[Any]:
+    """Return what a child finds, in order, until something ends it; its stderr is lost."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        faulthandler.disable()  # that the process ends is what the caller expects
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        with os.fdopen(writer, "wb") as pipe:
+            for found in work():
+                pickle.dump(found, pipe)
+                pipe.flush()
+        os._exit(0)
+    os.close(writer)
+    results = []
+    with os.fdopen(reader, "rb") as pipe, contextlib.suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            results.append(pickle.load(pipe))
+    os.waitpid(child, 0)
+    return results

@@ -254,3 +254,42 @@ def test_computed_biases_are_corrected_and_equalized():
         options = {"calibrate": [feed], "equalize": True}
         results.append(make_net([*more, *nodes], feed, ["y"], constants, **options).run(feed)["y"])
     np.testing.assert_array_equal(*results)
+
+
+HUGE = np.float32([3e38, -3e38, np.inf, -1, 0, np.nan, 300, 1e-40])
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("before", ["", "Conv"])
+@pytest.mark.parametrize(
+    "op", ["BatchNormalization", "DequantizeLinear", "GRU", "InstanceNormalization", "Mul"]
+)
+def test_constants_that_overflow_show_in_results_and_give_no_warning(op, before):
+    """NaN of a negative variance or of inf - inf, and infinities, are what the file says."""
+    x = numbers(1, 8, 3, 3)
+    terms = {
+        "BatchNormalization": [HUGE] * 4,
+        "DequantizeLinear": [HUGE],
+        "GRU": [numbers(1, 24, 3), numbers(1, 24, 8), np.tile(HUGE, 6).reshape(1, 48)],
+        "InstanceNormalization": [HUGE] * 2,
+        "Mul": [HUGE.reshape(8, 1, 1)],
+    }[op]
+    constants = {f"c{i}": term for i, term in enumerate(terms)}
+    nodes, read = [], "x"
+    if before:
+        nodes, read = [node("Conv", ["x", "w"], "t", pads=[1, 1, 1, 1])], "t"
+        constants["w"] = np.full((8, 8, 3, 3), 3e38, np.float32)
+    if op == "GRU":
+        constants["shape"] = np.array([8, 3, 3])
+        nodes.append(node("Reshape", [read, "shape"], "r"))
+        read = "r"
+    if op == "DequantizeLinear":
+        constants["q"] = np.full((1, 8, 3, 3), 100, np.int32)
+        nodes += [node(op, ["q", "c0"], "d", axis=1), node("Add", [read, "d"], "y")]
+    else:
+        more = {"hidden_size": 8} if op == "GRU" else {}
+        nodes.append(node(op, [read, *(f"c{i}" for i in range(len(terms)))], "y", **more))
+    shape = (8, 1, 3, 8) if op == "GRU" else x.shape
+    net = make_net(nodes, {"x": x}, {"y": (np.float32, shape)}, constants)
+    (y,) = net.run({"x": x}).values()
+    assert not np.isfinite(y).all()

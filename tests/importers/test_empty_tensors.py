@@ -69,6 +69,7 @@ REFUSED = {
     "RoiAlign": [floats(1, 2, 0, 5), np.float32([[0, 0, 1, 1]]), np.zeros(1, np.int64)],
     "GridSample": [floats(1, 2, 0, 5), floats(1, 3, 3, 2)],
     "BiasGelu": [floats(0), floats(3)],
+    "NonMaxSuppression": [floats(1, 1, 0), floats(1, 2, 1), np.ones(1, np.int64)],
 }
 
 

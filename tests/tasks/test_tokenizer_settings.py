@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
@@ -12,8 +13,10 @@ from tokenizers.normalizers import BertNormalizer, Lowercase, Sequence
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
+import fbg
 from fbg.text.tokenization import TextTokenizer
-from helpers.tiny_bert import write_json
+from helpers.tiny_bert import change_json, write_json
+from helpers.tiny_tasks import write_model
 
 SETTINGS = st.fixed_dictionaries(
     {},
@@ -113,3 +116,25 @@ def test_sentences_in_lower_case_are_those_of_the_normalizer(texts: list[str], l
             assert ours.encode([text], "x")[0].ids.tolist() == (
                 TextTokenizer(path, 1000)([text])[0].tolist()
             )
+            pair = tokenizer.encode(text, texts[0])
+            (found,) = ours.encode([(text, texts[0])], "x", sentences=True)
+            assert found.types is not None
+            assert (found.ids.tolist(), found.types.tolist()) == (pair.ids, pair.type_ids)
+
+
+def test_pairs_are_in_lower_case_wherever_sentences_are(tmp_path: Path) -> None:
+    """Whatever sentence-transformers has a class for reads do_lower_case; pipelines do not."""
+    directory = write_model(tmp_path / "pairs", "pairs")
+    change_json(directory / "tokenizer.json", normalizer=None)
+    as_read = fbg.load(directory)
+    write_json(directory / "sentence_bert_config.json", {"do_lower_case": True})
+    model = fbg.load(directory)
+    capitals, small = ("A QUESTION", "Of WORDS"), ("a question", "of words")
+    assert model.predict([capitals]) == as_read.predict([small]) != as_read.predict([capitals])
+    ranked = model.rerank(capitals[0], [capitals[1]])
+    assert ranked == as_read.rerank(small[0], [small[1]])
+    assert model.classify([small[0]]) == as_read.classify([small[0]])
+    assert model.classify([capitals[0]]) == as_read.classify([capitals[0]])
+    encoder = fbg.SentenceTransformer(str(directory)).encode
+    pairs = [encoder([capitals]), encoder([small])]
+    assert np.array_equal(*pairs)

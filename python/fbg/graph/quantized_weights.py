@@ -39,5 +39,6 @@ class QuantizedWeights:
         points = self.zero_point.astype(wide).reshape(shape)
         values: Array = np.subtract(q, points, dtype=wide, casting="unsafe")
         values = values.astype(np.float32, copy=False)
-        values *= scale.reshape(shape)
+        with np.errstate(over="ignore"):
+            values *= scale.reshape(shape)
         return values

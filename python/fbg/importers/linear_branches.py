@@ -93,8 +93,7 @@ class _Joining:
         gone: list[Node] = []
         for root in self._roots:
             summands, inner = self._summands(root)
-            with np.errstate(all="ignore"):  # what is not finite is not joined
-                sums = [found for own in _by_tensor(summands) for found in self._sums(own)]
+            sums = [found for own in _by_tensor(summands) for found in self._sums(own)]
             if not sums:
                 continue
             joined = {id(branch) for found in sums for branch in found.branches}

@@ -147,8 +147,9 @@ class Session:
         measured = {at: [names[i] for i in moved.nodes] for at, moved in known.items()}
         self._placement = Placement(backends, placement, measured)
         try:
-            self._keep_whole(inferred)
-            self._prepare(inferred)
+            with np.errstate(all="ignore"):  # that constants overflow shows in results
+                self._keep_whole(inferred)
+                self._prepare(inferred)
         except ModelError as error:
             raise ModelError(f"{network.origin}: {error}") from error
         # The constants are not kept: back ends have those that they need.

@@ -33,6 +33,7 @@ from fbg.threads import calling
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
+OF_SENTENCES = ("encode_sparse", "predict", "rerank")  # tasks of sentence-transformers' models
 
 
 class TaskContext:
@@ -141,7 +142,13 @@ class TaskCall:
                     )
                 else:
                     encoded = self.tokenizer.encode(
-                        block, self.where, first, located=located, cut=cut, cut_first=cut_first
+                        block,
+                        self.where,
+                        first,
+                        located=located,
+                        cut=cut,
+                        cut_first=cut_first,
+                        sentences=self._task in OF_SENTENCES,
                     )
             self._context.cut_texts.check(encoded, self.where, first, self.truncation)
             yield Block(first, block, encoded)

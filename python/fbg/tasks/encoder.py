@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats, require_integer
-from fbg.errors import ModelError, require_known
+from fbg.errors import require_known
 from fbg.runtime.engine import Types
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work, copied
@@ -137,19 +137,14 @@ class Encoder:
         return (yield from self.embed_tokens(self._tokens(texts, first), first, done))
 
     def embed_pairs(self, texts: Sequence[Text]) -> Steps[Floats]:
-        """Embed texts, and pairs of texts as one sequence each, as a task.
-
-        Raises ModelError for a model whose texts are lower-cased first, which pairs are not.
-        """
+        """Embed texts, and pairs of texts as one sequence each, as a task."""
         context, prompt = self._context, self.prompt
-        if context.sentence.lowercase:
-            raise ModelError("encode: pairs of texts need a model without do_lower_case")
         joined: list[Text] = [
             prompt + text if isinstance(text, str) else (prompt + text[0], text[1])
             for text in texts
         ]
         with calling:
-            encoded = context.tokenizer.encode(joined, SENTENCES)
+            encoded = context.tokenizer.encode(joined, SENTENCES, sentences=True)
             context.cut_texts.check(encoded, SENTENCES, 0, self._truncation)
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         return (yield from self.embed_tokens(ids, types=types))

@@ -259,6 +259,7 @@ class TextTokenizer:
         located: bool = False,
         cut: bool = True,
         cut_first: bool = False,
+        sentences: bool = False,
     ) -> list[EncodedText]:
         """Return the tokens of texts and pairs of texts.
 
@@ -266,12 +267,13 @@ class TextTokenizer:
         located: also return the positions of tokens in the text.
         cut: leave at most `max_length` tokens of each; the longer text of a pair is cut first.
         cut_first: cut only the first text of a pair.
+        sentences: in lower case first if the model wants sentences so.
 
         Raises ValueError for text that is not valid Unicode, and with `cut_first` for a second text
         that leaves no room for the first; ModelError if the tokenizer cannot
         encode it, or if the special tokens of a pair are more than the model takes.
         """
-        encodings = self._encode_batch(texts, where, first, located=located)
+        encodings = self._encode_batch(texts, where, first, located=located, sentences=sentences)
         return [
             self._encoded(encoding, located=located, cut=cut, cut_first=cut_first)
             for encoding in encodings

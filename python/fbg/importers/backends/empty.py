@@ -275,6 +275,7 @@ def _compress(op: TypedNode, inputs: Inputs) -> Sequence[Array]:
 
 @_defines("NonMaxSuppression")
 def _no_boxes(op: TypedNode, inputs: Inputs) -> Sequence[Array]:
-    if not {*op.node.inputs[:2]} & {*op.empty_inputs}:
+    boxes = inputs[0]
+    if boxes is None or boxes.shape[-1:] != (4,) or not {*op.node.inputs[:2]} & {*op.empty_inputs}:
         raise ValueError(_reason(op))
     return [np.zeros((0, 3), np.int64)]
