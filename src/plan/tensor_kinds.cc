@@ -158,6 +158,7 @@ Buffer group_norm(Graph& graph, Fields& f) {
   n.gamma = f.vector("gamma");
   n.beta = f.vector("beta");
   n.eps = f.get<float>("eps");
+  n.has_planes = f.get("has_planes", false);
   return fbg::group_norm(graph, x, std::move(n));
 }
 

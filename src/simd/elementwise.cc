@@ -203,70 +203,134 @@ constexpr NamedFunction kFunctions[] = {
 extern const ElementwiseKernels kElementwiseKernels;
 constexpr ElementwiseKernels kElementwiseKernels = kFunctions;
 
-// y[3 i + k] = x[k * stride + i]
-template <class T>
-HWY_ATTR void interleave3(const T* x, std::int64_t stride, std::size_t n, T* y) {
-  std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<T> d;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
-    hn::StoreInterleaved3(hn::LoadU(d, x + i), hn::LoadU(d, x + stride + i),
-                          hn::LoadU(d, x + 2 * stride + i), d, y + 3 * i);
-#endif
-  for (; i < n; ++i)
-    for (std::int64_t k = 0; k < 3; ++k)
-      y[3 * i + static_cast<std::size_t>(k)] = x[k * stride + static_cast<std::int64_t>(i)];
+// Vectors of as many blocks of 16 bytes as there are rows `distance` apart, a block of each.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const hn::TFromD<D>* x, std::int64_t distance) {
+  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
+    return hn::LoadU(d, x);
+  } else {
+    const hn::Half<D> half;
+    const auto blocks = static_cast<std::int64_t>(hn::MaxLanes(half) * sizeof(*x) / 16);
+    return hn::Combine(d, load_blocks(half, x + blocks * distance, distance),
+                       load_blocks(half, x, distance));
+  }
 }
 
-// Transposes blocks of as many rows and columns as 16 bytes have elements. A block is in as many
-// vectors; interleaving the first half of them with the second moves the upper bit of a row's
-// number to the lower end of the columns, so that it is transposed when all bits have moved.
+// Transposes as many rows as a vector has elements, and as many columns as 16 bytes have. A vector
+// holds blocks of rows that lie apart, so that a column is one vector in the end. Interleaving the
+// first half of the vectors with the second moves the upper bit of a row's number to the lower end
+// of the columns, so that a block is transposed when all bits have moved.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void transpose_block(D d, const T* x, std::int64_t stride_x, T* y,
+                                std::int64_t stride_y) {
+  constexpr std::size_t kBlock = 16 / sizeof(T);
+  using V = hn::Vec<D>;
+  V v[kBlock], next[kBlock];
+  for (std::size_t i = 0; i < kBlock; ++i)
+    v[i] = load_blocks(d, x + static_cast<std::int64_t>(i) * stride_x, kBlock * stride_x);
+  for (std::size_t bit = 1; bit < kBlock; bit *= 2) {
+    for (std::size_t i = 0; i < kBlock / 2; ++i) {
+      next[2 * i] = hn::InterleaveLower(d, v[i], v[i + kBlock / 2]);
+      next[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + kBlock / 2]);
+    }
+    for (std::size_t i = 0; i < kBlock; ++i) v[i] = next[i];
+  }
+  for (std::size_t i = 0; i < kBlock; ++i)
+    hn::StoreU(v[i], d, y + static_cast<std::int64_t>(i) * stride_y);
+}
+
+// Columns that lie side by side, from `i` on as many as vectors of that size take: two to four of
+// them become rows. Returns the row after the last.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE std::size_t deinterleave(D d, const T* x, std::size_t rows, std::size_t columns, T* y,
+                                    std::int64_t stride, std::size_t i) {
+  hn::Vec<D> a, b, c, e;
+  for (; i + hn::Lanes(d) <= rows; i += hn::Lanes(d)) {
+    const T* const from = x + i * columns;
+    if (columns == 2) {
+      hn::LoadInterleaved2(d, from, a, b);
+    } else if (columns == 3) {
+      hn::LoadInterleaved3(d, from, a, b, c);
+    } else {
+      hn::LoadInterleaved4(d, from, a, b, c, e);
+    }
+    hn::StoreU(a, d, y + i);
+    hn::StoreU(b, d, y + stride + i);
+    if (columns > 2) hn::StoreU(c, d, y + 2 * stride + i);
+    if (columns > 3) hn::StoreU(e, d, y + 3 * stride + i);
+  }
+  return i;
+}
+
+// The reverse: two to four rows become columns that lie side by side.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE std::size_t interleave(D d, const T* x, std::int64_t stride, std::size_t rows,
+                                  std::size_t columns, T* y, std::size_t i) {
+  for (; i + hn::Lanes(d) <= columns; i += hn::Lanes(d)) {
+    T* const to = y + i * rows;
+    const auto a = hn::LoadU(d, x + i), b = hn::LoadU(d, x + stride + i);
+    if (rows == 2) {
+      hn::StoreInterleaved2(a, b, d, to);
+      continue;
+    }
+    const auto c = hn::LoadU(d, x + 2 * stride + i);
+    if (rows == 3)
+      hn::StoreInterleaved3(a, b, c, d, to);
+    else
+      hn::StoreInterleaved4(a, b, c, hn::LoadU(d, x + 3 * stride + i), d, to);
+  }
+  return i;
+}
+#endif
+
+// A transposition, element by element.
+template <class T>
+HWY_INLINE void transpose_elements(const T* x, std::int64_t stride_x, std::size_t rows,
+                                   std::size_t columns, T* y, std::int64_t stride_y) {
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < rows; ++r)
+      y[static_cast<std::int64_t>(c) * stride_y + static_cast<std::int64_t>(r)] =
+          x[static_cast<std::int64_t>(r) * stride_x + static_cast<std::int64_t>(c)];
+}
+
 template <class T>
 HWY_ATTR void transpose(const void* from, std::int64_t stride_x, std::size_t rows,
                         std::size_t columns, void* to, std::int64_t stride_y) {
   const T* const x = static_cast<const T*>(from);
   T* const y = static_cast<T*>(to);
 #if HWY_TARGET == HWY_SCALAR
-  for (std::size_t c = 0; c < columns; ++c)
-    for (std::size_t r = 0; r < rows; ++r)
-      y[static_cast<std::int64_t>(c) * stride_y + static_cast<std::int64_t>(r)] =
-          x[static_cast<std::int64_t>(r) * stride_x + static_cast<std::int64_t>(c)];
+  transpose_elements(x, stride_x, rows, columns, y, stride_y);
 #else
   constexpr std::size_t kBlock = 16 / sizeof(T);
-  const hn::FixedTag<T, kBlock> d;
-  using V = hn::Vec<decltype(d)>;
-  for (std::size_t r = 0; r < rows; r += kBlock) {
-    const std::size_t height = std::min(kBlock, rows - r);
-    for (std::size_t c = 0; c < columns; c += kBlock) {
-      const std::size_t width = std::min(kBlock, columns - c);
-      const T* const block = x + static_cast<std::int64_t>(r) * stride_x + c;
-      T* const out = y + static_cast<std::int64_t>(c) * stride_y + r;
-      V v[kBlock], next[kBlock];
-      HWY_ALIGN T part[kBlock] = {};
-      for (std::size_t i = 0; i < height; ++i) {
-        const T* row = block + static_cast<std::int64_t>(i) * stride_x;
-        if (width < kBlock) row = std::copy_n(row, width, part) - width;
-        v[i] = hn::LoadU(d, row);
-      }
-      for (std::size_t i = height; i < kBlock; ++i) v[i] = hn::Zero(d);
-      for (std::size_t bit = 1; bit < kBlock; bit *= 2) {
-        for (std::size_t i = 0; i < kBlock / 2; ++i) {
-          next[2 * i] = hn::InterleaveLower(d, v[i], v[i + kBlock / 2]);
-          next[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + kBlock / 2]);
-        }
-        for (std::size_t i = 0; i < kBlock; ++i) v[i] = next[i];
-      }
-      for (std::size_t i = 0; i < width; ++i) {
-        T* const row = out + static_cast<std::int64_t>(i) * stride_y;
-        if (height == kBlock) {
-          hn::StoreU(v[i], d, row);
-        } else {
-          hn::Store(v[i], d, part);
-          std::copy_n(part, height, row);
-        }
-      }
-    }
+  const hn::FixedTag<T, kBlock> block;
+  const hn::CappedTag<T, 64 / sizeof(T)> d;
+  const auto is_few = [](std::size_t n, std::int64_t stride) {
+    return n >= 2 && n <= 4 && stride == static_cast<std::int64_t>(n);
+  };
+  if (is_few(columns, stride_x)) {
+    std::size_t i = deinterleave(d, x, rows, columns, y, stride_y, 0);
+    i = deinterleave(block, x, rows, columns, y, stride_y, i);
+    return transpose_elements(x + i * columns, stride_x, rows - i, columns, y + i, stride_y);
   }
+  if (is_few(rows, stride_y)) {
+    std::size_t i = interleave(d, x, stride_x, rows, columns, y, 0);
+    i = interleave(block, x, stride_x, rows, columns, y, i);
+    return transpose_elements(x + i, stride_x, rows, columns - i, y + i * rows, stride_y);
+  }
+  if (rows < kBlock || columns < kBlock)
+    return transpose_elements(x, stride_x, rows, columns, y, stride_y);
+  // The last block of either direction may begin before the end of the one before it.
+  const auto strip = [&](auto tag, std::size_t r) FBG_INLINE_LAMBDA {
+    for (std::size_t at = 0; at < columns; at += kBlock) {
+      const auto c = static_cast<std::int64_t>(std::min(at, columns - kBlock));
+      transpose_block(tag, x + static_cast<std::int64_t>(r) * stride_x + c, stride_x,
+                      y + c * stride_y + r, stride_y);
+    }
+  };
+  std::size_t r = 0;
+  for (; r + hn::Lanes(d) <= rows; r += hn::Lanes(d)) strip(d, r);
+  for (; r < rows; r += kBlock) strip(block, std::min(r, rows - kBlock));
 #endif
 }
 
@@ -307,8 +371,6 @@ const ConversionKernels kConversionKernels = {
     .load_int32 = load<std::int32_t>,
     .store_uint8 = store<std::uint8_t>,
     .store_int8 = store<std::int8_t>,
-    .interleave3_bytes = interleave3<std::uint8_t>,
-    .interleave3_words = interleave3<std::uint32_t>,
     .transpose = {transpose<std::uint8_t>, transpose<std::uint16_t>, transpose<std::uint32_t>,
                   transpose<std::uint64_t>},
 };

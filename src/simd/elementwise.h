@@ -42,13 +42,9 @@ struct ConversionKernels {
   void (*load_int32)(const std::int32_t* x, std::size_t n, float* y);
   void (*store_uint8)(const float* x, std::size_t n, std::uint8_t* y);
   void (*store_int8)(const float* x, std::size_t n, std::int8_t* y);
-  // y[3 i + k] = x[k * stride + i] for i < n: the channels of a colour image, pixel by pixel.
-  void (*interleave3_bytes)(const std::uint8_t* x, std::int64_t stride, std::size_t n,
-                            std::uint8_t* y);
-  void (*interleave3_words)(const std::uint32_t* x, std::int64_t stride, std::size_t n,
-                            std::uint32_t* y);
   // y[column * stride_y + row] = x[row * stride_x + column], of elements of 1, 2, 4 and 8 bytes;
-  // strides are in elements.
+  // strides are in elements. Two to four rows or columns without gaps, such as the channels of a
+  // colour image, are interleaved.
   Transpose* transpose[4];
 };
 

@@ -179,21 +179,22 @@ def test_external_data_outside_of_the_directory(tmp_path):
 
 def test_control_flow_runs_elsewhere_or_is_refused(tmp_path):
     branches = [
-        helper.make_graph([helper.make_node(op, inputs, ["r"], op)], "b", [], [_float_value("r")])
-        for op, inputs in (("Relu", ["x"]), ("ReverseSequence", ["x", "lengths"]))
+        helper.make_graph(
+            [helper.make_node(op, ["x"], ["r"], op, domain=domain)], "b", [], [_float_value("r")]
+        )
+        for op, domain in (("Relu", ""), ("Trilu", "com.microsoft"))
     ]
     nodes = [
         helper.make_node(
             "If", ["c"], ["y"], "choice", then_branch=branches[0], else_branch=branches[1]
         )
     ]
-    lengths = {"lengths": np.array([2, 2, 2])}
-    model = make_model(nodes, {"x": X, "c": (np.bool_, ())}, ["y"], lengths)
-    refused(tmp_path, model, "If 'choice'", "ReverseSequence 'ReverseSequence'")
+    model = make_model(nodes, {"x": X, "c": (np.bool_, ())}, ["y"])
+    refused(tmp_path, model, "If 'choice'", "Trilu 'Trilu'")
     net = fbg.load(tmp_path / "m.onnx", backends=("fbg", "onnxruntime"))
     x = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
     np.testing.assert_array_equal(net.run({"x": x, "c": np.array(True)})["y"], np.maximum(x, 0))
-    np.testing.assert_array_equal(net.run({"x": x, "c": np.array(False)})["y"], x[::-1])
+    np.testing.assert_array_equal(net.run({"x": x, "c": np.array(False)})["y"], np.triu(x))
 
 
 def _float_value(name):

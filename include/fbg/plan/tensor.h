@@ -154,6 +154,7 @@ struct GroupNorm {
   std::int64_t batch = 1, pixels = 1, groups = 1;
   SharedMatrix gamma, beta;
   float eps = 0;
+  bool has_planes = false;  // x is (batch, channels, pixels)
 };
 Buffer group_norm(Graph& graph, Buffer x, GroupNorm norm);
 

@@ -1,4 +1,5 @@
-// GroupNorm of channels-last images, in three phases:
+// GroupNorm. Where channels are planes of pixels, groups are runs of elements, which threads share.
+// Of channels-last images it takes three phases:
 //
 //   moments   of each group of a block of pixels: mean and squared distances from it
 //   combine   those of all blocks of an image (Chan, Golub and LeVeque, 1983), into a center, a
@@ -126,12 +127,84 @@ class GroupNormStep final : public Step {
   std::int64_t channels_, block_, blocks_, threads_;
 };
 
+// Of images whose channels are planes. The pieces of a group depend on sizes alone.
+class PlanesNormStep final : public Step {
+ public:
+  PlanesNormStep(Buffer x, Buffer y, const GroupNorm& norm, const PrepareContext& context)
+      : x_(x), y_(y), n_(norm), kernels_(simd::kernels(context.features)) {
+    piece_ = std::min(n_.pixels, policy::tensors::kFloats);
+    threads_ = context.capacity.threads;
+  }
+
+  std::size_t scratch_bytes() const noexcept override {
+    return static_cast<std::size_t>(4 * threads_ * piece_) * sizeof(float);
+  }
+
+  void run(const Frame& frame, std::byte* scratch, int thread_id,
+           int num_threads) const noexcept override {
+    float* const own = reinterpret_cast<float*>(scratch) + 4 * thread_id * piece_;
+    const auto* const x = reinterpret_cast<const float*>(frame[x_].data);
+    auto* const y = reinterpret_cast<float*>(frame[y_].data);
+    const Range groups = thread_rows(n_.batch * n_.groups, thread_id, num_threads);
+    const std::int64_t width = n_.gamma.cols / n_.groups;
+    for (std::int64_t i = groups.begin; i < groups.end; ++i) {
+      const std::int64_t first = i * width * n_.pixels;
+      normalize(x + first, y + first, i % n_.groups * width, width, own);
+    }
+  }
+
+ private:
+  // function(begin, count) for each piece of so many elements.
+  template <class Function>
+  void for_each_piece(std::int64_t elements, Function function) const {
+    for (std::int64_t i = 0; i < elements; i += piece_)
+      function(i, static_cast<std::size_t>(std::min(piece_, elements - i)));
+  }
+
+  void normalize(const float* x, float* y, std::int64_t channel, std::int64_t width,
+                 float* own) const {
+    const std::int64_t elements = width * n_.pixels;
+    float *const centers = own, *const factors = own + piece_, *const offsets = own + 2 * piece_;
+    float* const squares = own + 3 * piece_;
+    double sum = 0;
+    for_each_piece(elements, [&](std::int64_t i, std::size_t n) {
+      sum += static_cast<double>(kernels_.windows.row_sum(x + i, n));
+    });
+    const auto mean = static_cast<float>(sum / static_cast<double>(elements));
+    std::fill_n(centers, piece_, mean);
+    std::fill_n(squares, piece_, 0.0f);
+    for_each_piece(elements, [&](std::int64_t i, std::size_t n) {
+      kernels_.rows.accumulate_squares(x + i, centers, n, squares);
+    });
+    const auto total =
+        static_cast<double>(kernels_.windows.row_sum(squares, static_cast<std::size_t>(piece_)));
+    const double variance = total / static_cast<double>(elements);
+    const double deviation = std::sqrt(variance + static_cast<double>(n_.eps));
+    for (std::int64_t c = 0; c < width; ++c) {
+      const double gamma = static_cast<double>(n_.gamma.data.get()[channel + c]);
+      std::fill_n(factors, piece_, static_cast<float>(gamma / deviation));
+      std::fill_n(offsets, piece_, n_.beta.data.get()[channel + c]);
+      const std::int64_t first = c * n_.pixels;
+      for_each_piece(n_.pixels, [&](std::int64_t i, std::size_t n) {
+        kernels_.rows.normalize(x + first + i, centers, factors, offsets, n, y + first + i);
+      });
+    }
+  }
+
+  const Buffer x_, y_;
+  const GroupNorm& n_;
+  const simd::Kernels& kernels_;
+  std::int64_t piece_, threads_;
+};
+
 class GroupNormOp final : public Op {
  public:
   GroupNormOp(Buffer x, GroupNorm norm) : Op("group_norm", {x}), norm_(std::move(norm)) {
     in_place = true;
   }
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    if (norm_.has_planes)
+      return std::make_unique<PlanesNormStep>(inputs[0], output, norm_, context);
     return std::make_unique<GroupNormStep>(inputs[0], output, norm_, context);
   }
 

@@ -2,7 +2,7 @@
 // axes that are one run in memory on both sides are merged first.
 //
 //   innermost axis one run on both sides   memcpy
-//   the 3 channels of a colour image       a kernel that interleaves them
+//   innermost axis picked by a table       memcpy of the runs that it consists of
 //   transposed                             a kernel, or blocks of 16 x 16 elements with gaps
 //   anything else                          element by element
 //
@@ -26,11 +26,10 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kBlock = policy::tensors::kTransposedRows;
-constexpr std::int64_t kPixels = policy::tensors::kFloats;  // of a colour image
-
-struct Element8 {
-  std::uint64_t bits;
-};
+constexpr std::int64_t kPixels = policy::tensors::kFloats;  // of few channels
+constexpr std::int64_t kFewChannels = 4;
+constexpr std::int64_t kLeastRun = 4;     // elements of the runs of a table, on average
+constexpr std::size_t kMostCounted = 64;  // axes of a part: NumPy has no more
 
 // Merges axes and sorts them by where they write, the innermost last.
 std::vector<ArrangeAxis> simplify(std::vector<ArrangeAxis> axes) {
@@ -54,25 +53,50 @@ std::vector<ArrangeAxis> simplify(std::vector<ArrangeAxis> axes) {
   return merged;
 }
 
+// Elements of an axis whose sources are a step apart.
+struct AxisRun {
+  std::int64_t to, from, extent, step;
+};
+
+// The runs of an axis that a table picks, without what comes from nowhere; none if they are short.
+std::vector<AxisRun> runs_of(const ArrangeAxis& axis) {
+  std::vector<AxisRun> runs;
+  for (std::int64_t i = 0; i < axis.extent; ++i) {
+    const std::int64_t at = axis.table[static_cast<std::size_t>(i)];
+    if (at < 0) continue;
+    AxisRun* const last = runs.empty() ? nullptr : &runs.back();
+    if (last && last->extent == 1 && last->to + 1 == i) last->step = at - last->from;
+    if (last && last->to + last->extent == i && last->from + last->extent * last->step == at)
+      ++last->extent;
+    else
+      runs.push_back({i, at, 1, 1});
+  }
+  if (static_cast<std::int64_t>(runs.size()) * kLeastRun > axis.extent) runs.clear();
+  return runs;
+}
+
 // A part, ready to run: the two innermost axes are `outer` and `inner`; the others are counted.
 struct Loops {
   std::size_t input;
   std::int64_t to, from;
   std::vector<ArrangeAxis> counted;
   ArrangeAxis outer, inner;
-  std::int64_t units;   // counted iterations times blocks of the outer axis
-  bool rounds = false;  // floats become bfloat16
+  std::int64_t units;         // counted iterations times blocks of the outer axis
+  std::vector<AxisRun> runs;  // of the inner axis, if it has a table
+  bool rounds = false;        // floats become bfloat16
 
-  // Three rows of elements become one, an element of each in turn.
-  bool is_interleaving() const {
-    return inner.extent == 3 && inner.to_stride == 1 && inner.table.empty() &&
-           outer.to_stride == 3 && outer.from_stride == 1 && outer.table.empty();
+  bool is_transposed() const {
+    return outer.table.empty() && outer.from_stride == 1 && inner.table.empty() &&
+           inner.from_stride != 1;
   }
-  std::int64_t block() const { return is_interleaving() ? kPixels : kBlock; }
+  // Few rows of elements become one, an element of each in turn.
+  std::int64_t block() const {
+    return is_transposed() && inner.extent <= kFewChannels ? kPixels : kBlock;
+  }
   std::int64_t outer_blocks() const { return ceil_div(outer.extent, block()); }
 
   static Loops of(const ArrangePart& part) {
-    Loops loops{part.input, part.to, part.from, simplify(part.axes), {}, {}, 1};
+    Loops loops{part.input, part.to, part.from, simplify(part.axes), {}, {}, 1, {}};
     const auto take = [&](std::size_t at) {
       ArrangeAxis axis = std::move(loops.counted[at]);
       loops.counted.erase(loops.counted.begin() + static_cast<std::ptrdiff_t>(at));
@@ -89,6 +113,7 @@ struct Loops {
     }
     for (const ArrangeAxis& axis : loops.counted) loops.units *= axis.extent;
     loops.units *= loops.outer_blocks();
+    if (!loops.inner.table.empty()) loops.runs = runs_of(loops.inner);
     return loops;
   }
 };
@@ -104,44 +129,49 @@ T element(T x) {
 }
 bfloat16 element(float x) { return from_float<bfloat16>(x); }
 
-// One line: the innermost axis.
+// Elements that are a stride apart on either side.
 template <class From, class T>
-void copy_line(const ArrangeAxis& axis, const simd::Kernels& kernels, const From* from, T* to) {
-  const auto n = static_cast<std::size_t>(axis.extent);
-  if (!axis.table.empty()) {
-    for (std::int64_t i = 0; i < axis.extent; ++i) {
-      const std::int64_t at = axis.table[static_cast<std::size_t>(i)];
-      if (at >= 0) to[i * axis.to_stride] = element(from[at]);
-    }
-  } else if (axis.from_stride == 1 && axis.to_stride <= 1) {
+void copy_run(const simd::Kernels& kernels, std::int64_t extent, const From* from,
+              std::int64_t from_stride, T* to, std::int64_t to_stride) {
+  if (extent == 1) {
+    *to = element(*from);
+  } else if (from_stride == 1 && to_stride <= 1) {
+    const auto n = static_cast<std::size_t>(extent);
     if constexpr (std::is_same_v<From, T>)
       std::memcpy(to, from, n * sizeof(T));
     else
       kernels.rows.float_to_bfloat16(from, n, reinterpret_cast<std::uint16_t*>(to));
+  } else if (from_stride == 0 && to_stride == 1) {
+    std::fill_n(to, extent, element(*from));
   } else {
-    for (std::int64_t i = 0; i < axis.extent; ++i)
-      to[i * axis.to_stride] = element(from[i * axis.from_stride]);
+    for (std::int64_t i = 0; i < extent; ++i) to[i * to_stride] = element(from[i * from_stride]);
+  }
+}
+
+// One line: the innermost axis.
+template <class From, class T>
+void copy_line(const Loops& l, const simd::Kernels& kernels, const From* from, T* to) {
+  const ArrangeAxis& axis = l.inner;
+  if (axis.table.empty())
+    return copy_run(kernels, axis.extent, from, axis.from_stride, to, axis.to_stride);
+  for (const AxisRun& run : l.runs)
+    copy_run(kernels, run.extent, from + run.from, run.step, to + run.to * axis.to_stride,
+             axis.to_stride);
+  if (!l.runs.empty()) return;
+  for (std::int64_t i = 0; i < axis.extent; ++i) {
+    const std::int64_t at = axis.table[static_cast<std::size_t>(i)];
+    if (at >= 0) to[i * axis.to_stride] = element(from[at]);
   }
 }
 
 template <class From, class T>
 void copy_block(const Loops& l, const simd::Kernels& kernels, std::int64_t first, std::int64_t last,
                 const From* from, T* to) {
-  if (l.is_interleaving()) {
-    const auto n = static_cast<std::size_t>(last - first);
-    const simd::ConversionKernels& own = kernels.conversions;
-    if constexpr (sizeof(T) == 1)
-      return own.interleave3_bytes(from + first, l.inner.from_stride, n, to + 3 * first);
-    if constexpr (sizeof(T) == 4)
-      return own.interleave3_words(from + first, l.inner.from_stride, n, to + 3 * first);
-  }
-  const bool transposed = l.outer.table.empty() && l.outer.from_stride == 1 &&
-                          l.inner.table.empty() && l.inner.from_stride != 1;
-  if (!transposed) {
+  if (!l.is_transposed()) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t at = from_of(l.outer, i);
       if (at >= 0 || l.outer.table.empty())
-        copy_line(l.inner, kernels, from + at, to + i * l.outer.to_stride);
+        copy_line(l, kernels, from + at, to + i * l.outer.to_stride);
     }
     return;
   }
@@ -160,26 +190,65 @@ void copy_block(const Loops& l, const simd::Kernels& kernels, std::int64_t first
   }
 }
 
+// Where the counted axes of a part stand: divided once, then counted.
+class Counters {
+ public:
+  Counters(const Loops& loops, std::int64_t step) : l_(loops) {
+    for (std::size_t a = l_.counted.size(); a-- > 0; step /= l_.counted[a].extent) {
+      at_[a] = {0, 0, false};
+      set(a, step % l_.counted[a].extent);
+    }
+  }
+  void next() {
+    for (std::size_t a = l_.counted.size(); a-- > 0;) {
+      const bool ends = at_[a].count + 1 == l_.counted[a].extent;
+      set(a, ends ? 0 : at_[a].count + 1);
+      if (!ends) return;
+    }
+  }
+  bool is_outside() const { return outside_ > 0; }
+  std::int64_t from() const { return from_; }
+  std::int64_t to() const { return to_; }
+
+ private:
+  struct Counter {
+    std::int64_t count, from;
+    bool outside;
+  };
+
+  void set(std::size_t a, std::int64_t i) {
+    const ArrangeAxis& axis = l_.counted[a];
+    Counter& own = at_[a];
+    const std::int64_t from = from_of(axis, i);
+    const bool outside = from < 0 && !axis.table.empty();
+    outside_ += (outside ? 1 : 0) - (own.outside ? 1 : 0);
+    from_ += from - own.from;
+    to_ += (i - own.count) * axis.to_stride;
+    own = {i, from, outside};
+  }
+
+  const Loops& l_;
+  Counter at_[kMostCounted];
+  std::int64_t from_ = 0, to_ = 0;
+  int outside_ = 0;
+};
+
 template <class T, class From = T>
 void copy_units(const Loops& l, const simd::Kernels& kernels, Range units,
                 const std::byte* from_bytes, std::byte* to_bytes) {
-  const std::int64_t blocks = l.outer_blocks();
+  const From* const from = reinterpret_cast<const From*>(from_bytes) + l.from;
+  T* const to = reinterpret_cast<T*>(to_bytes) + l.to;
+  const std::int64_t blocks = l.outer_blocks(), size = l.block();
+  Counters at(l, units.begin / blocks);
+  std::int64_t block = units.begin % blocks;
   for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-    const From* from = reinterpret_cast<const From*>(from_bytes) + l.from;
-    T* to = reinterpret_cast<T*>(to_bytes) + l.to;
-    std::int64_t rest = unit / blocks;
-    bool outside = false;
-    for (std::size_t a = l.counted.size(); a-- > 0;) {
-      const ArrangeAxis& axis = l.counted[a];
-      const std::int64_t i = rest % axis.extent, at = from_of(axis, i);
-      rest /= axis.extent;
-      outside = outside || (at < 0 && !axis.table.empty());
-      from += at;
-      to += i * axis.to_stride;
-    }
-    if (outside) continue;
-    const std::int64_t first = unit % blocks * l.block();
-    copy_block(l, kernels, first, std::min(first + l.block(), l.outer.extent), from, to);
+    const std::int64_t first = block * size;
+    if (!at.is_outside())
+      copy_block(l, kernels, first, std::min(first + size, l.outer.extent), from + at.from(),
+                 to + at.to());
+    if (++block < blocks) continue;
+    block = 0;
+    at.next();
   }
 }
 
@@ -214,9 +283,11 @@ class ArrangeStep final : public Step {
     std::byte* const to = frame[output_].data;
     if (frame.phase + 1 < phases(num_threads)) {
       const Range own = thread_rows(elements_, thread_id, num_threads);
-      for (std::int64_t i = own.begin; i < own.end; ++i)
-        std::memcpy(to + static_cast<std::size_t>(i) * size_, fill_.data(), size_);
-      return;
+      return with_elements([&]<class T>() {
+        T value;
+        std::memcpy(&value, fill_.data(), sizeof value);
+        std::fill_n(reinterpret_cast<T*>(to) + own.begin, own.size(), value);
+      });
     }
     const Range own = thread_rows(units_, thread_id, num_threads);
     std::int64_t first = 0;
@@ -228,18 +299,25 @@ class ArrangeStep final : public Step {
       const std::byte* const from = frame[inputs_[part.input]].data;
       if (part.rounds)
         copy_units<bfloat16, float>(part, kernels_, units, from, to);
-      else if (size_ == 1)
-        copy_units<std::uint8_t>(part, kernels_, units, from, to);
-      else if (size_ == 2)
-        copy_units<std::uint16_t>(part, kernels_, units, from, to);
-      else if (size_ == 4)
-        copy_units<std::uint32_t>(part, kernels_, units, from, to);
       else
-        copy_units<Element8>(part, kernels_, units, from, to);
+        with_elements([&]<class T>() { copy_units<T>(part, kernels_, units, from, to); });
     }
   }
 
  private:
+  // Calls function.operator()<T>() with an unsigned integer of the size of an element.
+  template <class Function>
+  void with_elements(Function function) const {
+    if (size_ == 1)
+      function.template operator()<std::uint8_t>();
+    else if (size_ == 2)
+      function.template operator()<std::uint16_t>();
+    else if (size_ == 4)
+      function.template operator()<std::uint32_t>();
+    else
+      function.template operator()<std::uint64_t>();
+  }
+
   const Buffer output_;
   const std::vector<Buffer> inputs_;
   const std::int64_t elements_;
@@ -320,6 +398,7 @@ void check_coverage(const Arrangement& arrangement) {
 // Elements that the axes reach, from the first to the last, must be in [0, elements).
 void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t input_elements) {
   std::int64_t low = part.from, high = part.from, top = part.to;
+  require(part.axes.size() <= kMostCounted, "arrange: a part must have at most 64 axes");
   for (const ArrangeAxis& axis : part.axes) {
     require(axis.extent >= 1 && axis.to_stride >= 0, "arrange: an axis must have an extent");
     top += (axis.extent - 1) * axis.to_stride;

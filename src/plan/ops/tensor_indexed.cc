@@ -1,15 +1,19 @@
 // Rows of tensors by indices that a run brings or computes. An index that is out of range makes the
 // run fail; until it ends, the nearest row takes the place of the one that there is not.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "plan/ops/element_types.h"
 
 namespace fbg {
 namespace {
 
-// The steps of the loops of an Indexing, one after the other.
+// The steps of the loops of an Indexing, line by line: a line is a run of the innermost loop.
 class Places {
  public:
   Places(const Indexing& indexing, const std::byte* indices, std::int64_t step)
@@ -21,42 +25,72 @@ class Places {
     }
   }
 
-  void next() {
-    for (std::size_t a = counts_.size(); a-- > 0;) {
-      at_ += i_.strides[a];
-      index_at_ += i_.index_strides[a];
-      if (++counts_[a] < i_.extents[a]) return;
-      at_ -= counts_[a] * i_.strides[a];
-      index_at_ -= counts_[a] * i_.index_strides[a];
-      counts_[a] = 0;
-    }
+  // Calls body(at, fits) for so many steps: where the row of each begins, and whether its indices
+  // are in range; for those that are not, the nearest ones are taken. Returns whether all are.
+  template <class Body>
+  bool for_each(std::int64_t steps, Body body) {
+    const auto each = [&]<class Index>(Index) {
+      if (i_.axes.size() > 1) return each_of<Index>(steps, std::span(i_.axes), body);
+      return each_of<Index>(steps, std::array{i_.axes.front()}, body);  // a copy stays in registers
+    };
+    return i_.index_bytes == 8 ? each(std::int64_t{}) : each(std::int32_t{});
   }
 
-  // Where the row of this step begins. `fits` becomes false where an index is out of range.
-  std::int64_t row(bool& fits) const {
-    std::int64_t at = at_;
-    for (std::size_t t = 0; t < i_.axes.size(); ++t) {
-      const IndexedAxis& axis = i_.axes[t];
-      std::int64_t index = read(index_at_ + static_cast<std::int64_t>(t));
-      if (index < -axis.extent || index >= axis.extent) {
-        fits = false;
-        index = index < 0 ? 0 : axis.extent - 1;
+ private:
+  template <class Index, class Axes, class Body>
+  bool each_of(std::int64_t steps, const Axes axes, Body body) {
+    const bool has_loops = !counts_.empty();
+    const std::int64_t stride = has_loops ? i_.strides.back() : 0;
+    const std::int64_t index_stride = has_loops ? i_.index_strides.back() : 0;
+    bool all_fit = true;
+    while (steps > 0) {
+      const std::int64_t n =
+          has_loops ? std::min(steps, i_.extents.back() - counts_.back()) : std::int64_t{1};
+      const std::byte* index = indices_ + index_at_ * static_cast<std::int64_t>(sizeof(Index));
+      std::int64_t at = at_;
+      for (std::int64_t j = 0; j < n; ++j) {
+        bool fits = true;
+        const std::int64_t row = at + row_of<Index>(axes, index, fits);
+        body(row, fits);
+        all_fit = all_fit && fits;
+        at += stride;
+        index += index_stride * static_cast<std::int64_t>(sizeof(Index));
       }
-      at += (index < 0 ? index + axis.extent : index) * axis.stride;
+      steps -= n;
+      if (steps > 0) advance(n);
+    }
+    return all_fit;
+  }
+
+  // How far from where a step stands its indices lead.
+  template <class Index, class Axes>
+  static std::int64_t row_of(const Axes& axes, const std::byte* indices, bool& fits) {
+    std::int64_t at = 0;
+    for (const IndexedAxis& axis : axes) {
+      Index given;
+      std::memcpy(&given, indices, sizeof given);
+      indices += sizeof given;
+      std::int64_t index = given + (given < 0 ? axis.extent : 0);
+      if (static_cast<std::uint64_t>(index) >= static_cast<std::uint64_t>(axis.extent))
+          [[unlikely]] {
+        fits = false;
+        index = given < 0 ? 0 : axis.extent - 1;
+      }
+      at += index * axis.stride;
     }
     return at;
   }
 
- private:
-  std::int64_t read(std::int64_t at) const {
-    if (i_.index_bytes == 8) {
-      std::int64_t value;
-      std::memcpy(&value, indices_ + 8 * at, 8);
-      return value;
+  // Goes on by steps that do not pass the end of the line.
+  void advance(std::int64_t steps) {
+    for (std::size_t a = counts_.size(); a-- > 0; steps = 1) {
+      at_ += steps * i_.strides[a];
+      index_at_ += steps * i_.index_strides[a];
+      if ((counts_[a] += steps) < i_.extents[a]) return;
+      at_ -= counts_[a] * i_.strides[a];
+      index_at_ -= counts_[a] * i_.index_strides[a];
+      counts_[a] = 0;
     }
-    std::int32_t value;
-    std::memcpy(&value, indices_ + 4 * at, 4);
-    return value;
   }
 
   const Indexing& i_;
@@ -71,30 +105,34 @@ std::int64_t steps_of(const Indexing& i) {
   return steps;
 }
 
+// function(bytes), a constant where rows are single elements of a common type.
+template <class Function>
+bool with_row_bytes(std::int64_t bytes, Function function) {
+  if (bytes == 4) return function(std::integral_constant<std::int64_t, 4>());
+  if (bytes == 8) return function(std::integral_constant<std::int64_t, 8>());
+  return function(bytes);
+}
+
 class GatherOp final : public Op {
  public:
   GatherOp(Buffer x, Buffer indices, Indexing indexing)
       : Op("gather", {x, indices}), i_(std::move(indexing)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    return make_unit_step(
-        steps_of(i_), 0, [this](const Frame& frame, std::byte*, int, Range units) {
-          const std::byte* const x = frame[inputs[0]].data;
-          std::byte* y = frame[output].data + units.begin * i_.row_bytes;
-          Places places(i_, frame[inputs[1]].data, units.begin);
-          bool fits = true;
-          const auto rows = [&](auto row_bytes) {
-            for (std::int64_t unit = units.begin; unit < units.end; ++unit, places.next()) {
-              std::memcpy(y, x + places.row(fits), static_cast<std::size_t>(row_bytes));
-              y += row_bytes;
-            }
-          };
-          if (i_.row_bytes == 4)
-            rows(std::integral_constant<std::int64_t, 4>());
-          else
-            rows(i_.row_bytes);
-          if (!fits) frame.fail(output);
-        });
+    return make_unit_step(steps_of(i_), 0,
+                          [this](const Frame& frame, std::byte*, int, Range units) {
+                            const std::byte* const x = frame[inputs[0]].data;
+                            std::byte* y = frame[output].data + units.begin * i_.row_bytes;
+                            Places places(i_, frame[inputs[1]].data, units.begin);
+                            const auto copy = [&](auto row_bytes) {
+                              return places.for_each(units.size(), [&](std::int64_t at, bool) {
+                                std::memcpy(y, x + at, static_cast<std::size_t>(row_bytes));
+                                y += row_bytes;
+                              });
+                            };
+                            const bool fits = with_row_bytes(i_.row_bytes, copy);
+                            if (!fits) frame.fail(output);
+                          });
   }
 
  private:
@@ -134,16 +172,22 @@ class ScatterOp final : public Op {
     if (x != y) std::memcpy(y + own.begin, x + own.begin, static_cast<std::size_t>(own.size()));
     const std::byte* row = frame[inputs[2]].data;
     Places places(i_, frame[inputs[1]].data, 0);
-    bool fits = true;
-    for (std::int64_t step = 0, n = steps_of(i_); step < n; ++step, places.next()) {
-      bool here = true;
-      const std::int64_t at = places.row(here);
-      const std::int64_t begin = std::max(at, own.begin);
-      const std::int64_t end = std::min(at + i_.row_bytes, own.end);
-      if (here && begin < end) combine(row + (begin - at), end - begin, y + begin);
-      fits = fits && here;
-      row += i_.row_bytes;
-    }
+    const auto take = [&](auto row_bytes, auto use) {
+      return places.for_each(steps_of(i_), [&](std::int64_t at, bool fits) {
+        const std::int64_t begin = std::max(at, own.begin);
+        const std::int64_t end = std::min(at + row_bytes, own.end);
+        if (fits && begin < end) use(row + (begin - at), end - begin, y + begin);
+        row += row_bytes;
+      });
+    };
+    const bool fits = with_row_bytes(i_.row_bytes, [&](auto row_bytes) {
+      if constexpr (!std::is_same_v<decltype(row_bytes), std::int64_t>)
+        if (how_ == Scatter::replace && row_bytes == element_bytes(type_))  // of one thread
+          return take(row_bytes, [](const std::byte* from, std::int64_t, std::byte* to) {
+            std::memcpy(to, from, decltype(row_bytes)::value);
+          });
+      return take(row_bytes, combine);
+    });
     if (!fits) frame.fail(output);
   }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fbg.graph.lower.layout import channels_last, natural, with_last
+from fbg.graph.lower.layout import channels_last, natural, same_order, with_last
 from fbg.graph.lower.tensors import Stored, TensorLowering, append
 from fbg.graph.ops import windows
 from fbg.graph.ops.common import LayerNorm, Norm
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Sizes, shape_of
+
+LONG_PLANE = 64  # pixels of a channel that is normalized where it lies
 
 
 def _three(values: Sizes, fill: int) -> tuple[int, int, int]:
@@ -19,10 +21,21 @@ def _three(values: Sizes, fill: int) -> tuple[int, int, int]:
     return padded[0], padded[1], padded[2]
 
 
+def _has_planes(x: Stored) -> bool:
+    """Whether the pixels of each channel lie side by side."""
+    return same_order(x.shape, x.order, natural(len(x.shape)))
+
+
 @append.register
 def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
-    order = channels_last(len(value.shape))
-    x, shape, g = lowering.in_order(lowering.stored(op.x), order), shape_of(value), op.geometry
+    stored, rank = lowering.stored(op.x), len(value.shape)
+    if op.is_whole and stored.dtype == "float32" and _has_planes(stored):
+        rows, pixels = math.prod(stored.shape[:2]), math.prod(stored.shape[2:])
+        whole = lowering.buffer(stored)
+        buffer = lowering.native.append("reduce_rows", whole, op.function, rows, pixels)
+        return lowering.written(value, natural(rank), buffer)
+    order = channels_last(rank)
+    x, shape, g = lowering.in_order(stored, order), shape_of(value), op.geometry
     sizes = (
         _three(x.shape[2:], 1),
         _three(shape[2:], 1),
@@ -109,8 +122,11 @@ def _(op: Norm, lowering: TensorLowering, value: Value) -> Stored:
 
 @append.register
 def _(op: windows.GroupNorm, lowering: TensorLowering, value: Value) -> Stored:
-    order = channels_last(len(value.shape))
-    x = lowering.in_order(lowering.stored(op.x), order)
+    x, rank = lowering.stored(op.x), len(value.shape)
+    # Channels that are planes stay so where their vectors are long.
+    planes = _has_planes(x) and math.prod(x.shape[2:]) >= LONG_PLANE
+    order = natural(rank) if planes else channels_last(rank)
+    x = lowering.in_order(x, order)
     buffer = lowering.native.append(
         "group_norm",
         lowering.buffer(x),
@@ -120,6 +136,7 @@ def _(op: windows.GroupNorm, lowering: TensorLowering, value: Value) -> Stored:
         op.weight,
         op.bias,
         op.eps,
+        planes,
     )
     return lowering.written(value, order, buffer)
 

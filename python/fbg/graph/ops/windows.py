@@ -76,6 +76,12 @@ class Window(TensorOp):
         return [numbers[self.x], str(self.geometry), *(["requantize"] if rounded else [])]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether there is one window, which holds all pixels and nothing else."""
+        g = self.geometry
+        return g.kernel == shape_of(self.x)[2:] and not any((*g.before, *g.after))
+
+    @property
     def pixels(self) -> int:
         """The most pixels of x that a window holds."""
         sizes = zip(self.geometry.kernel, shape_of(self.x)[2:], strict=True)

@@ -119,9 +119,9 @@ class PreparedPlan:
         self._weights = packer.kept
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
-        given = self._given(inputs)
+        given = [np.asarray(array, order="C") for array in inputs]
         results = [array for array in outputs if array is not None]
-        self._check(_fbg.run_tensors(self._plan, given, results, self._threads))
+        self._check(_fbg.run_tensors(self._plan, given, results, self._threads), given)
         return results
 
     def timed(
@@ -129,26 +129,24 @@ class PreparedPlan:
     ) -> tuple[list[Array], list[float]]:
         seconds = np.zeros(len(self._plan.ops))
         results = [array for array in outputs if array is not None]
-        given = self._given(inputs)
-        self._check(_fbg.run_tensors(self._plan, given, results, self._threads, seconds))
+        given = [np.asarray(array, order="C") for array in inputs]
+        failed = _fbg.run_tensors(self._plan, given, results, self._threads, seconds)
+        self._check(failed, given)
         owned = [float(seconds[i]) for i in range(len(seconds)) if i in self._owners]
         return results, owned
 
-    def _check(self, failed: int) -> None:
-        """Raise ModelError for an op that met indices out of range."""
-        if failed >= 0:
-            raise ModelError(f"{self._limits[failed]}; one of this run is not")
-
-    def _given(self, inputs: Sequence[Array]) -> list[Array]:
-        """Return dense inputs; indices among them are checked."""
-        given = [np.asarray(array, order="C") for array in inputs]
+    def _check(self, failed: int, given: Sequence[Array]) -> None:
+        """Raise ValueError for inputs that are not indices of their tables, as an op has met, and
+        ModelError for indices that ops computed.
+        """
+        if failed < 0:
+            return
         for place, (name, rows) in self._indices.items():
-            given[place] = indices = given[place].copy()  # no caller can change a copy
-            lowest, highest = int(indices.min()), int(indices.max())
+            lowest, highest = int(given[place].min()), int(given[place].max())
             if lowest < -rows or highest >= rows:
                 wrong = lowest if lowest < -rows else highest
                 raise ValueError(f"run: '{name}' must be indices of {rows} rows, got {wrong}")
-        return given
+        raise ModelError(f"{self._limits[failed]}; one of this run is not")
 
     def steps(self) -> list[Step]:
         found = []

@@ -7,12 +7,13 @@ for all back ends that run the op.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from fbg.arrays import Array
 from fbg.graph.ops.windows import Geometry
 from fbg.importers.description import Node, TensorType
-from fbg.importers.ops.ranges import slices
+from fbg.importers.ops.ranges import slices, taken_by
 from fbg.importers.ops.resized_axes import parameters, resized_axes
 from fbg.importers.ops.windows import conv_windows, pool_windows, transposed_windows
 
@@ -126,8 +127,21 @@ def _squeeze(node: Node, types: Types, constants: Constants) -> Shape | None:
     return tuple(size for i, size in enumerate(shape) if i not in dropped)
 
 
+def _compress(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape, condition = _shape(node, 0, types), constants.get(node.inputs[1])
+    fixed = types[node.inputs[0]].fixed if node.inputs[0] in types else None
+    if shape is None or fixed is None or condition is None:
+        return None
+    axis = node.attributes.get("axis")
+    if axis is None:
+        return (len(taken_by(condition, math.prod(fixed))),)
+    axis %= len(fixed)
+    return (*fixed[:axis], len(taken_by(condition, fixed[axis])), *fixed[axis + 1 :])
+
+
 SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
     "AveragePool": _pool,
+    "Compress": _compress,
     "Conv": _conv,
     "ConvInteger": _conv,
     "ConvTranspose": _conv_transpose,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fbg.graph.ops.elements import (
@@ -15,11 +17,12 @@ from fbg.graph.ops.elements import (
 )
 from fbg.graph.ops.moves import AxisMap, Move
 from fbg.graph.ops.op import Value
-from fbg.graph.ops.tensors import shape_of
+from fbg.graph.ops.tensors import shape_of, size_of
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, constant_of, require_table
 from fbg.importers.ops.elementwise import applied, chosen, converted
+from fbg.importers.ops.ranges import taken_by
 from fbg.importers.ops.registry import MOVABLE, NUMBERS, op
 
 _REDUCTIONS = {"none": "replace", "add": "add", "mul": "multiply", "max": "max", "min": "min"}
@@ -55,6 +58,48 @@ def _gathered(
 def _require_integers(node: TypedNode, indices: Value) -> None:
     if indices.dtype not in ("int32", "int64"):
         raise Unsupported(node.node.name, f"indices of {indices.dtype}")
+
+
+@op("Compress", types=MOVABLE)
+def build_compress(builder: Builder, node: TypedNode) -> None:
+    """The slices along an axis, or the elements, where a condition that is known is true."""
+    x, condition = builder.input(node, 0), builder.constant_input(node, 1)
+    assert condition is not None
+    axis = node.attribute("axis")
+    if axis is None:
+        x, axis = builder.reshaped(x, (size_of(x),)), 0
+    extents = shape_of(x)
+    axis %= len(extents)
+    require_table(node, extents[axis])
+    taken = tuple(taken_by(condition, extents[axis]))
+    axes = [AxisMap(size, a) for a, size in enumerate(extents)]
+    axes[axis] = AxisMap(len(taken), axis, table=taken)
+    builder.set_output(node, builder.add(Move(x, tuple(axes))))
+
+
+@op("ReverseSequence", types=MOVABLE)
+def build_reverse_sequence(builder: Builder, node: TypedNode) -> None:
+    """The first steps of each sequence, as many as it is long, in reverse order."""
+    x, lengths = builder.input(node, 0), builder.input(node, 1)
+    time, batch = node.attribute("time_axis", 0), node.attribute("batch_axis", 1)
+    shape = shape_of(x)
+    steps, sequences = shape[time], shape[batch]
+    row = math.prod(shape[2:])
+    distances = (shape[1] * row, row)
+    number = np.arange(steps)[:, None]
+    position, end, zero = (builder.constant(np.asarray(v)) for v in (number, number * 0 + steps, 0))
+    own = builder.reshaped(lengths, (1, sequences))
+    back = applied(builder, "subtract", own, builder.constant(number + 1))
+    is_before = applied(builder, "less", position, own)
+    indices = chosen(builder, is_before, back, position)
+    # No index is right for a sequence of a negative length.
+    indices = chosen(builder, applied(builder, "less", own, zero), end, indices)
+    strides, index_strides = (0, distances[batch]), (sequences, 1)
+    extents = (steps, sequences)
+    if time == 1:
+        extents, strides, index_strides = extents[::-1], strides[::-1], index_strides[::-1]
+    places = IndexMap(extents, strides, index_strides, ((steps, distances[time]),), row)
+    _gathered(builder, node, x, indices, places)
 
 
 @op("GatherElements", types=MOVABLE)
@@ -168,3 +213,14 @@ def build_triangle(builder: Builder, node: TypedNode) -> None:
     kept = ~kept if node.attribute("upper", 1) else np.tri(rows, columns, k, bool)
     zero = builder.constant(np.zeros((), x.dtype))
     builder.set_output(node, chosen(builder, builder.constant(kept), x, zero))
+
+
+@op("EyeLike", types=MOVABLE)
+def build_eye(builder: Builder, node: TypedNode) -> None:
+    """Ones on a diagonal, and zeros elsewhere."""
+    dtype = node.types[node.node.outputs[0]].dtype
+    if str(dtype) not in MOVABLE:
+        raise Unsupported(node.node.name, f"elements of {dtype}")
+    rows, columns = node.output_shape()
+    k = min(max(node.attribute("k", 0), -rows), columns)
+    builder.set_output(node, builder.constant(np.eye(rows, columns, k).astype(dtype)))

@@ -1,9 +1,12 @@
-"""The elements that a Slice takes along each axis."""
+"""The elements that a Slice or a Compress takes along each axis."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from fbg.arrays import Array
 from fbg.importers.description import Node
 
 Parameter = Sequence[int] | None
@@ -46,3 +49,8 @@ def _elements(start: int, end: int, step: int) -> Callable[[int], range]:
         return range(first, min(max(last, low), high), step)
 
     return of
+
+
+def taken_by(condition: Array, extent: int) -> list[int]:
+    """Return the positions along an axis that a condition takes; it may be shorter or longer."""
+    return [int(i) for i in np.flatnonzero(condition.reshape(-1)[:extent])]
