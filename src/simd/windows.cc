@@ -282,11 +282,15 @@ template <class Choice>
 HWY_INLINE FloatVec choose_in_row(const float* x, std::size_t n) {
   const FloatTag d;
   const Choice choice;
-  auto best = hn::Set(d, x[0]);
-  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    best = choice(best, access.select(d, access.load(d, x + i), best));
+  const auto first = hn::Set(d, x[0]);
+  FloatVec best[kUnroll] = {first, first, first, first};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    best[acc] = choice(best[acc], access.select(d, access.load(d, x + i), best[acc]));
   });
-  return best;
+  const auto all = choice(choice(best[0], best[1]), choice(best[2], best[3]));
+  // Reductions of lanes may lose a NaN: then all become one.
+  const bool is_number = hn::AllFalse(d, hn::IsNaN(all));
+  return is_number ? all : hn::Set(d, std::numeric_limits<float>::quiet_NaN());
 }
 float row_max(const float* x, std::size_t n) {
   return hn::GetLane(hn::MaxOfLanes(FloatTag(), choose_in_row<Larger>(x, n)));

@@ -301,18 +301,25 @@ class GateOp final : public Op {
   const simd::Gate gate_;
 };
 
-// Whether a program quantizes a dense tensor of floats and does nothing else.
+// Whether a program quantizes a dense tensor of floats and does nothing else, by a scale and a zero
+// point that are known, or that are the other two operands.
 bool only_quantizes(const ElementwiseProgram& p) {
-  return p.operands.size() == 1 && p.steps.size() == 1 && p.extents.size() == 1 &&
-         p.operands[0].type == ValueType::float32 && p.operands[0].strides[0] == 1 &&
-         p.steps[0].function == "quantize" &&
-         (p.output == ValueType::uint8 || p.output == ValueType::int8);
+  const bool bytes = p.output == ValueType::uint8 || p.output == ValueType::int8;
+  if (!bytes || p.extents.size() != 1 || p.operands[0].strides[0] != 1) return false;
+  for (const ElementwiseOperand& operand : p.operands)
+    if (operand.type != ValueType::float32) return false;
+  if (p.operands.size() == 1) return p.steps.size() == 1 && p.steps[0].function == "quantize";
+  if (p.operands.size() != 3 || p.steps.size() != 2) return false;
+  const ElementwiseStep &first = p.steps[0], &second = p.steps[1];
+  return p.operands[1].strides[0] == 0 && p.operands[2].strides[0] == 0 &&
+         first.function == "quantize_by" && first.a == 0 && first.b == 1 &&
+         second.function == "add" && second.a == 3 && second.b == 2;
 }
 
 class QuantizeOp final : public Op {
  public:
   explicit QuantizeOp(const ElementwiseProgram& program)
-      : Op("quantize", {program.operands[0].buffer}),
+      : Op("quantize", buffers_of(program)),
         type_(program.output),
         elements_(program.extents[0]),
         scale_(program.steps[0].c0),
@@ -327,14 +334,23 @@ class QuantizeOp final : public Op {
           const auto n = static_cast<std::size_t>(std::min(units.end * kPiece, elements_) - first);
           const float* const x = reinterpret_cast<const float*>(frame[inputs[0]].data) + first;
           std::byte* const y = frame[output].data + first;
+          const float scale = number(frame, 1, scale_), point = number(frame, 2, zero_point_);
           if (type_ == ValueType::uint8)
-            kernels.quantize_uint8(x, scale_, zero_point_, n, reinterpret_cast<std::uint8_t*>(y));
+            kernels.quantize_uint8(x, scale, point, n, reinterpret_cast<std::uint8_t*>(y));
           else
-            kernels.quantize_int8(x, scale_, zero_point_, n, reinterpret_cast<std::int8_t*>(y));
+            kernels.quantize_int8(x, scale, point, n, reinterpret_cast<std::int8_t*>(y));
         });
   }
 
  private:
+  // The number that an operand brings, or the one that is known.
+  float number(const Frame& frame, std::size_t operand, float known) const {
+    if (operand >= inputs.size()) return known;
+    float value;
+    std::memcpy(&value, frame[inputs[operand]].data, sizeof value);
+    return value;
+  }
+
   static constexpr std::int64_t kPiece = policy::tensors::kFloats;
   const ValueType type_;
   const std::int64_t elements_;

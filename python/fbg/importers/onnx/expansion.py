@@ -313,7 +313,10 @@ def _fused_matmul(e: Expansion) -> str:
             axes = list(range(len(shape or ())))
             operand = e.apply("Transpose", operand, perm=[*axes[:-2], axes[-1], axes[-2]])
         operands.append(operand)
-    y, alpha = e.apply("MatMul", *operands), e.typed.attribute("alpha", 1.0)
+    alpha = e.typed.attribute("alpha", 1.0)
+    if alpha != 1.0 and math.frexp(alpha)[0] == 0.5:  # exact, and queries are fewer than scores
+        operands[0], alpha = e.apply("Mul", operands[0], e.constant(alpha)), 1.0
+    y = e.apply("MatMul", *operands)
     return y if alpha == 1.0 else e.apply("Mul", y, e.constant(alpha))
 
 

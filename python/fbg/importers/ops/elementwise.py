@@ -7,6 +7,7 @@ import numpy as np
 from fbg.graph.ops.common import Map
 from fbg.graph.ops.elements import COMPARISONS, Convert, Function
 from fbg.graph.ops.op import Value
+from fbg.graph.ops.tensors import shape_of
 from fbg.graph.refusal import Unsupported
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.description import HALVES
@@ -108,6 +109,9 @@ def chosen(builder: Builder, condition: Value, a: Value, b: Value) -> Value:
     """Return the elements of a where the condition is true, those of b elsewhere."""
     if a.dtype != "float32":
         return builder.add(Function("select", (condition, a, b)))
+    for kept, other, function in ((a, b, "keep_where"), (b, a, "keep_unless")):
+        if _is_zero(other) and shape_of(other) in ((), shape_of(kept)):
+            return builder.apply(function, condition, kept)
     operands = tuple(dict.fromkeys((condition, a, b)))
     at = [operands.index(value) for value in (condition, a, b)]
     steps = (
@@ -116,6 +120,12 @@ def chosen(builder: Builder, condition: Value, a: Value, b: Value) -> Value:
         ("merge", len(operands), len(operands) + 1, 0.0, 0.0),
     )
     return builder.add(Map(operands, steps))
+
+
+def _is_zero(value: Value) -> bool:
+    """Whether a tensor is one zero that has no sign."""
+    known = constant_of(value)
+    return known is not None and known.size == 1 and not known.tobytes().strip(b"\0")
 
 
 @op("Abs", "Neg", "Sign", types=NUMBERS)

@@ -167,6 +167,6 @@ def dynamically_quantized(builder: Builder, x: Value) -> tuple[Value, Value, Val
     scale = builder.apply("add", builder.apply("divide", span, largest), is_nothing)
     steps = builder.apply("negate", builder.apply("divide", low, scale))
     point = builder.apply("clip", builder.apply("round", steps), c0=0.0, c1=255.0)
-    rounded = builder.apply("round", builder.apply("divide", x, scale))
+    rounded = builder.apply("quantize_by", x, scale)
     q = builder.apply("add", rounded, point, dtype=np.uint8)
     return q, scale, builder.apply("affine", point, c0=1.0, dtype=np.uint8)
