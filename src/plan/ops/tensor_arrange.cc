@@ -28,8 +28,9 @@ namespace {
 constexpr std::int64_t kBlock = policy::tensors::kTransposedRows;
 constexpr std::int64_t kPixels = policy::tensors::kFloats;  // of few channels
 constexpr std::int64_t kFewChannels = 4;
-constexpr std::int64_t kLeastRun = 4;     // elements of the runs of a table, on average
-constexpr std::size_t kMostCounted = 64;  // axes of a part: NumPy has no more
+constexpr std::int64_t kColumns = 4 * kBlock;  // of a transposition: some lines of the cache
+constexpr std::int64_t kLeastRun = 4;          // elements of the runs of a table, on average
+constexpr std::size_t kMostCounted = 64;       // axes of a part: NumPy has no more
 
 // Merges axes and sorts them by where they write, the innermost last.
 std::vector<ArrangeAxis> simplify(std::vector<ArrangeAxis> axes) {
@@ -91,7 +92,8 @@ struct Loops {
   }
   // Few rows of elements become one, an element of each in turn.
   std::int64_t block() const {
-    return is_transposed() && inner.extent <= kFewChannels ? kPixels : kBlock;
+    if (!is_transposed()) return kBlock;
+    return inner.extent <= kFewChannels ? kPixels : kColumns;
   }
   std::int64_t outer_blocks() const { return ceil_div(outer.extent, block()); }
 
