@@ -113,6 +113,20 @@ def run_tensors(
     seconds: npt.NDArray[np.float64] | None = None,
 ) -> int: ...  # -1, or the number of the op that met indices out of range
 
+_Tensor = tuple[str, np.dtype[Any], tuple[int, ...]]
+
+# bind_tensor_call.cc
+class TensorCall:
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Sequence[_Tensor],
+        outputs: Sequence[_Tensor],
+        named: dict[str, None],  # the outputs in the order of results
+        num_threads: int,
+    ) -> None: ...
+    def __call__(self, feeds: object) -> dict[str, npt.NDArray[Any]] | None: ...
+
 # For tests: see Plan::set_poison in include/fbg/plan/plan.h.
 def set_poison(byte: int | None) -> int | None: ...
 

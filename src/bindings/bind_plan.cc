@@ -152,11 +152,14 @@ void run_plan(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices&
 }
 
 // The same of graphs whose inputs and outputs are tensors.
-void check_tensor(const py::array& array, const BufferShape& shape, const std::string& what) {
+void check_tensor(const py::array& array, const BufferShape& shape, const char* what,
+                  std::size_t number) {
   const std::int64_t bytes = shape.cols * value_size(shape.type);
-  require((array.flags() & py::array::c_style) != 0 && array.nbytes() == bytes,
-          "run: " + what + " must be contiguous and have " + std::to_string(bytes) +
-              " bytes, got " + std::to_string(array.nbytes()));
+  require((array.flags() & py::array::c_style) != 0 && array.nbytes() == bytes, [&] {
+    return std::string("run: ") + what + " " + std::to_string(number) +
+           " must be contiguous and have " + std::to_string(bytes) + " bytes, got " +
+           std::to_string(array.nbytes());
+  });
 }
 
 // Returns -1, or the number of the op that met indices out of range.
@@ -165,19 +168,20 @@ Buffer run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
                    std::optional<py::array_t<double, py::array::c_style>> seconds) {
   const Plan& plan = pool.plan();
   const Graph& graph = plan.graph();
-  require(inputs.size() == graph.inputs().size() && outputs.size() == graph.outputs().size(),
-          "run: wanted " + counted(graph.inputs().size(), "input") + " and " +
-              counted(graph.outputs().size(), "output") + ", got " + std::to_string(inputs.size()) +
-              " and " + std::to_string(outputs.size()));
-  std::vector<const void*> given;
+  require(inputs.size() == graph.inputs().size() && outputs.size() == graph.outputs().size(), [&] {
+    return "run: wanted " + counted(graph.inputs().size(), "input") + " and " +
+           counted(graph.outputs().size(), "output") + ", got " + std::to_string(inputs.size()) +
+           " and " + std::to_string(outputs.size());
+  });
+  std::vector<const void*> given(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    check_tensor(inputs[i], graph.shape(graph.inputs()[i]), "input " + std::to_string(i));
-    given.push_back(inputs[i].data());
+    check_tensor(inputs[i], graph.shape(graph.inputs()[i]), "input", i);
+    given[i] = inputs[i].data();
   }
-  std::vector<void*> results;
+  std::vector<void*> results(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    check_tensor(outputs[i], graph.shape(graph.outputs()[i]), "output " + std::to_string(i));
-    results.push_back(outputs[i].mutable_data());
+    check_tensor(outputs[i], graph.shape(graph.outputs()[i]), "output", i);
+    results[i] = outputs[i].mutable_data();
   }
   require(!seconds || seconds->size() == static_cast<py::ssize_t>(plan.num_ops()),
           "run: seconds must have one element per op");

@@ -5,26 +5,35 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 
 namespace fbg::bindings {
 
-void bind_isa(pybind11::module_& m);       // ISA, CPU, threads, version
-void bind_pack(pybind11::module_& m);      // PackedB
-void bind_weights(pybind11::module_& m);   // weights of linear layers before they are packed
-void bind_pipeline(pybind11::module_& m);  // output stages
-void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
-void bind_prepare(pybind11::module_& m);   // prepared calls
-void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
-void bind_graph(pybind11::module_& m);     // graphs
-void bind_plan(pybind11::module_& m);      // plans of graphs
-void bind_search(pybind11::module_& m);    // scores of embeddings, and the best ones
-void bind_tables(pybind11::module_& m);    // embedding tables
-void bind_tuner(pybind11::module_& m);     // the tuner of blockings
+void bind_isa(pybind11::module_& m);          // ISA, CPU, threads, version
+void bind_pack(pybind11::module_& m);         // PackedB
+void bind_weights(pybind11::module_& m);      // weights of linear layers before they are packed
+void bind_pipeline(pybind11::module_& m);     // output stages
+void bind_gemm(pybind11::module_& m);         // packers of A, gemm, linear, kernels
+void bind_prepare(pybind11::module_& m);      // prepared calls
+void bind_conv(pybind11::module_& m);         // PackedConv, prepared convolutions
+void bind_graph(pybind11::module_& m);        // graphs
+void bind_plan(pybind11::module_& m);         // plans of graphs
+void bind_tensor_call(pybind11::module_& m);  // a run of tensors as one call
+void bind_search(pybind11::module_& m);       // scores of embeddings, and the best ones
+void bind_tables(pybind11::module_& m);       // embedding tables
+void bind_tuner(pybind11::module_& m);        // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.
 inline void require(bool condition, const std::string& message) {
   if (!condition) throw pybind11::value_error(message);
+}
+
+// The same, with a function that makes the message: for checks of each call, which mostly hold.
+template <class Message>
+requires std::is_invocable_r_v<std::string, Message>
+void require(bool condition, Message message) {
+  if (!condition) throw pybind11::value_error(message());
 }
 
 // "1 input", "2 inputs"

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_conv(m);
   fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
+  fbg::bindings::bind_tensor_call(m);
   fbg::bindings::bind_search(m);
   fbg::bindings::bind_tables(m);
   fbg::bindings::bind_tuner(m);

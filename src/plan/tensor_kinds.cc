@@ -128,10 +128,11 @@ Buffer resample(Graph& graph, Fields& f) {
   return fbg::resample(graph, x, std::move(r));
 }
 
-Buffer softmax_rows(Graph& graph, Fields& f) {
+template <auto function>
+Buffer of_rows(Graph& graph, Fields& f) {
   const auto x = f.get<Buffer>("x");
   const std::int64_t rows = integer(f, "rows");
-  return fbg::softmax_rows(graph, x, rows, integer(f, "cols"));
+  return function(graph, x, rows, integer(f, "cols"));
 }
 
 Buffer layer_norm_rows(Graph& graph, Fields& f) {
@@ -338,7 +339,8 @@ constexpr Kind kKinds[] = {
     {"reduce_rows", reduce_rows},
     {"resample", resample},
     {"grid_sample", grid_sample},
-    {"softmax_rows", softmax_rows},
+    {"softmax_rows", of_rows<fbg::softmax_rows>},
+    {"log_softmax_rows", of_rows<fbg::log_softmax_rows>},
     {"layer_norm_rows", layer_norm_rows},
     {"rms_norm_rows", rms_norm_rows},
     {"group_norm", group_norm},

@@ -22,18 +22,19 @@ namespace HWY_NAMESPACE {
 
 HWY_INLINE FloatVec number(float value) { return hn::Set(FloatTag(), value); }
 
-// e^x for every x: infinite above 88.7, 0 below -87.3.
+// e^x for every x: infinite above 88.72, 0 below -87.3. Where x is positive, half the power is the
+// exponent, for 2^128 is no float.
 HWY_INLINE FloatVec exp_any(FloatVec x) {
-  const auto bounded = min_keep_nan(number(88.0f), max_keep_nan(number(-87.3f), x));
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const auto bounded = min_keep_nan(number(89.0f), max_keep_nan(number(-87.3f), x));
   const ExpParts e = exp_parts(bounded);
-  auto y = hn::MulAdd(e.power, e.expm1_r, e.power);
-  // Between 88 and 88.72 the power alone would overflow: the rest of the exponent is a factor.
-  const auto rest =
-      exp_parts(min_keep_nan(number(1.0f), max_keep_nan(number(0.0f), hn::Sub(x, number(88.0f)))));
-  const auto factor = hn::MulAdd(rest.power, rest.expm1_r, rest.power);
-  y = hn::IfThenElse(hn::Gt(x, number(88.0f)), hn::Mul(y, factor), y);
-  y = hn::IfThenElse(hn::Gt(x, number(88.8f)), number(HUGE_VALF), y);
-  return hn::IfThenElse(hn::Lt(x, number(-87.3f)), hn::Zero(FloatTag()), y);
+  const auto positive = hn::Gt(x, hn::Zero(d));
+  const auto one_less = hn::BitCast(di, hn::IfThenElseZero(positive, number(0x1p-126f)));
+  const auto power = hn::BitCast(d, hn::Sub(hn::BitCast(di, e.power), one_less));
+  const auto y = hn::MulAdd(power, e.expm1_r, power);
+  const auto whole = hn::IfThenElse(positive, hn::Add(y, y), y);
+  return hn::IfThenElse(hn::Lt(x, number(-87.3f)), hn::Zero(d), whole);
 }
 
 // 1 / (1 + e^-x), by e^-|x|, which cannot overflow: relative accuracy on both sides of 0.
@@ -68,6 +69,19 @@ HWY_ATTR void binary(const float* a, const float* b, float, float, std::size_t n
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     access.store(kFunction(access.load(d, a + i), access.load(d, b + i)), d, y + i);
   });
+}
+// The second operand is one number.
+template <auto kFunction>
+HWY_ATTR void with_number(const float* a, const float* b, float, float, std::size_t n, float* y) {
+  const FloatTag d;
+  const auto v = hn::Set(d, *b);
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(kFunction(access.load(d, a + i), v), d, y + i);
+  });
+}
+template <auto kFunction>
+constexpr NamedFunction of_two(std::string_view name) {
+  return {name, binary<kFunction>, with_number<kFunction>};
 }
 template <auto kFunction>
 HWY_ATTR void with_constants(const float* a, const float*, float c0, float c1, std::size_t n,
@@ -112,6 +126,27 @@ void compare_integers(const float* a, const float* b, float c0, float c1, std::s
   }>(a, b, c0, c1, n, y);
 }
 
+// Functions of truth values in bytes, of which all but 0 are true.
+template <auto kFunction>
+HWY_ATTR void of_bytes(const float* a, const float* b, float, float, std::size_t n, float* y) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto one = hn::Set(d, std::uint8_t{1}), zero = hn::Zero(d);
+  const auto* const u = reinterpret_cast<const std::uint8_t*>(a);
+  const auto* const v = reinterpret_cast<const std::uint8_t*>(b);
+  auto* const to = reinterpret_cast<std::uint8_t*>(y);
+  const auto truth = [&](auto x)
+                         FBG_INLINE_LAMBDA { return hn::IfThenZeroElse(hn::Eq(x, zero), one); };
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(kFunction(truth(hn::LoadU(d, u + i)), truth(hn::LoadU(d, v + i))), d, to + i);
+  const hn::CappedTag<std::uint8_t, 1> d1;
+  for (; i < n; ++i) {
+    const auto x = hn::Set(d1, static_cast<std::uint8_t>(u[i] != 0));
+    hn::Store(kFunction(x, hn::Set(d1, static_cast<std::uint8_t>(v[i] != 0))), d1, to + i);
+  }
+}
+
 // Without the fraction. Saturated; NaN becomes the lowest.
 HWY_INLINE FloatVec to_int32(FloatVec x) {
   const FloatTag d;
@@ -123,22 +158,22 @@ HWY_INLINE FloatVec to_int32(FloatVec x) {
 using U = FloatVec;
 using I = IntVec;
 constexpr NamedFunction kFunctions[] = {
-    {"add", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>},
-    {"subtract", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>},
-    {"multiply", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Mul(u, v); }>},
-    {"divide", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Div(u, v); }>},
-    {"minimum", binary<[](U u, U v) FBG_INLINE_LAMBDA {
-       return hn::IfThenElse(hn::IsNaN(u), u, min_keep_nan(u, v));
-     }>},
-    {"maximum", binary<[](U u, U v) FBG_INLINE_LAMBDA {
-       return hn::IfThenElse(hn::IsNaN(u), u, max_keep_nan(u, v));
-     }>},
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>("add"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>("subtract"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Mul(u, v); }>("multiply"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Div(u, v); }>("divide"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA {
+      return hn::IfThenElse(hn::IsNaN(u), u, min_keep_nan(u, v));
+    }>("minimum"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA {
+      return hn::IfThenElse(hn::IsNaN(u), u, max_keep_nan(u, v));
+    }>("maximum"),
     {"prelu", binary<[](U u, U v) FBG_INLINE_LAMBDA {
        return hn::IfThenElse(hn::Lt(u, number(0.0f)), hn::Mul(u, v), u);
      }>},
-    {"less", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Lt(u, v)); }>},
-    {"greater", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Gt(u, v)); }>},
-    {"equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Eq(u, v)); }>},
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Lt(u, v)); }>("less"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Gt(u, v)); }>("greater"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Eq(u, v)); }>("equal"),
     {"add_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>},
     {"subtract_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>},
     {"multiply_int32", of_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Mul(u, v); }>},
@@ -146,8 +181,8 @@ constexpr NamedFunction kFunctions[] = {
     {"greater_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Gt(u, v); }>},
     {"equal_int32", compare_integers<[](I u, I v) FBG_INLINE_LAMBDA { return hn::Eq(u, v); }>},
     {"to_int32", unary<to_int32>},
-    {"less_equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Le(u, v)); }>},
-    {"greater_equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Ge(u, v)); }>},
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Le(u, v)); }>("less_equal"),
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Ge(u, v)); }>("greater_equal"),
     {"and", binary<[](U u, U v)
                        FBG_INLINE_LAMBDA { return one_or_zero(hn::And(is_true(u), is_true(v))); }>},
     {"or", binary<[](U u, U v)
@@ -161,7 +196,7 @@ constexpr NamedFunction kFunctions[] = {
     {"keep_unless",
      binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::IfThenZeroElse(is_true(u), v); }>},
     {"merge", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Or(u, v); }>},
-    {"quantize_by", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Round(hn::Div(u, v)); }>},
+    of_two<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Round(hn::Div(u, v)); }>("quantize_by"),
     {"negate", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Neg(u); }>},
     {"absolute", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Abs(u); }>},
     {"square", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Mul(u, u); }>},
@@ -179,6 +214,17 @@ constexpr NamedFunction kFunctions[] = {
     {"asin", unary<arcsine>},
     {"acos", unary<arccosine>},
     {"atan", unary<arctangent>},
+    {"sign", unary<[](U u) FBG_INLINE_LAMBDA {
+       const auto below = hn::IfThenElse(hn::Lt(u, number(0.0f)), number(-1.0f), u);
+       return hn::IfThenElse(hn::Gt(u, number(0.0f)), number(1.0f), below);
+     }>},
+    {"softsign",
+     unary<[](U u) FBG_INLINE_LAMBDA { return hn::Div(u, hn::Add(number(1.0f), hn::Abs(u))); }>},
+    {"not", unary<[](U u) FBG_INLINE_LAMBDA { return one_or_zero(hn::Eq(u, number(0.0f))); }>},
+    {"truncate", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Trunc(u); }>},
+    {"and_bytes", of_bytes<[](auto u, auto v) FBG_INLINE_LAMBDA { return hn::And(u, v); }>},
+    {"or_bytes", of_bytes<[](auto u, auto v) FBG_INLINE_LAMBDA { return hn::Or(u, v); }>},
+    {"xor_bytes", of_bytes<[](auto u, auto v) FBG_INLINE_LAMBDA { return hn::Xor(u, v); }>},
     {"floor", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Floor(u); }>},
     {"ceil", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Ceil(u); }>},
     {"round", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Round(u); }>},
@@ -190,6 +236,9 @@ constexpr NamedFunction kFunctions[] = {
      }>},
     {"clip", with_constants<[](U u, float c0, float c1) FBG_INLINE_LAMBDA {
        return min_keep_nan(number(c1), max_keep_nan(number(c0), u));
+     }>},
+    {"threshold", with_constants<[](U u, float c0, float) FBG_INLINE_LAMBDA {
+       return hn::IfThenElseZero(hn::Gt(u, number(c0)), u);
      }>},
     {"leaky", with_constants<[](U u, float c0, float) FBG_INLINE_LAMBDA {
        return hn::IfThenElse(hn::Lt(u, number(0.0f)), hn::Mul(u, number(c0)), u);
@@ -357,9 +406,12 @@ HWY_ATTR void store(const float* x, std::size_t n, T* y) {
   const auto highest = number(std::numeric_limits<T>::max());
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     auto value = access.load(d, x + i);
-    // NaN fails the comparison.
-    value = hn::IfThenElse(hn::Gt(value, lowest), value, lowest);
-    value = hn::IfThenElse(hn::Lt(value, highest), value, highest);
+    if constexpr (kX86Vectors) {  // where the second operand is the answer for a NaN
+      value = hn::Min(hn::Max(value, lowest), highest);
+    } else {
+      value = hn::IfThenElse(hn::Gt(value, lowest), value, lowest);
+      value = hn::IfThenElse(hn::Lt(value, highest), value, highest);
+    }
     access.store(hn::DemoteTo(dt, hn::ConvertTo(di, value)), dt, y + i);
   });
 }
@@ -394,14 +446,9 @@ void for_each_float(const float* a, const float*, float c0, float c1, std::size_
 
 float erf_of(float x, float, float) { return std::erf(x); }
 float log_of(float x, float, float) { return std::log(x); }
-float sign_of(float x, float, float) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 float softplus_of(float x, float, float) { return x > 20 ? x : std::log1p(std::exp(x)); }
 float expm1_below_zero_of(float x, float, float) { return std::expm1(x > 0 ? 0.0f : x); }
 float elu_of(float x, float c0, float) { return x < 0 ? c0 * std::expm1(x) : x; }
-float softsign_of(float x, float, float) { return x / (1 + std::abs(x)); }
-float threshold_of(float x, float c0, float) { return x > c0 ? x : 0.0f; }
-float not_of(float x, float, float) { return x == 0 ? 1.0f : 0.0f; }
-float truncate_of(float x, float, float) { return std::trunc(x); }
 float sinh_of(float x, float, float) { return std::sinh(x); }
 float cosh_of(float x, float, float) { return std::cosh(x); }
 float asinh_of(float x, float, float) { return std::asinh(x); }
@@ -416,14 +463,9 @@ constexpr NamedFunction kScalarFunctions[] = {
     {"power", power},
     {"erf", for_each_float<erf_of>},
     {"log", for_each_float<log_of>},
-    {"sign", for_each_float<sign_of>},
     {"softplus", for_each_float<softplus_of>},
     {"expm1_below_zero", for_each_float<expm1_below_zero_of>},
     {"elu", for_each_float<elu_of>},
-    {"softsign", for_each_float<softsign_of>},
-    {"threshold", for_each_float<threshold_of>},
-    {"not", for_each_float<not_of>},
-    {"truncate", for_each_float<truncate_of>},
     {"sinh", for_each_float<sinh_of>},
     {"cosh", for_each_float<cosh_of>},
     {"asinh", for_each_float<asinh_of>},
@@ -433,11 +475,16 @@ constexpr NamedFunction kScalarFunctions[] = {
 
 }  // namespace
 
-ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept {
+const NamedFunction* named_function(std::string_view name, Features features) noexcept {
   for (const ElementwiseKernels named : {kernels(features).elementwise, {kScalarFunctions}})
     for (const NamedFunction& function : named)
-      if (function.name == name) return function.function;
+      if (function.name == name) return &function;
   return nullptr;
+}
+
+ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept {
+  const NamedFunction* const found = named_function(name, features);
+  return found ? found->function : nullptr;
 }
 
 }  // namespace fbg::simd

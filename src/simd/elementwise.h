@@ -24,12 +24,18 @@ using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, f
 //   quantize: rint(a / c0) + c1               dequantize: (a - c1) c0
 //   to_int32: a without its fraction, as int32; those that end with int32 take the bits of it
 //   elu, threshold: as in ONNX, alpha is c0
+//   and_bytes, or_bytes, xor_bytes: of truth values in bytes, to which the pointers lead
 ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept;
 
 struct NamedFunction {
   std::string_view name;
   ElementwiseFunction function;
+  // The same where b is one number; null if there is none.
+  ElementwiseFunction with_number = nullptr;
 };
+// The same with its variants.
+const NamedFunction* named_function(std::string_view name, Features features) noexcept;
+
 using ElementwiseKernels = std::span<const NamedFunction>;  // those that are not the C library's
 
 using Transpose = void(const void* x, std::int64_t stride_x, std::size_t rows, std::size_t columns,

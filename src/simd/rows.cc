@@ -102,6 +102,27 @@ ExpSum softmax(float* x, std::size_t n, float scale) {
   return {total, hn::GetLane(max)};
 }
 
+void log_softmax(const float* x, std::size_t n, float* y) {
+  if (n == 0) return;
+  const FloatTag d;
+  const auto first = hn::Set(d, x[0]);
+  FloatVec most[kUnroll] = {first, first, first, first};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    most[acc] = hn::Max(most[acc], access.select(d, access.load(d, x + i), first));
+  });
+  const auto max = max_of_accumulators(most);
+  const auto zero = hn::Zero(d);
+  FloatVec sum[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int acc) FBG_INLINE_LAMBDA {
+    const auto e = exp_nonpositive(hn::Sub(access.load(d, x + i), max));
+    sum[acc] = hn::Add(sum[acc], access.select(d, e, zero));
+  });
+  const auto log = hn::Set(d, std::log(sum_of_accumulators(sum)));
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Sub(hn::Sub(access.load(d, x + i), max), log), d, y + i);
+  });
+}
+
 // bfloat16 in the upper half of each lane, half to even; a NaN stays a NaN. Lower halves are noise.
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<FloatTag>> round_to_bfloat16(FloatVec value) {
   const hn::RebindToUnsigned<FloatTag> du;
@@ -385,6 +406,7 @@ const RowKernels kRowKernels = {
     .layer_norm = layer_norm,
     .rms_norm = rms_norm,
     .softmax = softmax,
+    .log_softmax = log_softmax,
     .exp_bfloat16 = exp_bfloat16,
     .gelu = gelu_row,
     .tanh = tanh_row,

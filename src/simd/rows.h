@@ -26,6 +26,8 @@ struct RowKernels {
   void (*rms_norm)(const float* x, const float* gamma, float eps, std::size_t n, float* y);
   // x = softmax(scale * x), in place, max subtracted first. Returns what x was divided by.
   ExpSum (*softmax)(float* x, std::size_t n, float scale);
+  // y = log(softmax(x)) = x - max x - log(sum of e^(x - max x)); y may alias x.
+  void (*log_softmax)(const float* x, std::size_t n, float* y);
   // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within rounding:
   // softmax but for the division. Returns the sum by which to divide; NaN if x holds one.
   ExpSum (*exp_bfloat16)(const float* x, std::size_t n, float scale, std::uint16_t* y);

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import fbg
 from fbg import _fbg
 
 INTEGERS = [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64]
@@ -150,6 +151,44 @@ def test_few_of_many_are_the_first_of_all_in_order(dtype, greatest, axis):
         build = lambda g, b: g.append("top_positions", b, k, greatest, axis, dtype)  # noqa: B023, E731
         y = run(build, x, shape=(axis[0], k, axis[2]), dtype=np.int64, threads=2)
         np.testing.assert_array_equal(y, wanted[:, :k])
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 63, 64, 100, 1000])
+def test_reductions_of_neighbours(count):
+    for dtype in TYPES:
+        x = drawn(dtype, (3, count), count)
+        x[:, count // 2 :] = x[:, : count - count // 2]  # extremes are there twice
+        if np.dtype(dtype).kind == "f":
+            x[1, count // 3 :: 7] = np.nan
+        last = count - 1
+        for function, wanted in {
+            "max": x.max(1),
+            "min": x.min(1),
+            "product": x.prod(1, dtype=dtype),
+            "first_max": x.argmax(1),
+            "first_min": x.argmin(1),
+            "last_max": last - x[:, ::-1].argmax(1),
+            "last_min": last - x[:, ::-1].argmin(1),
+        }.items():
+            fields = (function, [3, count, 1], np.dtype(dtype).name)
+            build = lambda g, b: g.append("reduce_axis", b, *fields)  # noqa: B023, E731
+            y = run(build, x, shape=3, dtype=wanted.dtype)
+            np.testing.assert_allclose(y, wanted, 1e-4 if function == "product" else 0)
+
+
+@pytest.mark.parametrize("size", [1, 5, 64, 1027])
+def test_floats_become_long_integers(size):
+    limits = [2.0**63, -(2.0**63), 9.2233715e18, np.inf, -np.inf, np.nan, -np.nan, 1e30, -1e30]
+    x = np.resize(np.array([*limits, 0, -0.0, 0.9, -0.9, 1e7, -123456.7], np.float32), size)
+    highest, lowest = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+    wanted = [
+        lowest if np.isnan(v) or v < -(2.0**63) else highest if v >= 2.0**63 else int(v) for v in x
+    ]
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            build = lambda g, b: g.append("convert", b, "float32", "int64")  # noqa: E731
+            y = run(build, x, shape=size, dtype=np.int64)
+        assert y.tolist() == wanted
 
 
 ROWS = ([4], [0], [1], [(3, 8)], 8, 8)  # four rows of two floats, of three

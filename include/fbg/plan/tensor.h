@@ -140,6 +140,8 @@ Buffer resample(Graph& graph, Buffer x, Resampling resampling);
 
 // softmax(x) of each row of (rows, cols).
 Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols);
+// Its logarithm.
+Buffer log_softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols);
 
 // LayerNorm of each row of (rows, cols): gamma and beta have `cols` elements; beta may be empty.
 Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma,

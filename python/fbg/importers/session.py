@@ -39,7 +39,7 @@ from fbg.importers.backends.base import (
     Step,
     TypedNode,
 )
-from fbg.importers.backends.native import Native
+from fbg.importers.backends.native import Native, PreparedPlan
 from fbg.importers.backends.reference import Reference
 from fbg.importers.describe import describe
 from fbg.importers.description import UNKNOWN, Network, Node, TensorType
@@ -50,6 +50,7 @@ from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
 from fbg.importers.placement.choice import Placement
 from fbg.importers.placement.known_moves import digest, known_moves
+from fbg.locks import cached_property
 from fbg.progress import counted
 from fbg.tuning.store import Moved, moves_key
 from fbg.tuning.trials import ConvTrial
@@ -291,6 +292,30 @@ class Session:
             name: values[number].copy() if copied else values[number]
             for name, number, copied in self._outputs
         }
+
+    @cached_property
+    def as_call(self) -> _fbg.TensorCall | None:
+        """Return one call that does what `run` does, checks its arrays and returns None for those
+        that are not ready to be read; None if there is more to do than to run one plan.
+        """
+        if len(self._parts) != 1 or self._known:
+            return None
+        (part,) = self._parts
+        names = {number: name for name, number, copied in self._outputs if not copied}
+        rooms = dict(zip(part.outputs, part.rooms, strict=True))
+        if (
+            not isinstance(part.prepared, PreparedPlan)
+            or sorted(part.inputs) != sorted(self._brought)
+            or len(names) != len(self._outputs)
+            or sorted(names) != sorted(rooms)
+        ):
+            return None
+        kinds = (
+            (self._brought[number], self._types[self._brought[number]]) for number in part.inputs
+        )
+        inputs = [(name, kind.dtype, kind.fixed or ()) for name, kind in kinds]
+        outputs = [(names[n], room[1], room[0]) for n, room in rooms.items() if room is not None]
+        return part.prepared.as_call(inputs, outputs, (name for name, *_ in self._outputs))
 
     def profile(
         self, feeds: Mapping[str, Array], rounds: int

@@ -6,6 +6,7 @@
 #include <compare>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 
 #include "plan/ops/element_types.h"
@@ -30,8 +31,29 @@ void for_each_block(const Axis& axis, Range units, Use use) {
 
 bool gives_positions(Reduction r) { return r >= Reduction::first_max; }
 
+// One result of consecutive elements: several at a time, each of every kAtOnce-th element.
+template <class T, class Function>
+T combine_line(const T* x, std::int64_t count, Function function) {
+  constexpr std::int64_t kAtOnce = 32;
+  T y[kAtOnce] = {};
+  const std::int64_t first = std::min(kAtOnce, count);
+  std::copy_n(x, first, y);
+  std::int64_t j = first;
+  for (; j + kAtOnce <= count; j += kAtOnce)
+    for (std::int64_t i = 0; i < kAtOnce; ++i) y[i] = function(y[i], x[j + i]);
+  for (std::int64_t i = 0; j < count; ++i, ++j) y[i] = function(y[i], x[j]);
+  for (std::int64_t width = kAtOnce / 2; width > 0; width /= 2)
+    for (std::int64_t i = 0; i < width && i + width < first; ++i)
+      y[i] = function(y[i], y[i + width]);
+  return y[0];
+}
+
 template <class T, class Function>
 void combine(const T* x, const Axis& axis, std::int64_t n, T* y, Function function) {
+  if (axis.inner == 1) {
+    *y = combine_line(x, axis.count, function);
+    return;
+  }
   std::copy_n(x, n, y);
   for (std::int64_t j = 1; j < axis.count; ++j) {
     x += axis.inner;
@@ -39,20 +61,56 @@ void combine(const T* x, const Axis& axis, std::int64_t n, T* y, Function functi
   }
 }
 
-// The same of positions: is_better(x, best) replaces the best element so far.
-template <class T, class Better>
+// The position of the first or the last element of a line that is the extreme one, or NaN like it.
+template <class T>
+std::int64_t find_in_line(Reduction r, const T* x, std::int64_t count) {
+  const bool max = r == Reduction::first_max || r == Reduction::last_max;
+  const T best = max ? combine_line(x, count, [](T a, T b) { return max_of(a, b); })
+                     : combine_line(x, count, [](T a, T b) { return min_of(a, b); });
+  const auto is_best = [&](T own) { return own == best || (is_nan(own) && is_nan(best)); };
+  const auto places = std::span(x, static_cast<std::size_t>(count));
+  if (r == Reduction::first_max || r == Reduction::first_min)
+    return std::ranges::find_if(places, is_best) - places.begin();
+  const auto turned = std::views::reverse(places);
+  return count - 1 - (std::ranges::find_if(turned, is_best) - turned.begin());
+}
+
+// Positions of extremes of n lines beside each other: is_better(x, best) replaces the best element
+// so far. Position: a type as wide as T lets compilers compare several lines at a time.
+template <class Position, class T, class Better>
 void find(const T* x, const Axis& axis, std::int64_t n, std::int64_t* y, Better is_better) {
   std::array<T, kBlock> best;
+  std::array<Position, kBlock> at{};
   std::copy_n(x, n, best.begin());
-  std::fill_n(y, n, 0);
   for (std::int64_t j = 1; j < axis.count; ++j) {
     x += axis.inner;
     for (std::int64_t i = 0; i < n; ++i) {
-      T& own = best[static_cast<std::size_t>(i)];
-      if (!is_better(x[i], own)) continue;
-      own = x[i];
-      y[i] = j;
+      const auto own = static_cast<std::size_t>(i);
+      const bool better = is_better(x[i], best[own]);
+      best[own] = better ? x[i] : best[own];
+      at[own] = better ? static_cast<Position>(j) : at[own];
     }
+  }
+  std::copy_n(at.begin(), n, y);
+}
+
+template <class T>
+void find(Reduction r, const T* x, const Axis& axis, std::int64_t n, std::int64_t* y) {
+  const auto search = [&](auto is_better) {
+    if (sizeof(T) <= 4 && axis.count <= std::numeric_limits<std::int32_t>::max())
+      find<std::int32_t>(x, axis, n, y, is_better);
+    else
+      find<std::int64_t>(x, axis, n, y, is_better);
+  };
+  switch (r) {
+    case Reduction::first_max:
+      return search([](T a, T b) { return (a > b) | (is_nan(a) & !is_nan(b)); });
+    case Reduction::first_min:
+      return search([](T a, T b) { return (a < b) | (is_nan(a) & !is_nan(b)); });
+    case Reduction::last_max:
+      return search([](T a, T b) { return (a >= b) | is_nan(a); });
+    default:
+      return search([](T a, T b) { return (a <= b) | is_nan(a); });
   }
 }
 
@@ -60,23 +118,20 @@ template <class T>
 void reduce_block(Reduction r, const T* x, const Axis& axis, std::int64_t n, std::byte* to) {
   T* const y = reinterpret_cast<T*>(to);
   auto* const at = reinterpret_cast<std::int64_t*>(to);
+  if (gives_positions(r)) {
+    if (axis.inner > 1) return find(r, x, axis, n, at);
+    *at = find_in_line(r, x, axis.count);
+    return;
+  }
   switch (r) {
     case Reduction::sum:
-      return combine(x, axis, n, y, sum_of<T>);
+      return combine(x, axis, n, y, [](T a, T b) { return sum_of(a, b); });
     case Reduction::product:
-      return combine(x, axis, n, y, product_of<T>);
+      return combine(x, axis, n, y, [](T a, T b) { return product_of(a, b); });
     case Reduction::max:
-      return combine(x, axis, n, y, max_of<T>);
-    case Reduction::min:
-      return combine(x, axis, n, y, min_of<T>);
-    case Reduction::first_max:
-      return find(x, axis, n, at, [](T a, T b) { return a > b || (is_nan(a) && !is_nan(b)); });
-    case Reduction::first_min:
-      return find(x, axis, n, at, [](T a, T b) { return a < b || (is_nan(a) && !is_nan(b)); });
-    case Reduction::last_max:
-      return find(x, axis, n, at, [](T a, T b) { return a >= b || is_nan(a); });
-    case Reduction::last_min:
-      return find(x, axis, n, at, [](T a, T b) { return a <= b || is_nan(a); });
+      return combine(x, axis, n, y, [](T a, T b) { return max_of(a, b); });
+    default:
+      return combine(x, axis, n, y, [](T a, T b) { return min_of(a, b); });
   }
 }
 

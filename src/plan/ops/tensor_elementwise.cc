@@ -36,8 +36,6 @@ class Program {
         type_(program_.output),
         conversions_(simd::kernels(features).conversions),
         rows_(simd::kernels(features).rows) {
-    for (const ElementwiseStep& step : program_.steps)
-      functions_.push_back(simd::elementwise_function(step.function, features));
     const std::size_t rank = program_.extents.size();
     block_ = block_of(program_.operands.size() + program_.steps.size());
     inner_ = program_.extents.back();
@@ -45,6 +43,7 @@ class Program {
     lines_ = std::clamp<std::int64_t>(block_ / inner_, 1, next_);
     pieces_ = ceil_div(inner_, block_);
     blocks_ = lines_ > 1 ? ceil_div(next_, lines_) : next_ * pieces_;
+    choose_functions(features);
   }
 
   // Of a thread.
@@ -64,6 +63,25 @@ class Program {
   }
 
  private:
+  // An operand that is one number within a line stays one where all functions that read it take it.
+  void choose_functions(Features features) {
+    const std::size_t operands = program_.operands.size();
+    is_number_.assign(operands + program_.steps.size(), false);
+    for (std::size_t r = 0; r < operands; ++r)
+      is_number_[r] =
+          !program_.steps.empty() && lines_ == 1 && program_.operands[r].strides.back() == 0;
+    std::vector<const simd::NamedFunction*> named;
+    for (const ElementwiseStep& step : program_.steps) {
+      named.push_back(simd::named_function(step.function, features));
+      is_number_[static_cast<std::size_t>(step.a)] = false;
+      if (!named.back()->with_number) is_number_[static_cast<std::size_t>(step.b)] = false;
+    }
+    for (std::size_t s = 0; s < named.size(); ++s) {
+      const bool number = is_number_[static_cast<std::size_t>(program_.steps[s].b)];
+      functions_.push_back(number ? named[s]->with_number : named[s]->function);
+    }
+  }
+
   // The position of a block: `lines` lines from number `line` on, and `count` elements of each from
   // `first` on.
   struct Block {
@@ -87,7 +105,8 @@ class Program {
     for (; r < program_.operands.size() + program_.steps.size(); ++r)
       own[r] = reinterpret_cast<float*>(memory) + static_cast<std::int64_t>(r) * block_;
     for (r = 0; r < program_.operands.size(); ++r)
-      values[r] = load_block(frame, program_.operands[r], at, own[r]);
+      values[r] = is_number_[r] ? load(frame, program_.operands[r], at.line, 0, 1, own[r])
+                                : load_block(frame, program_.operands[r], at, own[r]);
 
     std::byte* const to = frame[output_].data + (at.line * inner_ + at.first) * value_size(type_);
     const auto n = static_cast<std::size_t>(at.lines * at.count);
@@ -152,7 +171,7 @@ class Program {
       default:
         values = reinterpret_cast<const float*>(x);
     }
-    if (dense) return values;
+    if (dense || count == 1) return values;
     std::fill_n(y, count, values[0]);
     return y;
   }
@@ -178,6 +197,7 @@ class Program {
   const simd::ConversionKernels& conversions_;
   const simd::RowKernels& rows_;
   std::vector<simd::ElementwiseFunction> functions_;
+  std::vector<bool> is_number_;  // by register
   // Elements of a block; the innermost extent and the next one; lines of the innermost in a block,
   // or pieces that make up a line; blocks of next_ lines.
   std::int64_t block_, inner_, next_, lines_, pieces_, blocks_;
@@ -357,6 +377,38 @@ class QuantizeOp final : public Op {
   const float scale_, zero_point_;
 };
 
+// The function of truth values of a program that does nothing else with dense bytes, or null.
+simd::ElementwiseFunction logic_of(const ElementwiseProgram& p, Features features) {
+  if (p.operands.size() != 2 || p.steps.size() != 1 || p.extents.size() != 1) return nullptr;
+  if (p.output != ValueType::uint8 || p.steps[0].a == p.steps[0].b) return nullptr;
+  for (const ElementwiseOperand& x : p.operands)
+    if (x.type != ValueType::uint8 || x.strides[0] != 1) return nullptr;
+  return simd::elementwise_function(p.steps[0].function + "_bytes", features);
+}
+
+class LogicOp final : public Op {
+ public:
+  explicit LogicOp(const ElementwiseProgram& program)
+      : Op(program.steps[0].function, buffers_of(program)), program_(program) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const simd::ElementwiseFunction function = logic_of(program_, context.features);
+    return make_unit_step(
+        ceil_div(program_.extents[0], kPiece), 0,
+        [this, function](const Frame& frame, std::byte*, int, Range units) {
+          const std::int64_t first = units.begin * kPiece;
+          const std::int64_t end = std::min(units.end * kPiece, program_.extents[0]);
+          const auto at = [&](Buffer b) { return reinterpret_cast<float*>(frame[b].data + first); };
+          function(at(inputs[0]), at(inputs[1]), 0, 0, static_cast<std::size_t>(end - first),
+                   at(output));
+        });
+  }
+
+ private:
+  static constexpr std::int64_t kPiece = policy::tensors::kBytes;
+  const ElementwiseProgram program_;
+};
+
 class LookUpOp final : public Op {
  public:
   LookUpOp(Buffer x, std::int64_t bytes, const std::array<std::uint8_t, 256>& table)
@@ -400,8 +452,8 @@ void check_operand(const Graph& graph, const ElementwiseOperand& operand,
 
 Buffer elementwise(Graph& graph, ElementwiseProgram program) {
   const std::int64_t elements = checked_product(program.extents, "elementwise");
-  require(!program.operands.empty() && !program.steps.empty() && !program.extents.empty(),
-          "elementwise: a program must have operands, steps and extents");
+  require(!program.operands.empty() && !program.extents.empty(),
+          "elementwise: a program must have operands and extents");
   const std::size_t registers = program.operands.size() + program.steps.size();
   require(registers <= kMostRegisters,
           "elementwise: a program may have 96 registers, got " + std::to_string(registers));
@@ -425,6 +477,7 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
                                 : tensor_shape(static_cast<std::int64_t>(bytes));
   if (only_quantizes(program))
     return append_op(graph, std::make_shared<QuantizeOp>(program), shape);
+  if (logic_of(program, {})) return append_op(graph, std::make_shared<LogicOp>(program), shape);
   if (const std::optional<int> gated = gated_operand(program)) {
     const Buffer first = program.operands[0].buffer, second = program.operands[1].buffer;
     const bool swapped = *gated == 1;

@@ -76,6 +76,13 @@ Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols
                      });
 }
 
+Buffer log_softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols) {
+  return append_rows(graph, "log_softmax", x, rows, cols,
+                     [](const RowKernels& kernels, const float* from, std::size_t n, float* to) {
+                       kernels.log_softmax(from, n, to);
+                     });
+}
+
 Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma,
                        SharedMatrix beta, float eps) {
   const std::int64_t cols = gamma.cols;

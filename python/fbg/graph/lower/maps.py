@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +28,7 @@ from fbg.graph.steps import Binary, Step, residual
 # Functions whose errors are relative, unlike those of the stages that are called so.
 RELATIVE = {name: f"{name}_relative" for name in ("tanh", "sigmoid", "gelu_tanh")}
 # Functions that programs leave to the C library, element by element.
-BY_ELEMENT = {"erf", "log", "softplus", "elu", "sign", "softsign", "threshold", "truncate"}
+BY_ELEMENT = {"erf", "log", "softplus", "elu"}
 # Functions of COMPOSED that programs have as well.
 OF_PROGRAMS = {"affine", "and", "dequantize", "elu", "hard_sigmoid", "hard_swish", "leaky", "not"}
 OF_PROGRAMS |= {"negate", "or", "quantize_by", "reciprocal", "sign", "softsign", "square", "xor"}
@@ -119,12 +120,20 @@ def _append_program(
     output: str,
 ) -> int:
     """Append the program of a map, and the numbers that it reads. Return the buffer it writes."""
+    function, *_, c0, c1 = steps[0]
+    if len(operands) == len(steps) == 1 and (function, c0) == ("affine", 1) and _is_minus_zero(c1):
+        steps = []  # which only converts
     steps, numbers = program_steps(steps, len(operands), OF_PROGRAMS)
     for number in numbers:
         constant = graph.append("constant", np.array([number], np.float32))
         operands = [*operands, (constant, "float32", [0] * len(extents))]
     buffer: int = graph.append("elementwise", extents, operands, steps, output)
     return buffer
+
+
+def _is_minus_zero(number: float) -> bool:
+    """Whether adding a number changes no other one, nor the sign of a zero."""
+    return number == 0 and math.copysign(1, number) < 0
 
 
 def aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:

@@ -96,13 +96,14 @@ def _(op: windows.Reduce, lowering: TensorLowering, value: Value) -> Stored:
     return lowering.written(value, (*ones, *left), buffer)
 
 
-@append.register
-def _(op: windows.Softmax, lowering: TensorLowering, value: Value) -> Stored:
+@append.register(windows.Softmax)
+@append.register(windows.LogSoftmax)
+def _(op: windows.Softmax | windows.LogSoftmax, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
     order = natural(len(x.shape)) if op.flat else with_last(x.order, op.axis)
     rows = math.prod(x.shape[: op.axis]) if op.flat else x.size // x.shape[op.axis]
     buffer = lowering.buffer(lowering.in_order(x, order))
-    buffer = lowering.native.append("softmax_rows", buffer, rows, x.size // rows)
+    buffer = lowering.native.append(f"{op.kind}_rows", buffer, rows, x.size // rows)
     return lowering.written(value, order, buffer)
 
 

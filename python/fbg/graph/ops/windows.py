@@ -130,6 +130,19 @@ class Softmax(TensorOp):
 
 
 @dataclass(frozen=True, eq=False)
+class LogSoftmax(TensorOp):
+    """The logarithm of a softmax, along the same axes."""
+
+    x: Value
+    axis: int
+    flat: bool = False
+    kind = "log_softmax"
+
+    def infer(self) -> Sizes:
+        return shape_of(self.x)
+
+
+@dataclass(frozen=True, eq=False)
 class GroupNorm(TensorOp):
     """(x - mean) / sqrt(variance + eps) * weight + bias of x (N, C, *spatial).
 

@@ -6,7 +6,8 @@ for which exceptions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,9 @@ from fbg.importers.ops.registry import OPS
 # are tables of its kernels, for tiles of every height and width. Attention has several of them.
 TABLE_BYTES, OP_BYTES = 64 << 10, 4 << 10
 BYTES_OF = {"attention": 160 << 10}
+
+
+Kind = tuple[str, np.dtype[Any], tuple[int, ...]]  # of a tensor with a name
 
 
 class Native:
@@ -123,6 +127,17 @@ class PreparedPlan:
         results = [array for array in outputs if array is not None]
         self._check(_fbg.run_tensors(self._plan, given, results, self._threads), given)
         return results
+
+    def as_call(
+        self, inputs: Sequence[Kind], outputs: Sequence[Kind], names: Iterable[str]
+    ) -> _fbg.TensorCall | None:
+        """Return a call that takes and returns arrays by name, these in the order of the names;
+        None where the values of inputs must be looked at first.
+        """
+        if self._indices:
+            return None
+        named = dict.fromkeys(names)
+        return _fbg.TensorCall(self._plan, inputs, outputs, named, self._threads)
 
     def timed(
         self, inputs: Sequence[Array], outputs: Sequence[Array | None]

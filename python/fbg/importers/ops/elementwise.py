@@ -99,9 +99,9 @@ def converted(builder: Builder, value: Value, dtype: str) -> Value:
     if (value.dtype, dtype) == ("float32", "int32"):
         return builder.apply("to_int32", value, dtype=dtype)
     if value.dtype == "float32" and dtype in HALVES:
-        return builder.apply("affine", value, c0=1.0, dtype=dtype)
+        return builder.apply("affine", value, c0=1.0, c1=-0.0, dtype=dtype)
     if dtype == "float32" and value.dtype in (*HALVES, "uint8", "int8", "int32", "bool"):
-        return builder.apply("affine", value, c0=1.0)  # which can be fused
+        return builder.apply("affine", value, c0=1.0, c1=-0.0)  # which can be fused
     return builder.add(Convert(value, dtype))
 
 

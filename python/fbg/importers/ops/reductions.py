@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fbg.graph.ops.elements import Accumulate, Function
+from fbg.graph.ops.elements import Accumulate, Convert
 from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import shape_of
-from fbg.graph.ops.windows import Geometry, Reduce, Softmax
+from fbg.graph.ops.windows import Geometry, LogSoftmax, Reduce, Softmax
 from fbg.importers.backends.base import TypedNode
 from fbg.importers.ops.builder import Builder, require_table
 from fbg.importers.ops.pooling import norms_of_windows, pooled
@@ -113,27 +113,15 @@ def build_accumulation(builder: Builder, node: TypedNode) -> None:
     builder.set_output(node, builder.add(Accumulate(x, along, multiplies, exclusive, reverse)))
 
 
-@op("Softmax")
+@op("Softmax", "LogSoftmax")
 def build_softmax(builder: Builder, node: TypedNode) -> None:
     """Along one axis; before version 13 along all from the axis on."""
     x = builder.input(node, 0)
     rank = len(x.shape)
     old = node.node.version < 13
     axis = node.attribute("axis", 1 if old else -1) % rank
-    flat = old and axis < rank - 1
-    builder.set_output(node, builder.add(Softmax(x, axis, flat)))
-
-
-@op("LogSoftmax")
-def build_log_softmax(builder: Builder, node: TypedNode) -> None:
-    """c - log(sum(exp(c))), c = x - max(x), along the axes of a Softmax; NaN if max is infinite."""
-    x = builder.input(node, 0)
-    old = node.node.version < 13
-    axis = node.attribute("axis", 1 if old else -1) % len(x.shape)
-    axes = range(axis, len(x.shape)) if old else [axis]
-    centered = builder.apply("subtract", x, reduced_to_ones(builder, x, "max", axes))
-    total = reduced_to_ones(builder, builder.apply("exp", centered), "sum", axes)
-    builder.set_output(node, builder.apply("subtract", centered, builder.apply("log", total)))
+    made = Softmax if node.node.op == "Softmax" else LogSoftmax
+    builder.set_output(node, builder.add(made(x, axis, old and axis < rank - 1)))
 
 
 @op("Hardmax", since=13)
@@ -142,10 +130,10 @@ def build_hardmax(builder: Builder, node: TypedNode) -> None:
     x = builder.input(node, 0)
     axis = node.attribute("axis", -1) % len(x.shape)
     require_table(node, shape_of(x)[axis])
-    best = reduced_to_ones(builder, x, "first_max", [axis])
-    places = np.arange(shape_of(x)[axis]).reshape(-1, *[1] * (len(x.shape) - 1 - axis))
-    is_best = builder.add(Function("equal", (best, builder.constant(places))))
-    builder.set_output(node, builder.apply("affine", is_best, c0=1.0))
+    best = builder.add(Convert(reduced_to_ones(builder, x, "first_max", [axis]), "int32"))
+    places = np.arange(shape_of(x)[axis], dtype=np.int32)
+    places = places.reshape(-1, *[1] * (len(x.shape) - 1 - axis))
+    builder.set_output(node, builder.apply("equal_int32", best, builder.constant(places)))
 
 
 @op("DynamicQuantizeLinear")
