@@ -160,3 +160,28 @@ def test_norms_of_planes_are_those_of_channels_last(isa, pixels, groups):
         first = y if first is None else first
         np.testing.assert_array_equal(y, first)
     np.testing.assert_allclose(first, wanted, atol=2e-5)
+
+
+@many
+@given(st.data())
+def test_bytes_of_whole_planes_are_averaged(isa, data):
+    images, pixels = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 400))
+    point, result = data.draw(st.integers(0, 255)), data.draw(st.none() | st.integers(0, 255))
+    factor = data.draw(st.sampled_from([0.5, 0.9, 1.0, 2.5]))
+    x = numbers(np.random.default_rng(data.draw(st.integers(0, 2**16))), (images, pixels), np.uint8)
+    whole, one, none = (1, 1, pixels), (1, 1, 1), (0, 0, 0)
+    more = {"factor": factor, "zero_point": point}
+    more |= {"float_output": True} if result is None else {"output_zero_point": result}
+    sizes = [whole, one, whole, one, one, none, none]
+    y = run(
+        lambda g, b: g.append("window", b, "mean", images, 1, sizes, False, "uint8", **more),
+        x,
+        shape=(images,),
+        dtype=np.float32 if result is None else np.uint8,
+        threads=data.draw(st.integers(1, 3)),
+    )
+    sums = (x.astype(np.int32).sum(1) - point * pixels).astype(np.float32)
+    wanted = sums * (np.float32(factor) / np.float32(pixels))
+    if result is not None:
+        wanted = np.clip(np.rint(wanted) + result, 0, 255)
+    np.testing.assert_array_equal(y, wanted.astype(y.dtype))

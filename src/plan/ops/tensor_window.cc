@@ -2,6 +2,7 @@
 // channels of a pixel.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -227,6 +228,48 @@ class WindowOp final : public Op {
   const Window window_;
 };
 
+// Whether all pixels of each image of one channel are summed: bytes that lie side by side.
+bool sums_rows_of_bytes(WindowFunction function, const Window& w) {
+  return w.type == ValueType::uint8 && w.channels == 1 && !chooses(function) &&
+         volume(w.output) == 1 && w.kernel == w.input && w.pad_before == Extent3{0, 0, 0} &&
+         w.pad_after == Extent3{0, 0, 0};
+}
+
+class SumOfBytesOp final : public Op {
+ public:
+  SumOfBytesOp(Buffer x, WindowFunction function, const Window& window)
+      : Op(std::string(name_of(function)) + " of rows", {x}), function_(function), w_(window) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const auto sum = simd::kernels(context.features).rows.sum_row;
+    const std::int64_t pixels = volume(w_.input);
+    const auto offset = static_cast<std::int32_t>(pixels * w_.zero_point);
+    const float divisor = function_ == WindowFunction::sum ? 1.0f : static_cast<float>(pixels);
+    const float factor = w_.factor / divisor;
+    return make_unit_step(
+        w_.batch, 0,
+        [this, sum, pixels, offset, factor](const Frame& frame, std::byte*, int, Range rows) {
+          const auto* x = reinterpret_cast<const std::uint8_t*>(frame[inputs[0]].data);
+          std::byte* const y = frame[output].data;
+          for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+            const std::int32_t found = sum(x + i * pixels, static_cast<std::size_t>(pixels));
+            const float real = static_cast<float>(found - offset) * factor;
+            if (w_.float_output) {
+              reinterpret_cast<float*>(y)[i] = real;
+              continue;
+            }
+            const auto point = static_cast<float>(w_.output_zero_point);
+            const float rounded = std::nearbyint(std::clamp(real, -point, 255.0f - point));
+            reinterpret_cast<std::uint8_t*>(y)[i] = static_cast<std::uint8_t>(rounded + point);
+          }
+        });
+  }
+
+ private:
+  const WindowFunction function_;
+  const Window w_;
+};
+
 class ReduceRowsOp final : public Op {
  public:
   ReduceRowsOp(Buffer x, WindowFunction function, std::int64_t rows, std::int64_t cols)
@@ -281,6 +324,8 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
   const BufferShape shape = w.type == ValueType::float32 ? tensor_of_floats(bytes(w.output, 1))
                                                          : tensor_shape(bytes(w.output, size));
+  if (sums_rows_of_bytes(function, w))
+    return append_op(graph, std::make_shared<SumOfBytesOp>(x, function, w), shape);
   return append_op(graph, std::make_shared<WindowOp>(x, function, w), shape);
 }
 

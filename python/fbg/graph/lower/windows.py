@@ -34,8 +34,12 @@ def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
         whole = lowering.buffer(stored)
         buffer = lowering.native.append("reduce_rows", whole, op.function, rows, pixels)
         return lowering.written(value, natural(rank), buffer)
-    order = channels_last(rank)
+    # Bytes of a channel that lie side by side are an image of their own.
+    whole_bytes = op.is_whole and stored.dtype == "uint8" and op.integers is not None
+    apart = whole_bytes and _has_planes(stored)
+    order = natural(rank) if apart else channels_last(rank)
     x, shape, g = lowering.in_order(stored, order), shape_of(value), op.geometry
+    batch, channels = (math.prod(x.shape[:2]), 1) if apart else x.shape[:2]
     sizes = (
         _three(x.shape[2:], 1),
         _three(shape[2:], 1),
@@ -56,8 +60,8 @@ def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
         "window",
         lowering.buffer(x),
         op.function,
-        x.shape[0],
-        x.shape[1],
+        batch,
+        channels,
         sizes,
         op.count_padding,
         x.native_type,
