@@ -23,6 +23,7 @@ from PIL import Image
 
 import fbg
 from fbg.server.app import build_app
+from fbg.server.state import Call
 from helpers.serving import RunningServer, ready_state, running
 
 LONG = "a " * 3000
@@ -100,6 +101,15 @@ def test_errors_keep_nothing_of_their_request(what: str, models: dict[str, fbg.M
             gc.enable()
     names = [each.f_code.co_qualname for each in kept if isinstance(each, types.FrameType)]
     assert not [name for name in names if "httpx" not in name], names
+
+
+def test_a_request_that_has_ended_keeps_no_body(models: dict[str, fbg.Model]) -> None:
+    """Whatever still refers to the call, such as a frame that waits to be collected."""
+    with ready_state(models) as state:
+        call = Call(state)
+        call.message, call.binary, call.headers = {"inputs": LONG}, memoryview(b"1"), [(b"a", b"b")]
+        call.end()
+    assert (call.message, call.binary, call.headers) == (None, None, ())
 
 
 @pytest.fixture(scope="module")

@@ -160,6 +160,7 @@ class Call:
 
     def end(self) -> None:
         """Give back all that the request needed."""
+        self.message, self.binary, self.headers = None, None, ()
         self._kept = 0
         self.hold(0)
         while self._used:
