@@ -32,7 +32,7 @@ HWY_INLINE FloatVec exp_any(FloatVec x) {
   const auto positive = hn::Gt(x, hn::Zero(d));
   const auto one_less = hn::BitCast(di, hn::IfThenElseZero(positive, number(0x1p-126f)));
   const auto power = hn::BitCast(d, hn::Sub(hn::BitCast(di, e.power), one_less));
-  const auto y = hn::MulAdd(power, e.expm1_r, power);
+  const auto y = hn::Mul(hn::Add(e.expm1_r, number(1.0f)), power);  // no part is subnormal
   const auto whole = hn::IfThenElse(positive, hn::Add(y, y), y);
   return hn::IfThenElse(hn::Lt(x, number(-87.3f)), hn::Zero(d), whole);
 }
@@ -416,6 +416,21 @@ HWY_ATTR void store(const float* x, std::size_t n, T* y) {
   });
 }
 
+// Without the fraction.
+void store_int64(const float* x, std::size_t n, std::int64_t* y) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto lowest = hn::Set(df, -0x1p63f);
+  const auto highest = hn::Set(di, std::numeric_limits<std::int64_t>::max());
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto value = access.load(df, x + i);
+    const auto bounded = hn::PromoteTo(d, hn::IfThenElse(hn::Gt(value, lowest), value, lowest));
+    const auto beyond = hn::RebindMask(di, hn::Ge(bounded, hn::Set(d, 0x1p63)));
+    access.store(hn::IfThenElse(beyond, highest, hn::ConvertTo(di, bounded)), di, y + i);
+  });
+}
+
 extern const ConversionKernels kConversionKernels;
 const ConversionKernels kConversionKernels = {
     .load_uint8 = load<std::uint8_t>,
@@ -423,6 +438,7 @@ const ConversionKernels kConversionKernels = {
     .load_int32 = load<std::int32_t>,
     .store_uint8 = store<std::uint8_t>,
     .store_int8 = store<std::int8_t>,
+    .store_int64 = store_int64,
     .transpose = {transpose<std::uint8_t>, transpose<std::uint16_t>, transpose<std::uint32_t>,
                   transpose<std::uint64_t>},
 };

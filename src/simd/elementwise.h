@@ -48,6 +48,7 @@ struct ConversionKernels {
   void (*load_int32)(const std::int32_t* x, std::size_t n, float* y);
   void (*store_uint8)(const float* x, std::size_t n, std::uint8_t* y);
   void (*store_int8)(const float* x, std::size_t n, std::int8_t* y);
+  void (*store_int64)(const float* x, std::size_t n, std::int64_t* y);
   // y[column * stride_y + row] = x[row * stride_x + column], of elements of 1, 2, 4 and 8 bytes;
   // strides are in elements. Two to four rows or columns without gaps, such as the channels of a
   // colour image, are interleaved.

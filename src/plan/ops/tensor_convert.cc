@@ -4,6 +4,7 @@
 
 #include "core/policy.h"
 #include "plan/ops/element_types.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -73,16 +74,23 @@ class ConvertOp final : public Op {
         elements_(elements),
         from_(element_bytes(from)),
         to_(element_bytes(to)),
+        to_int64_(from == ElementType::float32 && to == ElementType::int64),
         kernel_(with_element(from, [&]<class From>() {
           return with_element(to, []<class To>() -> Kernel { return convert_row<From, To>; });
         })) {}
 
-  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const auto store_int64 = simd::kernels(context.features).conversions.store_int64;
     return make_unit_step(
-        ceil_div(elements_, kPiece), 0, [this](const Frame& frame, std::byte*, int, Range units) {
+        ceil_div(elements_, kPiece), 0,
+        [this, store_int64](const Frame& frame, std::byte*, int, Range units) {
           const std::int64_t first = units.begin * kPiece;
           const std::int64_t end = std::min(units.end * kPiece, elements_);
           const std::byte* const x = frame[inputs[0]].data + first * from_;
+          if (to_int64_)
+            return store_int64(reinterpret_cast<const float*>(x),
+                               static_cast<std::size_t>(end - first),
+                               reinterpret_cast<std::int64_t*>(frame[output].data) + first);
           kernel_(x, static_cast<std::size_t>(end - first), frame[output].data + first * to_);
         });
   }
@@ -90,6 +98,7 @@ class ConvertOp final : public Op {
  private:
   const std::int64_t elements_;
   const int from_, to_;
+  const bool to_int64_;  // of floats, in vectors
   const Kernel kernel_;
 };
 
