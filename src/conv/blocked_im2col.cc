@@ -78,12 +78,13 @@ class BlockedIm2Col final : public SourceOfA {
         depth_bytes_(weights.front()->groups() * p.format().kr * tile.format.a_bytes) {
     const std::int64_t element = tile.format.a_bytes;
     const std::int64_t run = geometry.kernel[2] * geometry.in_channels * element;
-    const std::int64_t steps = run <= simd::kMaxRun ? round_up(run, simd::kRunStep) : run;
-    patch_ = round_up(std::max(geometry.depth() * element - run + steps, depth_bytes_), 4);
+    patch_ = round_up(
+        std::max(geometry.depth() * element - run + simd::copied_bytes(run), depth_bytes_), 4);
     // BlockedIm2Col a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
-    block_tiles =
-        std::max<std::int64_t>(policy::blocked_im2col::kBlockBytes / (patch_ * tile.max_rows), 1);
+    const std::int64_t bytes = tile.block_groups > 1 ? policy::blocked_im2col::kUnitBlockBytes
+                                                     : policy::blocked_im2col::kBlockBytes;
+    block_tiles = std::max<std::int64_t>(bytes / (patch_ * tile.max_rows), 1);
     scratch_bytes = block_tiles * tile.max_rows * patch_;
   }
 

@@ -27,7 +27,7 @@ bool is_pointwise(const ConvGeometry& g) {
          g.pad_after == zeros;
 }
 
-const std::byte* PatchRows::in_place() const {
+const std::byte* PatchRows::pixels() const {
   const std::int64_t line = shape_.input[2] * x_.strides[2], ld = in_place_ld();
   const std::int64_t plane = shape_.input[1] * x_.strides[1], image = volume(shape_.output);
   if (!is_pointwise(g_) || rows() == 0) return nullptr;
@@ -36,11 +36,16 @@ const std::byte* PatchRows::in_place() const {
       (shape_.input[1] == 1 || x_.strides[1] == line) &&
       (shape_.input[0] == 1 || x_.strides[0] == plane) &&
       (pixels_.end <= (n + 1) * image || x_.batch_stride == shape_.input[0] * x_.strides[0]);
-  const MatrixView<const std::byte> bytes{x_.data + n * x_.batch_stride +
-                                              group_ * g_.group_inputs() * element_ +
-                                              (pixels_.begin - n * image) * ld,
-                                          rows(), depth() * element_, ld, 1};
-  return even && readable_in_place(bytes) ? bytes.data : nullptr;
+  if (!even) return nullptr;
+  return x_.data + n * x_.batch_stride + group_ * g_.group_inputs() * element_ +
+         (pixels_.begin - n * image) * ld;
+}
+
+const std::byte* PatchRows::in_place() const {
+  const std::byte* const data = pixels();
+  if (!data) return nullptr;
+  const MatrixView<const std::byte> bytes{data, rows(), depth() * element_, in_place_ld(), 1};
+  return readable_in_place(bytes) ? data : nullptr;
 }
 
 void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
@@ -60,15 +65,34 @@ void PatchRows::prepare(Range rows, ABlock& block) const noexcept {
         static_cast<std::size_t>(depth()));
 }
 
+namespace {
+
+// How many of `count` patches have `bytes` bytes before `end`, where reading ends.
+std::int64_t readable_patches(const simd::PatchRow& row, std::int64_t count, std::int64_t bytes,
+                              const std::byte* end) {
+  while (count > 0 && (!end || row.data + (count - 1) * row.step + bytes > end)) --count;
+  return count;
+}
+
+}  // namespace
+
 void PatchRows::pack(Range rows, ABlock& block) const noexcept {
-  const simd::RowKernels& kernels = simd::kernels(block.features).rows;
+  const simd::Kernels& kernels = simd::kernels(block.features);
   const std::int64_t k = depth(), width = shape_.output[2], ld = block.ld;
   std::byte* const first = static_cast<std::byte*>(block.packed);
-  for (std::int64_t i = 0; i < rows.size();) {
-    const std::int64_t pixel = pixels_.begin + rows.begin + i, x = pixel % width;
-    const std::int64_t count = std::min(width - x, rows.size() - i);
-    gather(pixel / width, {x, x + count}, block.features, first + i * ld, ld);
-    i += count;
+  std::int64_t done = 0;
+  const std::int64_t run = k * element_, whole = simd::copied_bytes(run);
+  if (const std::byte* const data = pixels(); data && run <= simd::kMaxRun && whole <= ld) {
+    const simd::PatchRow row{data + rows.begin * in_place_ld(), in_place_ld()};
+    done = readable_patches(row, rows.size(), whole, x_.end);
+    kernels.lanes.copy_patches(&row, 1, static_cast<std::size_t>(run),
+                               static_cast<std::size_t>(done), first, ld);
+  }
+  while (done < rows.size()) {
+    const std::int64_t pixel = pixels_.begin + rows.begin + done, x = pixel % width;
+    const std::int64_t count = std::min(width - x, rows.size() - done);
+    gather(pixel / width, {x, x + count}, block.features, first + done * ld, ld);
+    done += count;
   }
   // A float that meets a weight of zero must be a number; a byte may be anything.
   if (k % 4 != 0 && element_ > 1)
@@ -77,8 +101,8 @@ void PatchRows::pack(Range rows, ABlock& block) const noexcept {
                   static_cast<std::size_t>((round_up(k, std::int64_t{4}) - k) * element_));
   if (block.row_offsets)
     for (std::int64_t i = 0; i < rows.size(); ++i)
-      block.row_offsets[i] = kernels.sum_row(reinterpret_cast<const std::uint8_t*>(first + i * ld),
-                                             static_cast<std::size_t>(k));
+      block.row_offsets[i] = kernels.rows.sum_row(
+          reinterpret_cast<const std::uint8_t*>(first + i * ld), static_cast<std::size_t>(k));
 }
 
 // Gathers the patches of output pixels `xs` of a line, which is counted over the batch. For each
@@ -96,7 +120,7 @@ void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte
   const std::int64_t y = line % shape_.output[1], z = line / shape_.output[1] % shape_.output[0];
   const std::int64_t n = line / (shape_.output[1] * shape_.output[0]);
   const bool is_run = stride == bytes && dilation == 1;
-  const std::int64_t whole = round_up(run, simd::kRunStep), rows = g_.kernel[0] * g_.kernel[1];
+  const std::int64_t whole = simd::copied_bytes(run), rows = g_.kernel[0] * g_.kernel[1];
   const std::byte* const end = x_.end;
   const Padding padding{x_.zero_point ? x_.zero_point[n] : 0, element_};
   // The pixels whose taps are all inside the line.
@@ -114,14 +138,14 @@ void PatchRows::gather(std::int64_t line, Range xs, Features features, std::byte
   if (is_run && end && rows <= kMaxRows && run <= simd::kMaxRun &&
       g_.depth() * element_ - run + whole <= ld && inside.size() > 0) {
     stepped = inside.size();
-    padding.fill(outside.data(), whole);
-    for_each_line(
-        image, x_.strides, g_, shape_.input, z, y, [&](std::int64_t row, const std::byte* from) {
-          const simd::PatchRow none{outside.data(), 0};
-          const std::byte* const first = from + (from ? skipped : 0);
-          while (from && stepped > 0 && first + (stepped - 1) * next_patch + whole > end) --stepped;
-          runs[static_cast<std::size_t>(row)] = from ? simd::PatchRow{first, next_patch} : none;
-        });
+    for_each_line(image, x_.strides, g_, shape_.input, z, y,
+                  [&](std::int64_t row, const std::byte* from) {
+                    const simd::PatchRow none{outside.data(), 0};
+                    if (!from) padding.fill(outside.data(), whole);
+                    simd::PatchRow& patches = runs[static_cast<std::size_t>(row)];
+                    patches = from ? simd::PatchRow{from + skipped, next_patch} : none;
+                    if (from) stepped = readable_patches(patches, stepped, whole, end);
+                  });
     simd::kernels(features).lanes.copy_patches(
         runs.data(), static_cast<std::size_t>(rows), static_cast<std::size_t>(run),
         static_cast<std::size_t>(stepped), to + (inside.begin - xs.begin) * ld, ld);

@@ -98,9 +98,10 @@ class TileProduct final : public ConvStep {
     Thread t = lay_out(memory);
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     // A place tells the stages of one tile at a time where their operands are, if rows are apart.
-    t.together = is_unit_ && run.grid.step[2] != 1 ? 1
-                 : last_part_ > 0                  ? kPipelinedTiles
-                                                   : a_->block_tiles;
+    const bool one_by_one = is_unit_ && run.grid.step[2] != 1;
+    t.together = one_by_one ? 1 : last_part_ > 0 ? kPipelinedTiles : a_->block_tiles;
+    t.waits = last_part_ == 0 && !one_by_one;
+    PipelinedTiles pipelined(t.pipelined, runs_);
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
       const std::int64_t n = i / per_image, first = n * per_image;
@@ -114,8 +115,9 @@ class TileProduct final : public ConvStep {
         const std::int64_t fetch_end = i == share.rows.begin ? share.cols.end : 0;
         for_each_column_group(a_->tile, a_->tiles.largest, share.cols,
                               [&](const ColumnGroup& columns) {
-                                run_columns(tiles.size(), group, columns, fetch_end, t);
+                                run_columns(tiles.size(), group, columns, fetch_end, t, pipelined);
                               });
+        pipelined.run();  // before terms of rows, or the rows of the block, are overwritten
       }
       i = end;
     }
@@ -138,6 +140,7 @@ class TileProduct final : public ConvStep {
     std::byte* scratch;       // of the source
     TilePlace place;
     std::int64_t together;  // tiles that are multiplied by a part of K before the next part
+    bool waits;             // whether tiles of other column groups may be added to pipelined ones
   };
   // What the tiles of a column group have in common.
   struct Columns {
@@ -225,7 +228,7 @@ class TileProduct final : public ConvStep {
   // Multiplies all tiles of a block by one group of columns, whose panels stay near, and fetches
   // the panel of the next columns if those are before column `fetch_end`.
   void run_columns(std::int64_t tiles, std::int64_t group, const ColumnGroup& columns,
-                   std::int64_t fetch_end, Thread& t) const noexcept {
+                   std::int64_t fetch_end, Thread& t, PipelinedTiles& pipelined) const noexcept {
     const std::int64_t col = columns.col, next = col + columns.columns;
     const PackedMatrix& b = *a_->weights[static_cast<std::size_t>(group)];
     const auto panel_of = [&](std::int64_t column) {
@@ -257,35 +260,39 @@ class TileProduct final : public ConvStep {
     for (std::int64_t height = a_->tiles.largest;
          height >= std::max<std::int64_t>(a_->tiles.largest - 1, 1); --height)
       for (std::int64_t i = 0; i < tiles; i += t.together)
-        run_tiles({i, std::min(i + t.together, tiles)}, tiles, height, c, t);
+        run_tiles({i, std::min(i + t.together, tiles)}, tiles, height, c, t, pipelined);
   }
 
   // Multiplies the tiles of one height among tiles [indices.begin, indices.end) of `count`: all of
-  // them by one part of K after the other.
-  void run_tiles(Range indices, std::int64_t count, std::int64_t height, Columns& c,
-                 Thread& t) const noexcept {
+  // them by one part of K after the other. Where K is one part, tiles of several column groups are
+  // given to a matrix unit together.
+  void run_tiles(Range indices, std::int64_t count, std::int64_t height, Columns& c, Thread& t,
+                 PipelinedTiles& pipelined) const noexcept {
     const bool pipelines = is_unit_ && PipelinedTiles::gains(a_->tile, height);
-    PipelinedTiles pipelined(t.pipelined, runs_);
-    TileArgs& args = c.args;
+    TileArgs& common = c.args;
     for (std::size_t part = 0; part <= last_part_; ++part) {
       const Range runs = a_->depth.parts[part];
-      const DepthRun* const depth_runs = a_->depth.runs.data();
+      const DepthRun* const depth_runs = a_->depth.runs.data() + runs.begin;
       const KernelTable::Entry& kernel =
           kernels_of(part).find(height, c.group.vectors, c.group.masked);
-      args.key = &kernel.key;
-      args.set_blocks({t.pairs + runs.begin, static_cast<std::size_t>(runs.size())});
-      args.b_sums = part == 0 ? c.b_sums : nullptr;
+      common.key = &kernel.key;
+      common.set_blocks({t.pairs + runs.begin, static_cast<std::size_t>(runs.size())});
+      common.b_sums = part == 0 ? c.b_sums : nullptr;
       std::int64_t groups = 0;
-      for (std::int64_t r = runs.begin; r < runs.end; ++r) groups += depth_runs[r].groups;
+      for (std::int64_t r = 0; r < runs.size(); ++r) groups += depth_runs[r].groups;
       std::byte* sums = t.sums;
       for (std::int64_t i = indices.begin; i < indices.end; ++i) {
         const TileRows& rows = t.rows[i];
         if (rows.height != height) continue;
+        const PipelinedTiles::Tile tile = pipelines
+                                              ? pipelined.add(kernel, common)
+                                              : PipelinedTiles::Tile{common, t.pairs + runs.begin};
+        TileArgs& args = tile.args;
         const Segment* const segments = t.segments + i * a_->segments;
-        for (std::int64_t r = runs.begin; r < runs.end; ++r) {
+        for (std::int64_t r = 0; r < runs.size(); ++r) {
           const Segment& segment = segments[depth_runs[r].row];
-          t.pairs[r].a = segment.data + depth_runs[r].offset + c.a_offset;
-          t.pairs[r].lda = segment.lda;
+          tile.pairs[r].a = segment.data + depth_runs[r].offset + c.a_offset;
+          tile.pairs[r].lda = segment.lda;
         }
         args.prefetch = is_unit_ ? nullptr : c.panel;
         if (c.fetched < c.fetched_end) {
@@ -304,12 +311,9 @@ class TileProduct final : public ConvStep {
           args.num_picked = std::ssize(rows.picked);
           t.place.set(args, rows.first, c.channel, output_);
         }
-        if (pipelines)
-          pipelined.add(kernel, args);
-        else
-          kernel.run(&args);
+        if (!pipelines) kernel.run(&args);
       }
-      pipelined.run();
+      if (!t.waits) pipelined.run();
     }
   }
 

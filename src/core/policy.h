@@ -84,7 +84,8 @@ inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
 
 namespace blocked_im2col {
 
-inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // a block's patches, beside B in the L1
+inline constexpr std::int64_t kBlockBytes = 8 * kKiB;       // a block's patches, beside B in the L1
+inline constexpr std::int64_t kUnitBlockBytes = 32 * kKiB;  // tiles enough to be pipelined
 
 }  // namespace blocked_im2col
 

@@ -88,7 +88,13 @@ class PipelinedTiles {
     return geometry.block_groups > 1 && rows > geometry.vector_rows;
   }
 
-  void add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
+  // Returns the copies, where the caller may write what differs from tile to tile: the processor
+  // waits where it copies by wide loads what narrow stores have just written.
+  struct Tile {
+    TileArgs& args;
+    BlockPair* pairs;
+  };
+  Tile add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
     if (count_ == kPipelinedTiles || (count_ && !continues(kernel, args))) run();
     kernel_ = &kernel;
     BlockPair* const pairs =
@@ -99,6 +105,7 @@ class PipelinedTiles {
     tile.key = &kernel.key;
     tile.next = nullptr;
     if (count_++) tiles_[count_ - 2].next = &tile;
+    return {tile, pairs};
   }
   void run() noexcept {
     if (std::exchange(count_, 0)) kernel_->run(tiles_);

@@ -126,9 +126,24 @@ HWY_ATTR void spread(const std::byte* x, std::int64_t stride, std::size_t pixels
   }
 }
 
-// A run of at most kBytes bytes: of 17 to 24 bytes exactly, others by whole steps.
+// A run of more than kShortRun bytes: whole vectors, of which the last overlaps the one before.
+HWY_INLINE void copy_long_run(const std::byte* x, std::size_t bytes, std::byte* y) {
+  const hn::CappedTag<std::uint8_t, kShortRun> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto* from = reinterpret_cast<const std::uint8_t*>(x);
+  auto* to = reinterpret_cast<std::uint8_t*>(y);
+  for (std::size_t i = 0; i + lanes < bytes; i += lanes)
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  hn::StoreU(hn::LoadU(d, from + bytes - lanes), d, to + bytes - lanes);
+}
+
+// A run of at most kBytes bytes: of 17 to 24 bytes exactly, others by whole steps. kLong stands for
+// any that are longer.
+constexpr std::size_t kLong = kMaxRun;
+
 template <std::size_t kBytes>
 HWY_INLINE void copy_run(const std::byte* x, [[maybe_unused]] std::size_t bytes, std::byte* y) {
+  if constexpr (kBytes == kLong) return copy_long_run(x, bytes, y);
   if constexpr (kBytes == 24) {  // two stores, of which fewer cross a cache line than of a wide one
     std::memcpy(y, x, 16);
     std::memcpy(y + bytes - 8, x + bytes - 8, 8);
@@ -165,7 +180,8 @@ void copy_patches(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
   if (bytes <= 24) return copy_rows<24>(rows, num_rows, bytes, count, y, stride_y);
   if (bytes <= 32) return copy_rows<32>(rows, num_rows, bytes, count, y, stride_y);
   if (bytes <= 48) return copy_rows<48>(rows, num_rows, bytes, count, y, stride_y);
-  copy_rows<64>(rows, num_rows, bytes, count, y, stride_y);
+  if (bytes <= kShortRun) return copy_rows<kShortRun>(rows, num_rows, bytes, count, y, stride_y);
+  copy_rows<kLong>(rows, num_rows, bytes, count, y, stride_y);
 }
 
 void repeat_bytes(const std::uint8_t* x, std::int64_t stride, std::size_t pixels,

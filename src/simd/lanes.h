@@ -40,8 +40,12 @@ struct PatchRow {
   std::int64_t step;
 };
 
-// copy_patches copies runs of up to kMaxRun bytes by whole steps of kRunStep bytes.
-inline constexpr std::int64_t kMaxRun = 64, kRunStep = 16;
+// copy_patches copies runs of up to kMaxRun bytes, short ones by whole steps.
+inline constexpr std::int64_t kMaxRun = 1024, kShortRun = 64, kRunStep = 16;
+// Bytes that copying a run reads and writes.
+constexpr std::int64_t copied_bytes(std::int64_t run) {
+  return run <= kShortRun ? (run + kRunStep - 1) / kRunStep * kRunStep : run;
+}
 
 struct LaneKernels {
   // y[pixel * stride_y + c] = the bytes rows[0..4) of channel c, lowest first; pixels of rows[i]
@@ -63,7 +67,7 @@ struct LaneKernels {
                         const std::byte* end, const LaneSpread* vectors, std::size_t count,
                         std::uint32_t* y);
   // y[patch * stride_y + row * bytes ...] = `bytes` bytes of each row, for `count` patches.
-  // Whole steps of each run are read and written.
+  // copied_bytes() of each run are read and written.
   void (*copy_patches)(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
                        std::size_t count, std::byte* y, std::int64_t stride_y);
   // y[(pixel * channels + c) * times + i] = x[pixel * stride + c] for i in [0, times).

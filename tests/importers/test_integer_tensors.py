@@ -22,6 +22,7 @@ CONSTANTS = {
     "w": weights(16, 16),
     "v": weights(16, 16),
     "k": weights(16, 16, 1, 1),
+    "each": weights(16, 1, 1, 1),
     "wide": weights(16, 400),
     "deep": weights(400, 16),
     "ones": np.ones(16, np.float32),
@@ -58,7 +59,8 @@ def chosen(nodes, shape, outputs):
     inferred = infer(network, {"x": TensorType(np.dtype(np.float32), shape)}, {})
     net = Net(network)
     net.prepare(feed)
-    tensors, looked_up = integer_tensors(network, inferred, [s.nodes for s in net.plan().steps])
+    steps = [step.nodes for step in net.plan().steps]
+    tensors, looked_up = integer_tensors(network, inferred, steps)
     assert {each.argument for each in looked_up} <= tensors.keys()
     return tensors
 
@@ -243,6 +245,15 @@ def test_tensors_that_become_integers(name):
     nodes, shape, wanted = CASES[name]
     outputs = [n.output[0] for n in nodes if n.output[0] in ("y", "z")]
     assert chosen(nodes, shape, outputs) == wanted
+
+
+def test_short_functions_behind_depthwise_kernels_are_tables():
+    """Those kernels look results up, but compute expressions in a pass over their sums."""
+    last = [node("Conv", ["h", "k"], "y")]
+    plain = [node("Conv", ["x", "k"], "a"), *hard_swish("a", "h"), *last]
+    depthwise = [node("Conv", ["x", "each"], "a", group=16), *hard_swish("a", "h"), *last]
+    assert "a" not in chosen(plain, IMAGE, ["y"])
+    assert chosen(depthwise, IMAGE, ["y"])["a"] is EVERYONE
 
 
 def test_who_is_not_named_reads_the_numbers():

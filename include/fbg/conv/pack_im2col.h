@@ -41,6 +41,8 @@ class PatchRows {
   void pack(Range rows, ABlock& block) const noexcept;
 
  private:
+  // The first pixel, if patches are pixels and follow each other without gaps.
+  const std::byte* pixels() const;
   void gather(std::int64_t line, Range xs, Features features, std::byte* to,
               std::int64_t ld) const noexcept;
 

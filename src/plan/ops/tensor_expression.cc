@@ -106,21 +106,30 @@ class ExpressionOp final : public Op {
     args.prefetch = stages.data();  // a valid address
     const std::int64_t size = value_size(tiles.type), ld = columns_ * size;
     args.ldc = ld;
-    const std::int64_t of_matrix = tiles.rows.count * tiles.groups;
+    const ColumnGroup whole = group_of(tiles, 0), last = group_of(tiles, tiles.groups - 1);
+    std::int64_t tile = units.begin / tiles.groups, at = units.begin % tiles.groups;
+    std::int64_t matrix = tile / tiles.rows.count;
+    tile %= tiles.rows.count;
+    place(frame, matrix, tiles.stages, stages);
     for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
-      const std::int64_t matrix = unit / of_matrix, tile = unit % of_matrix;
-      if (tile == 0 || unit == units.begin) place(frame, matrix, tiles.stages, stages);
-      const Range rows = tiles.rows[tile / tiles.groups];
-      const std::int64_t col = tile % tiles.groups * tiles.width;
-      const std::int64_t columns = std::min(tiles.width, columns_ - col);
-      const ColumnGroup group{col, columns, ceil_div(columns, tiles.tile.lanes),
-                              columns % tiles.tile.lanes != 0};
+      const Range rows = tiles.rows[tile];
+      const ColumnGroup& group = at + 1 < tiles.groups ? whole : last;
       args.row = rows.begin;
-      args.col = col;
-      args.columns = columns;
-      args.c = frame[output].data + (matrix * rows_ + rows.begin) * ld + col * size;
+      args.col = at * tiles.width;
+      args.columns = group.columns;
+      args.c = frame[output].data + (matrix * rows_ + rows.begin) * ld + args.col * size;
       run_tile(tiles.kernels, group, rows.size(), args);
+      if (++at < tiles.groups) continue;
+      at = 0;
+      if (++tile < tiles.rows.count) continue;
+      tile = 0;
+      if (++matrix < matrices_) place(frame, matrix, tiles.stages, stages);
     }
+  }
+
+  ColumnGroup group_of(const Tiles& tiles, std::int64_t group) const {
+    const std::int64_t col = group * tiles.width, columns = std::min(tiles.width, columns_ - col);
+    return {col, columns, ceil_div(columns, tiles.tile.lanes), columns % tiles.tile.lanes != 0};
   }
 
   static std::string describe(const Expression& expression) {

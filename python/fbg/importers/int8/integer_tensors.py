@@ -45,6 +45,9 @@ _ENDING = ELEMENTWISE | _JOINING  # whose steps read integers and can end with r
 # that it takes where 16 bytes are looked up at a time: one for so many products of a sum, which is
 # an eighth of what the product takes with VNNI.
 TABLE, PRODUCTS_OF_ONE = 12, 32
+# Instructions of a pass over the sums of a depthwise or groupwise convolution, whose kernels look
+# results up, but do not compute expressions.
+PASS = 8
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,8 @@ class _Flow:
             names = [name for node in part for name in node.outputs if self.is_inside(name)]
             w = self._constants[part[0].inputs[1]]
             least = TABLE + w.size // w.shape[output_axis(part[0])] // PRODUCTS_OF_ONE
+            if _is_grouped(part[0]):
+                least -= PASS
             functions = (self._function(name, part, least) for name in names)
             function = next((each for each in functions if each is not None), None)
             if function is not None and function.result in integers:
@@ -211,6 +216,10 @@ class _Flow:
         varying = [name for name in node.reads if name not in self._constants]
         bends = node.op in ELEMENTWISE - _KEEPING and len(varying) == 1
         return self._ends_with_rounding(node) and not bends
+
+
+def _is_grouped(node: Node) -> bool:
+    return node.op == "Conv" and node.attributes.get("group", 1) > 1
 
 
 def _moves(node: Node) -> bool:
