@@ -260,7 +260,7 @@ def test_program_refuses_what_it_cannot_run():
     for operands, steps in [
         (good, [("nonsense", 0, 0, 0.0, 0.0)]),
         (good, [("add", 0, 1, 0.0, 0.0)]),
-        (good, []),
+        ([], []),
         ([(x, "float32", [2])], [("exp", 0, 0, 0.0, 0.0)]),
         ([(x, "float32", [1, 1])], [("exp", 0, 0, 0.0, 0.0)]),
     ]:
