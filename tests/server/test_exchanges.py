@@ -154,8 +154,8 @@ def test_answers_have_the_form_that_clients_expect(name: str, servers: dict[str,
 
 def test_every_route_has_an_exchange() -> None:
     """What models of several vectors answer is compared in test_vectors.py, chunks in
-    test_chunks.py, pictures in test_pictures.py, what networks do in test_networks.py, files and
-    batches in test_batches.py, and the description of the server in test_openapi.py.
+    test_chunks.py, pictures in test_pictures.py, what networks do in test_networks.py, and the
+    description of the server in test_openapi.py.
     """
     paths = {exchange["path"] for exchange in EXCHANGES.values() if exchange["status"] == 200}
     routes = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
@@ -163,8 +163,6 @@ def test_every_route_has_an_exchange() -> None:
     others = {"/v1/models/{name:path}", "/embed_multi", "/embed_hybrid", "/embed_chunks"}
     others |= {"/openapi.json", "/embed_image", "/classify_image"}
     networks = {f"/v2/models/{{name:path}}{end}" for end in ("", "/ready", "/infer")}
-    others |= {f"/v1/files{end}" for end in ("", "/{id}", "/{id}/content")}
-    others |= {f"/v1/batches{end}" for end in ("", "/{id}", "/{id}/cancel")}
     assert routes - paths == others | networks | {"/v2/health/live", "/v2/health/ready"}
 
 

@@ -15,11 +15,6 @@ PICTURE = base64.b64encode(b"P5 2 2 255 abcd").decode()  # PGM
 RANKED = {"query": QUERY, "documents": DOCUMENTS, "return_documents": True}
 BODIES: dict[str, dict[str, Any]] = {
     "/v1/embeddings": {"input": TEXTS, "encoding_format": "base64"},
-    "/v1/batches": {
-        "input_file_id": "file-0",
-        "endpoint": "/v1/embeddings",
-        "completion_window": "24h",
-    },
     "/": INPUTS,
     "/embed": INPUTS | {"truncation_direction": "Left"},
     "/embed_all": INPUTS,
@@ -65,17 +60,12 @@ def check(document: dict[str, Any], part: dict[str, Any], value: object) -> None
 
 def test_every_route_is_described(document: dict[str, Any]) -> None:
     posts = {path for path, methods in document["paths"].items() if "post" in methods}
-    without_json = {"/v1/files", "/v1/batches/{id}/cancel"}
-    assert posts == set(BODIES) | without_json
-    deletes = {path for path, methods in document["paths"].items() if "delete" in methods}
-    assert deletes == {"/v1/files/{id}"}
+    assert posts == set(BODIES)
     pages = {path for path, methods in document["paths"].items() if "get" in methods}
     assert pages == {
         *("/", "/health", "/ping", "/info", "/metrics", "/openapi.json"),
         *("/v1/models", "/v1/models/{name}", "/v2/health/live", "/v2/health/ready"),
         *("/v2/models/{name}", "/v2/models/{name}/ready"),
-        *("/v1/files", "/v1/files/{id}", "/v1/files/{id}/content"),
-        *("/v1/batches", "/v1/batches/{id}"),
     }
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -90,9 +80,8 @@ def test_messages_and_results_are_as_described(
     check(document, operation["requestBody"], BODIES[path])
     answer = client.post(path, json=BODIES[path])
     kind = "200" if answer.status_code == 200 else "4XX"
-    # No tiny model can do it, and there are neither networks nor batches: test_networks.py and
-    # test_batches.py have some.
-    refused = 404 if path.startswith(("/v2/models", "/v1/batches")) else 424
+    # No tiny model can do it, and there are no networks: test_networks.py has some.
+    refused = 404 if path.startswith("/v2/models") else 424
     assert kind == "200" or answer.status_code == refused, answer.text
     check(document, operation["responses"][kind], answer.json())
     wrong = client.post(path, json=BODIES[path] | {"unheard_of": 1})

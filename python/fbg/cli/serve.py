@@ -88,13 +88,6 @@ def _setting(
     "Default: load all at once, and keep them.",
 )
 @click.option(
-    "--batch-directory",
-    type=click.Path(file_okay=False),
-    help="A directory for the files and batches of OpenAI's batch API, made if it is not there. "
-    "Default: the server has no such routes.",
-)
-@_setting("--max-batch-file", "Bytes of a file of that API.", COUNT)
-@click.option(
     "--api-key-file",
     type=click.Path(exists=True, dir_okay=False),
     help="A file with a key in each line; any of them is accepted. The environment variable "

@@ -21,7 +21,6 @@ from fbg.server.endpoint import JSON, Endpoint, Page
 from fbg.server.guard import Guard
 from fbg.server.replies import encode_json
 from fbg.server.routes import (
-    batches,
     cohere,
     infer,
     openai,
@@ -43,7 +42,6 @@ POST_ROUTES = (
     *cohere.ROUTES,
     *pipelines.ROUTES,
     *infer.ROUTES,
-    *batches.ROUTES,
 )
 
 
@@ -56,7 +54,6 @@ PAGES = (
     *status.PAGES,
     *openai.PAGES,
     *infer.PAGES,
-    *batches.PAGES,
     Page("/openapi.json", describe, dict[str, Any]),
 )
 
@@ -75,17 +72,12 @@ def build_app(state: State) -> ASGIApp:
     origins = state.settings.cors_origins
     if origins:
         app = CORSMiddleware(
-            app, allow_origins=origins, allow_methods=["GET", "POST", "DELETE"], allow_headers=["*"]
+            app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
         )
     if state.tracing is not None:
         paths = {route.path for route in POST_ROUTES} | {page.path for page in PAGES}
         app = state.tracing.wrap(app, paths)
     return app
-
-
-def embedding_endpoint(state: State) -> Endpoint:
-    """Return an endpoint of `/v1/embeddings`."""
-    return Endpoint(state, openai.ROUTES[0])
 
 
 class Routes:
@@ -100,14 +92,14 @@ class Routes:
             for path, endpoint in posts.items()
         ]
         gets = [
-            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=[page.method])
+            StarletteRoute(page.path, endpoint=_get(state, page.answer), methods=["GET"])
             for page in PAGES
         ]
         self._table: dict[tuple[str, str], ASGIApp] = {
             ("POST", path): endpoint for path, endpoint in posts.items()
         }
         self._table |= {
-            (page.method, page.path): route.app for page, route in zip(PAGES, gets, strict=True)
+            ("GET", page.path): route.app for page, route in zip(PAGES, gets, strict=True)
         }
         self._table = {at: each for at, each in self._table.items() if "{" not in at[1]}
         self._routes = [*routes, *gets]

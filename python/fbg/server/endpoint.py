@@ -59,15 +59,13 @@ class Route:
 
 @dataclass(frozen=True)
 class Page:
-    """path, answer: the function of a route that reads no JSON. result: the type of its answer;
-    media_type: None for an answer without a body. form: the fields of the form that it takes."""
+    """path, answer: the function of a GET route. result: the type of its answer; media_type: None
+    for an answer without a body."""
 
     path: str
     answer: Callable[[State, Request], Response | Awaitable[Response]]
     result: Any
     media_type: str | None = JSON
-    method: str = "GET"
-    form: tuple[str, ...] = ()
 
 
 class Endpoint:

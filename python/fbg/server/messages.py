@@ -59,15 +59,6 @@ class OpenAIEmbedding(Message, kw_only=True):
     user: Ignored = None
 
 
-class BatchCreation(Part, kw_only=True):
-    """`POST /v1/batches`."""
-
-    input_file_id: str
-    endpoint: Literal["/v1/embeddings"]
-    completion_window: Literal["24h"]
-    metadata: dict[str, str] | None = None
-
-
 # --- text-embeddings-inference --------------------------------------------------------------------
 
 

@@ -17,8 +17,7 @@ import uvicorn
 from fbg.environment import INTERRUPTED
 from fbg.model.model import Model
 from fbg.runtime.lanes import choose_lanes
-from fbg.server.app import build_app, embedding_endpoint
-from fbg.server.batches.runner import BatchRunner
+from fbg.server.app import build_app
 from fbg.server.http.protocol import HttpProtocol
 from fbg.server.listening import address_of
 from fbg.server.models.served import Loaded, Models, load_models, serve_models, warm_up
@@ -71,7 +70,6 @@ class Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
         self.failed = self.interrupted = False
         self._listening: list[socket.socket] = []
-        self._computing: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -89,9 +87,6 @@ class Server(uvicorn.Server):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # which a worker has blocked
         if not self._state.ready:
             self._start("load")
-        if self._state.store is not None:
-            runner = BatchRunner(self._state, self._state.store, embedding_endpoint(self._state))
-            self._computing = self._loop.create_task(runner.run())
 
     def _start(self, what: str) -> None:
         task = asyncio.get_running_loop().create_task(self._prepare(what))
@@ -183,8 +178,6 @@ class Server(uvicorn.Server):
         """Stop listening; answer the accepted requests."""
         for server in self.servers:
             server.close()
-        if self._computing is not None:
-            self._computing.cancel()  # the next process goes on
         await asyncio.sleep(LAST_SECONDS)
         closing = asyncio.get_running_loop().create_task(self._end_idle_connections())
         await super().shutdown(sockets)

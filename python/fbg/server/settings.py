@@ -66,8 +66,7 @@ class Settings:
     them opens the server; none: everybody may use it. body_seconds: in which a request must
     have arrived. drain_seconds: which requests have to end after SIGTERM. idle_unload: the
     seconds without a request after which a model is unloaded, to be loaded again by the next;
-    None: all models are loaded at once, and stay. batch_directory: of files and batches; None:
-    there are none. max_batch_file: bytes of a file that is uploaded. uds: the path of a Unix
+    None: all models are loaded at once, and stay. uds: the path of a Unix
     socket at which the server listens, instead of host and port. ssl_certfile, ssl_keyfile: PEM
     files of a certificate, with which the server speaks TLS, and of its key, if that is another
     file. places: the CPUs of each worker, which then has its own weights; none: all may use
@@ -97,8 +96,6 @@ class Settings:
     body_seconds: float = 30.0
     drain_seconds: float = 30.0
     idle_unload: float | None = None
-    batch_directory: str | None = None
-    max_batch_file: int = 200 << 20
     uds: str | None = None
     ssl_certfile: str | None = None
     ssl_keyfile: str | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hmac
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,6 @@ from fbg.runtime.former import BatchFormer
 from fbg.runtime.lanes import Lanes
 from fbg.runtime.work import Work
 from fbg.server.admission import AdmissionLimiter
-from fbg.server.batches.store import Store
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
 from fbg.server.messages import Message
@@ -38,8 +36,7 @@ class State:
     ready: models are loaded and have run. draining: the process ends; new requests are answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
     are not traced. encoders: the threads that make large answers. networks: the thread that runs
-    networks, one at a time, or one in each lane. dialects: of the routes, by path. store: where
-    files and batches are, or None. new_batch: set when there may be another one.
+    networks, one at a time, or one in each lane. dialects: of the routes, by path.
     requests, held: how many are worked on, and the bytes that they need.
     """
 
@@ -62,8 +59,6 @@ class State:
         self.dialects: dict[str, Dialect] = {}
         self.ready = False
         self.draining = False
-        self.store = None if settings.batch_directory is None else Store(settings.batch_directory)
-        self.new_batch = asyncio.Event()
         self._keys = [key.encode() for key in settings.api_keys]
         self.requests = 0
         self.held = 0

@@ -25,7 +25,6 @@ from typing import Any
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
-from fbg.server.batches.store import Store
 from fbg.server.listening import address_of, identity, listen, require_certificate
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
@@ -46,8 +45,6 @@ def serve(settings: Settings) -> int:
     """
     configure_logs()
     require_certificate(settings)
-    if settings.batch_directory is not None:
-        Store(settings.batch_directory)  # its errors end the server at once
     listening = listen(settings)
     bound = identity(settings.uds)
     fields = address_of(listening) | {"workers": settings.workers}

@@ -41,11 +41,7 @@ def document(posts: Iterable[Route], pages: Iterable[Page]) -> dict[str, Any]:
         paths.setdefault(IN_PATH.sub(r"{\1}", route.path), {})["post"] = operation
     for page in pages:
         operation = _operation(page, page.media_type, schemas, dialect_of(page.path))
-        if page.form:
-            texts = {name: {"type": "string"} for name in page.form}
-            schema = {"type": "object", "properties": texts, "required": list(page.form)}
-            operation["requestBody"] = {"content": {"multipart/form-data": {"schema": schema}}}
-        paths.setdefault(IN_PATH.sub(r"{\1}", page.path), {})[page.method.lower()] = operation
+        paths.setdefault(IN_PATH.sub(r"{\1}", page.path), {})["get"] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "fbg serve", "version": fbg.__version__},

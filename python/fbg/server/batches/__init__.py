@@ -1,1 +1,0 @@
-"""OpenAI's batch API: files of requests that are computed in the background."""
