@@ -1,14 +1,14 @@
-"""A connection to the HTTP protocol of the server, without sockets."""
+"""A connection to the server, without sockets."""
 
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any
 
+import uvicorn
 from uvicorn.server import ServerState
 
-from fbg.server.http.protocol import HttpProtocol
+from fbg.server.connection import Connection as Protocol
 
 
 class Transport(asyncio.Transport):
@@ -49,7 +49,10 @@ class Transport(asyncio.Transport):
         return self.unread
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        assert high == 0
+        assert (high, low) == (1, 0)
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        raise AssertionError("an upgrade")
 
     def is_closing(self) -> bool:
         return self.closed
@@ -77,28 +80,52 @@ class Connection:
         self._keep_alive_seconds = keep_alive_seconds
 
     async def __aenter__(self) -> Connection:
-        config = SimpleNamespace(loaded_app=self._app, timeout_keep_alive=self._keep_alive_seconds)
+        config = uvicorn.Config(
+            self._app,
+            http=Protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            timeout_keep_alive=self._keep_alive_seconds,  # type: ignore[arg-type]
+        )
         server = ServerState()
         server.default_headers = [(b"date", b"today")]
-        self.protocol = HttpProtocol(config, server, {}, asyncio.get_running_loop())
+        self.protocol = Protocol(config, server, {})
         self.transport = Transport(self.protocol)
         self.protocol.connection_made(self.transport)
+        self._looking = asyncio.create_task(self._look())
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        self._looking.cancel()
         self.protocol.connection_lost(None)
         await self.rest()
+
+    async def _look(self) -> None:
+        """Look at the connection as the server does."""
+        while True:
+            await asyncio.sleep(0.01)
+            self.protocol.look(asyncio.get_running_loop().time())
 
     async def rest(self) -> None:
         """Let everything come to rest."""
         for _ in range(10):
             await asyncio.sleep(0)
 
+    async def read(self) -> None:
+        """The client reads all that it gets."""
+        self.transport.slow = False
+        self.transport.read(self.transport.unread)
+        await self.rest()
+
     async def send(self, *parts: bytes) -> bytes:
         """Deliver data; return what has been written when everything has come to rest."""
         self.transport.written = b""
         for part in parts:
-            self.protocol.data_received(part)
+            if part:
+                self.protocol.data_received(part)
             await self.rest()
         return self.transport.written
 

@@ -53,7 +53,7 @@ def configure_logs() -> None:
         logger.handlers = [handler]
         logger.setLevel(logging.INFO)
         logger.propagate = False
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # not what clients do wrong
     logging.captureWarnings(True)
 
 

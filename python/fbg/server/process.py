@@ -18,7 +18,7 @@ from fbg.environment import INTERRUPTED
 from fbg.model.model import Model
 from fbg.runtime.lanes import choose_lanes
 from fbg.server.app import build_app
-from fbg.server.http.protocol import HttpProtocol
+from fbg.server.connection import Connection
 from fbg.server.listening import address_of
 from fbg.server.models.served import Loaded, Models, load_models, serve_models, warm_up
 from fbg.server.settings import Settings
@@ -32,6 +32,8 @@ log = logging.getLogger("fbg.server")
 GOODBYE_SECONDS = 0.5
 # Connections that were let in last have so long to send their request.
 LAST_SECONDS = 0.2
+
+TICKS_OF_LOOK = 5  # between two looks at all connections
 
 # How long a thread may run Python before another one gets its turn. The event loop waits for that.
 SWITCH_SECONDS = 0.001
@@ -52,7 +54,7 @@ class Server(uvicorn.Server):
         settings = state.settings
         config = uvicorn.Config(
             build_app(state),
-            http=HttpProtocol,
+            http=Connection,
             loop="uvloop" if _has_uvloop() else "asyncio",
             ws="none",
             lifespan="off",
@@ -147,7 +149,15 @@ class Server(uvicorn.Server):
         log.info("listening" if what == "load" else f"{what}: ready", extra={"fields": fields})
 
     async def on_tick(self, counter: int) -> bool:
-        """Say whether to end: a process that cannot compute is of no use, and may be replaced."""
+        """Say whether to end: a process that cannot compute is of no use, and may be replaced.
+
+        It is called 10 times a second, and counts these calls.
+        """
+        if counter % TICKS_OF_LOOK == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in tuple(self.server_state.connections):
+                if isinstance(connection, Connection):
+                    connection.look(now)
         if self._state.former.failure is not None:
             self.failed = True
             return True
@@ -188,7 +198,7 @@ class Server(uvicorn.Server):
         while True:
             await asyncio.sleep(LAST_SECONDS)
             for connection in tuple(self.server_state.connections):
-                if isinstance(connection, HttpProtocol) and connection.is_idle:
+                if isinstance(connection, Connection) and connection.is_idle:
                     connection.transport.abort()
 
 

@@ -35,11 +35,13 @@ encode_json = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
 class Received(NamedTuple):
-    """The headers of a request that the server reads. content_length: 0 if it is not given."""
+    """The headers of a request that the server reads. content_length: 0 if it is not given.
+    waits: whether the client sends the body only after `100 Continue`."""
 
     authorization: bytes | None
     request_id: bytes
     content_length: int
+    waits: bool
 
 
 class Packed(NamedTuple):
@@ -65,7 +67,7 @@ class Reply(NamedTuple):
 
 def received(headers: Headers) -> Received:
     """Read the headers of a request; the request gets an id if it brings none."""
-    authorization, request_id, content_length = None, b"", 0
+    authorization, request_id, content_length, waits = None, b"", 0, False
     for name, value in headers:
         if name == b"authorization":
             authorization = value
@@ -73,7 +75,9 @@ def received(headers: Headers) -> Received:
             request_id = value
         elif name == b"content-length" and value.isdigit():
             content_length = int(value)
-    return Received(authorization, request_id or _new_request_id(), content_length)
+        elif name == b"expect":
+            waits = True
+    return Received(authorization, request_id or _new_request_id(), content_length, waits)
 
 
 def _new_request_id() -> bytes:

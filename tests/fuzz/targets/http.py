@@ -13,6 +13,7 @@ import logging
 from functools import cache
 from random import Random
 
+import h11
 from starlette.types import ASGIApp
 
 from fbg.server.app import build_app
@@ -60,7 +61,7 @@ class _Server(Connection):
         patience = 100
         while not (self.transport.written or self.transport.closed) and patience > 0:
             await asyncio.sleep(0.001)
-            if self.protocol._task is None or not self.protocol._reader.complete:
+            if self.protocol.is_idle or self.protocol.conn.their_state is h11.SEND_BODY:
                 patience -= 1
         return self.transport.written
 

@@ -1,1 +1,0 @@
-"""The way of requests that need little or nothing of ASGI: uvicorn's protocol, extended."""
