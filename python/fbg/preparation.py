@@ -21,17 +21,16 @@ and so does that of a product with ``algorithm="strassen"``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn, overload
+from typing import Any, overload
 
 import numpy.typing as npt
 
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.prepared_conv import PreparedConv
 from fbg.conv.strassen import StrassenCall
-from fbg.errors import require_given, require_known
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.packers import PACKERS, PackA
+from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline, Stage
 
 Stages = Pipeline | Stage | Iterable[Stage] | None
@@ -45,7 +44,6 @@ def gemm(
     num_threads: int | None = None,
     algorithm: str | None = None,
     flush_subnormals: bool = False,
-    **unknown: NoReturn,
 ) -> npt.NDArray[Any]:
     """Return ``pipeline(a @ packed_b)``, an (M, N) array.
 
@@ -84,8 +82,6 @@ def gemm(
     array([[1.  , 0.  ],
            [0.5 , 0.25]], dtype=float32)
     """
-    if unknown:
-        require_known("gemm", unknown, gemm)
     if algorithm is None or not isinstance(packed_b, PackedB):
         return product.multiply(a, packed_b, pipeline, out, num_threads, flush_subnormals)
     stages = Pipeline.of(pipeline, "gemm")
@@ -133,17 +129,11 @@ def prepare(
     array([[2., 0.]], dtype=float32)
     """
     if isinstance(weights, PackedConv):
-        require_known("prepare", options, PreparedConv)
-        require_given("prepare", options, PreparedConv, "a PackedConv")
         return PreparedConv(weights, pipeline, **options)
     if not isinstance(weights, PackedB):
         raise TypeError(
             f"prepare: weights must be a PackedB or a PackedConv, got {type(weights).__name__}"
         )
-    if "rows" not in options and options.get("packer") in (None, *PACKERS):
-        given = [name for name in options if name != "algorithm"]
-        require_known("prepare", given, product.prepare, *PACKERS)
-    require_given("prepare", options, product.prepare, "a PackedB")
     algorithm = options.pop("algorithm", None)
     if algorithm is None:
         return product.prepare(weights, pipeline, **options)

@@ -34,7 +34,7 @@ def test_weights_in_another_order_are_told_the_transposition(kernel: Any, layout
     order = [axis for part in re.findall("O|I|HW", layout) for axis in axes[part]]
     x = rng.standard_normal((1, *(6 for _ in kernel), 8), F32)
     given = w.transpose(order)
-    with pytest.raises(ValueError, match=r"conv: (x must have shape|the kernel's width)") as caught:
+    with pytest.raises(ValueError, match=r"x must have shape|the kernel's width") as caught:
         fbg.conv(x, weights(given))
     assert_same_bits(
         fbg.conv(x, weights(way_out(caught.value, "w", given))), fbg.conv(x, weights(w))

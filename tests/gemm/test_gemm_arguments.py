@@ -86,7 +86,7 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
             fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(4, np.int32))
         ),
         "gemm: pipeline must be": lambda: fbg.gemm(fbg.PackA(F32), FLOAT, 3),
-        "gemm: pipeline: every item must be a stage, got 'relu'": lambda: fbg.gemm(
+        "pipeline: every item must be a stage, got 'relu'": lambda: fbg.gemm(
             fbg.PackA(F32), FLOAT, [fbg.ReLU(), "relu"]
         ),
     },

@@ -69,8 +69,7 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
     [
         (
             lambda: fbg.GELU() >> fbg.Dequantize(),
-            "pipeline: Dequantize takes acc or int32, but GELU gives float32"
-            "; put Dequantize before GELU",
+            "pipeline: Dequantize takes acc or int32, but GELU gives float32",
         ),
         (
             lambda: fbg.Requantize(1.0) >> fbg.ReLU(),
@@ -82,17 +81,15 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
         ),
         (
             lambda: fbg.CorrectZeroPoints() >> fbg.CorrectZeroPoints(),
-            "pipeline: CorrectZeroPoints takes acc, but CorrectZeroPoints gives int32"
-            "; one CorrectZeroPoints is enough",
+            "pipeline: CorrectZeroPoints takes acc, but CorrectZeroPoints gives int32",
         ),
         (
             lambda: fbg.Bias(np.zeros(2, np.int32)) >> fbg.ReLU(),
-            "pipeline: ReLU takes int32 or float32, but Bias gives acc; put Dequantize before ReLU",
+            "pipeline: ReLU takes int32 or float32, but Bias gives acc",
         ),
         (
             lambda: fbg.Dequantize() >> fbg.Bias(np.zeros(2, np.int32)),
-            "pipeline: Bias takes acc or int32, but Dequantize gives float32"
-            "; its values must be float32 where results are",
+            "pipeline: Bias takes acc or int32, but Dequantize gives float32",
         ),
         (lambda: fbg.Dequantize() >> 3, "pipeline: every item must be a stage, got 3"),
         (lambda: fbg.Dequantize() >> None, "pipeline: every item must be a stage, got None"),

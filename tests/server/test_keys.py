@@ -48,36 +48,26 @@ def test_no_message_ignores_what_it_does_not_know(route: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "status", "said"),
+    ("path", "body", "status", "key"),
     [
-        ("/embed", {"inputs": "a", "normalise": True}, 422, "`normalise`; did you mean normalize?"),
-        ("/embed", {"inputs": "a", "batch_size": 8}, 422, "`batch_size`; it takes "),
-        ("/", {"inputs": "a", "normalise": True}, 422, "`normalise`; did you mean normalize?"),
-        ("/", {"inputs": COMPARED, "modl": "a"}, 422, "`modl`; did you mean model?"),
-        ("/v1/embeddings", {"input": "a", "dimension": 8}, 400, "`dimension`; did you mean dim"),
-        ("/v1/embeddings", {"input": "a", "task": "query"}, 400, "`task`; it takes "),
-        ("/v2/rerank", {"query": "a", "documents": ["b"], "topn": 1}, 400, "did you mean top_n?"),
-        ("/rerank", {"query": "a", "texts": ["b"], "raw_score": True}, 422, "mean raw_scores?"),
-        (
-            "/ner",
-            {"inputs": "a", "parameters": {"strid": 3}},
-            422,
-            "unknown key `parameters.strid`; did you mean stride?",
-        ),
-        (
-            "/similarity",
-            {"inputs": {**COMPARED, "sentence": "a"}},
-            422,
-            "unknown key `inputs.sentence`; did you mean sentences?",
-        ),
+        ("/embed", {"inputs": "a", "normalise": True}, 422, "normalise"),
+        ("/embed", {"inputs": "a", "batch_size": 8}, 422, "batch_size"),
+        ("/", {"inputs": "a", "normalise": True}, 422, "normalise"),
+        ("/", {"inputs": COMPARED, "modl": "a"}, 422, "modl"),
+        ("/v1/embeddings", {"input": "a", "dimension": 8}, 400, "dimension"),
+        ("/v1/embeddings", {"input": "a", "task": "query"}, 400, "task"),
+        ("/v2/rerank", {"query": "a", "documents": ["b"], "topn": 1}, 400, "topn"),
+        ("/rerank", {"query": "a", "texts": ["b"], "raw_score": True}, 422, "raw_score"),
+        ("/ner", {"inputs": "a", "parameters": {"strid": 3}}, 422, "strid` - at `$.parameters"),
+        ("/similarity", {"inputs": {**COMPARED, "sentence": "a"}}, 422, "sentence` - at `$.inputs"),
     ],
 )
 def test_a_key_that_no_api_has_is_named(
-    path: str, body: object, status: int, said: str, client: httpx.Client
+    path: str, body: object, status: int, key: str, client: httpx.Client
 ) -> None:
     answer = client.post(path, json=body)
     assert answer.status_code == status
-    assert message_of(answer).startswith("unknown key `") and said in message_of(answer)
+    assert f"unknown field `{key}`" in message_of(answer)
 
 
 @pytest.mark.parametrize("key", ["k", "`", "inputs"])

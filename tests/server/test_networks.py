@@ -165,7 +165,7 @@ REFUSED: dict[str, tuple[str, int, Any]] = {
     f"{NUMBERS} [0, 1073741824]": ("small", 422, edited("shape", [0, 1 << 30])),
     f"{NUMBERS}  [5, 13]": ("small", 422, edited("data", ["x" * 1000, *[""] * 64])),
     "a tensor is named twice": ("small", 422, edited("name", "i1", 1)),
-    "unknown key `inputs[0].dat`": ("small", 422, edited("dat", [])),
+    "unknown field `dat` - at `$.inputs[0]`": ("small", 422, edited("dat", [])),
 }
 
 

@@ -52,7 +52,7 @@ TABLES: dict[str, Callable[[], object]] = {
         TABLE,
         include_last_offset=1,  # type: ignore[arg-type]
     ),
-    "unknown argument 'modes'": lambda: fbg.EmbeddingBag(TABLE, modes="sum"),  # type: ignore[call-arg]
+    "unexpected keyword argument 'modes'": lambda: fbg.EmbeddingBag(TABLE, modes="sum"),  # type: ignore[call-arg]
     r"table, row 2, must be finite, got nan at \(1,\)": lambda: fbg.EmbeddingBag(
         changed(TABLE, 9, np.nan), "int8"
     ),

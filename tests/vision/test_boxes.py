@@ -100,7 +100,7 @@ def test_other_arguments_are_refused():
         (lambda: nms(boxes, scores, scores[1:]), ValueError, "classes must have shape"),
         (lambda: nms(boxes * np.nan, scores), ValueError, "boxes must be finite"),
         (lambda: nms(boxes, scores, iou=1.5), ValueError, r"iou must be within \[0, 1\]"),
-        (lambda: nms(boxes, scores, iou_threshold=1), TypeError, "unknown argument"),
+        (lambda: nms(boxes, scores, iou_threshold=1), TypeError, "argument 'iou_threshold'"),
         (lambda: decode_yolo(yolo[0]), ValueError, r"output must be \(N, 4 \+ classes, boxes\)"),
         (lambda: decode_yolo(yolox), ValueError, "decode_yolox takes"),
         (lambda: decode_yolo(yolo, threshold=25), ValueError, "threshold must be within"),

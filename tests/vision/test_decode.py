@@ -146,5 +146,5 @@ def test_other_sources_are_refused(tmp_path):
     ):
         with pytest.raises(error, match=message):
             read_image(source)
-    with pytest.raises(TypeError, match="unknown argument 'max_pixel'; did you mean max_pixels"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_pixel'"):
         read_image(PICTURE, max_pixel=3)

@@ -133,7 +133,7 @@ def test_other_arguments_are_refused():
         (lambda: decode_db(heat[0]), ValueError, r"output must be \(N, 1, H, W\)"),
         (lambda: decode_db(heat.repeat(3, 1)), ValueError, r"got shape \(1, 3, 9, 9\)"),
         (lambda: decode_db(heat, min_side=0), ValueError, "min_side must be within"),
-        (lambda: decode_db(heat, treshold=1), TypeError, "did you mean threshold"),
+        (lambda: decode_db(heat, treshold=1), TypeError, "argument 'treshold'"),
         (lambda: crop_line(heat[0, 0].astype(np.uint8), heat[0, 0]), ValueError, r"be \(4, 2\)"),
     ):
         with pytest.raises(error, match=message):

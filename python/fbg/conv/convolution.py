@@ -25,8 +25,6 @@ from fbg.arrays import (
     shown,
 )
 from fbg.conv.packed_conv import PackedConv
-from fbg.errors import named, named_arguments
-from fbg.matmul.advice import refused
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
 from fbg.tuning.store import conv_key, store
 
@@ -90,7 +88,6 @@ class Quantization:
         return self.has_scale or self.source == "quantize"
 
 
-@named_arguments
 def conv(
     x: object,
     wc: PackedConv,
@@ -253,26 +250,10 @@ def find_prepared(
 
     try:
         return wc._prepared.get(key, prepare, MAX_PREPARED)
-    except (TypeError, ValueError) as error:
-        raise _advised(error, name, wc, pipeline, quant) from None
-
-
-def _advised(
-    error: Exception, function: str, wc: PackedConv, pipeline: Pipeline, quant: Quantization
-) -> Exception:
-    """Return the error in the name of the function, and with the way out if there is one."""
-    error = named(error, function)
-    hint = ""
-    if "larger than that of the padded input" in str(error):
-        hint = wc.layout_hint(wc.in_channels)
-    if isinstance(error, TypeError):
-        integer = wc._is_integer
-        hint = refused(pipeline, "acc" if integer else "float32")
-        if not hint and integer:
-            missing = [] if quant.is_real else ["scale=…, the scale of x"]
-            missing += ["PackedConv(w, scale=…)"] if wc.scale is None else []
-            hint = f"pass {' and '.join(missing)}" if missing else ""
-    return type(error)(f"{error}; {hint.removeprefix('; ')}") if hint else error
+    except ValueError as error:
+        if "larger than that of the padded input" not in str(error):
+            raise
+        raise ValueError(f"{error}{wc.layout_hint(wc.in_channels)}") from None
 
 
 def run_prepared(
@@ -307,12 +288,7 @@ def run_shaped(
     x = x.view(np.uint16) if is_bfloat16(x) else x  # pass the bits: the core has no such type
     full = x if x.ndim == 5 else x.reshape(x.shape[0], *_LEADING_AXES[x.ndim], *x.shape[1:])
     rows = None if out is None else rows_of(out, shape, pipeline, f"{name}: out")
-    try:
-        y: Array = prepared.run(
-            full, pipeline._native, quant.scale, quant.zero_point, rows, flushes
-        )
-    except (TypeError, ValueError) as error:
-        raise named(error, name) from None
+    y: Array = prepared.run(full, pipeline._native, quant.scale, quant.zero_point, rows, flushes)
     if out is not None:
         return out
     if pipeline._gives_bfloat16:

@@ -10,7 +10,6 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import Array, require_flag, require_integer, shown
 from fbg.conv.layouts import weight_hint
-from fbg.errors import named
 
 Extents = int | Sequence[int]
 Padding = int | Sequence[int] | Sequence[tuple[int, int]] | Literal["same", "valid"]
@@ -123,21 +122,18 @@ def as_geometry(
     before, after = _padding(padding, axes)
     ones, zeros = [1] * (3 - axes), [0] * (3 - axes)
     extra = per_axis(output_padding, "PackedConv: output_padding", axes, 0)
-    try:
-        return _fbg.ConvGeometry(
-            inputs,
-            outputs,
-            group_count,
-            ones + list(shape[2:]),
-            ones + strides,
-            ones + dilations,
-            zeros + before,
-            zeros + after,
-            transposed,
-            zeros + extra,
-        )
-    except ValueError as error:
-        raise named(error, "PackedConv") from None
+    return _fbg.ConvGeometry(
+        inputs,
+        outputs,
+        group_count,
+        ones + list(shape[2:]),
+        ones + strides,
+        ones + dilations,
+        zeros + before,
+        zeros + after,
+        transposed,
+        zeros + extra,
+    )
 
 
 def canonical_weights(w: Array, groups: int, transposed: bool) -> Array:

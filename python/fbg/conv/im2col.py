@@ -14,12 +14,10 @@ from fbg.conv.convolution import (
     run_prepared,
 )
 from fbg.conv.packed_conv import PackedConv
-from fbg.errors import named_arguments
 from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
 
 
-@named_arguments
 class PackAWithIm2Col(PackA):
     """The patches of x as rows of a product: ``fbg.gemm(PackAWithIm2Col(x, wc), wc, pipeline)``.
 

@@ -24,7 +24,6 @@ from fbg.arrays import (
 )
 from fbg.conv.geometry import Extents, Padding, as_geometry, canonical_weights, sizes_of
 from fbg.conv.layouts import image_hint, weight_hint
-from fbg.errors import named, named_arguments
 from fbg.matmul.arguments import check_quantizing
 from fbg.tuning.plan_cache import PlanCache
 
@@ -42,7 +41,6 @@ class Algorithm(NamedTuple):
     cost: float
 
 
-@named_arguments
 class PackedConv:
     """The weights of a convolution in the layouts that kernels read. Made once.
 
@@ -222,10 +220,7 @@ class PackedConv:
         """Return the shape of the result for an x of shape (N, *spatial, I)."""
         shape = sizes_of(x_shape, "output_shape: x_shape")
         batch, spatial = self.check_shape(shape, "output_shape: x_shape must be")
-        try:
-            output = self._geometry.output_shape(batch, spatial)
-        except ValueError as error:
-            raise named(error, "output_shape") from None
+        output = self._geometry.output_shape(batch, spatial)
         return (batch, *output[3 - self.spatial_axes :], self.out_channels)
 
     def check_shape(self, shape: tuple[int, ...], subject: str) -> tuple[int, list[int]]:
@@ -269,12 +264,9 @@ class PackedConv:
             name = require_dtype_name(x_dtype, "algorithms: x_dtype", *self.x_dtypes)
             source = name if name in ROUNDED else source
         features = _fbg.active_features()
-        try:
-            found = self._native_for(source).algorithms(
-                batch, spatial, [], source, zero_points, exact, features
-            )
-        except ValueError as error:
-            raise named(error, "algorithms") from None
+        found = self._native_for(source).algorithms(
+            batch, spatial, [], source, zero_points, exact, features
+        )
         return [Algorithm(name, cost) for name, cost, _ in found]
 
     def _arguments(self) -> dict[str, Any]:

@@ -29,14 +29,12 @@ from fbg.conv.convolution import (
 )
 from fbg.conv.geometry import sizes_of
 from fbg.conv.packed_conv import PackedConv
-from fbg.errors import named_arguments
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
 _CALL = "PreparedConv"
 
 
-@named_arguments
 class PreparedConv:
     """A convolution of one shape, validated once: ``call(x, out=None)``. Made by `fbg.prepare`.
 

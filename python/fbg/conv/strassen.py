@@ -26,10 +26,8 @@ from fbg.arrays import (
 )
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.prepared_conv import PreparedConv
-from fbg.errors import named, require_known
-from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.packers import PACKERS, PackA
+from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
 
 # The number of blocks of K and N. "strassen" takes the one with the lowest modelled cost.
@@ -96,17 +94,14 @@ class StrassenCall:
             require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
         self._name = _CALL if name == "prepare" else name
         self._pipeline = pipeline
-        try:
-            self._call = PreparedConv(
-                _as_convolution(packed_b),
-                pipeline,
-                shape=(1, rows, k),
-                algorithm=algorithm,
-                num_threads=num_threads,
-                flush_subnormals=flush_subnormals,
-            )
-        except (TypeError, ValueError) as error:
-            raise named(error, name) from None
+        self._call = PreparedConv(
+            _as_convolution(packed_b),
+            pipeline,
+            shape=(1, rows, k),
+            algorithm=algorithm,
+            num_threads=num_threads,
+            flush_subnormals=flush_subnormals,
+        )
         self.rows = rows
         self.shape = (k, n)
         self._again = again(
@@ -149,7 +144,6 @@ class StrassenCall:
         **more: Any,
     ) -> StrassenCall:
         """Return the call that `prepare` makes; raises TypeError unless x is packed plainly."""
-        require_known("prepare", more, StrassenCall.of_options, product.prepare, *PACKERS)
         kind = f"algorithm={algorithm!r}"
         if packer is not None and packer is not PackA:
             raise TypeError(f"prepare: packer must be PackA for {kind}, got {shown(packer)}")
@@ -186,10 +180,7 @@ class StrassenCall:
             raise ValueError(f"{self._name}: x must have shape {wanted}, got {x.shape}")
         if out is not None:
             self._check_out(x, out)
-        try:
-            result: Array = self._call(x[None], None if out is None else out[None])[0]
-        except (TypeError, ValueError) as error:
-            raise named(error, self._name) from None
+        result: Array = self._call(x[None], None if out is None else out[None])[0]
         return result if out is None else out
 
     def _check_out(self, x: Array, out: Array) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.errors import named_arguments, needed
+from fbg.errors import needed
 from fbg.integrations.drop_ins import DropIn, prompted, require_cpu, takes_old_names
 from fbg.integrations.model_arguments import ModelArguments
 from fbg.integrations.vectors import has_torch, in_form, tensor
@@ -49,7 +49,6 @@ OLD: dict[str, str | None] = {"activation_fct": "activation_fn", "num_workers": 
         },
     }
 )
-@named_arguments
 class CrossEncoder(DropIn):
     """Scores pairs of texts, with the methods, arguments and results of sentence-transformers.
 

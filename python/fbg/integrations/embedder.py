@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from fbg.arrays import Floats, require_integer
-from fbg.errors import needed, require_known
+from fbg.errors import needed
 from fbg.locks import Lock
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
@@ -48,7 +49,7 @@ class Embedder:
         output: str = "embedding",
         **options: Any,
     ) -> None:
-        require_known("Embedder", options, Embedder, Model.encode)
+        signature(Model.encode).bind_partial(**options)  # raises TypeError for others
         name = os.fspath(path)
         # Workers may run in other directories.
         self._path = os.path.abspath(name) if os.path.isdir(name) else name

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.errors import require_known
 from fbg.integrations.prompted import DOCUMENT_PROMPTS, QUERY_PROMPTS
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
@@ -49,7 +48,6 @@ class TextEmbedding:
         self, documents: str | Iterable[str], batch_size: int = 256, **options: Any
     ) -> Vectors:
         """Yield the embedding of each document, without a prompt; options: of `Model.encode`."""
-        require_known("embed", options, Model.encode_stream)
         texts = [documents] if isinstance(documents, str) else documents
         return self.model.encode_stream(texts, batch_size, **{"prompt": "", **options})
 

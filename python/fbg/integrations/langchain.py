@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 from langchain_core.callbacks import Callbacks
@@ -10,7 +11,6 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
 from pydantic import ConfigDict, Field, field_validator
 
-from fbg.errors import require_known
 from fbg.integrations.prompted import (
     DOCUMENT_PROMPTS,
     QUERY_PROMPTS,
@@ -33,7 +33,7 @@ class FbgEmbeddings(Embeddings):
 
     def __init__(self, model: Model, **options: Any) -> None:
         self.model = require_model("FbgEmbeddings", model)
-        require_known("FbgEmbeddings", options, Model.encode)
+        signature(Model.encode).bind_partial(**options)  # raises TypeError for others
         self._options = options
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

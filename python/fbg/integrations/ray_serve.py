@@ -10,7 +10,6 @@ from typing import Any
 
 from ray import serve
 
-from fbg.errors import require_known
 from fbg.model.async_model import TASKS, AsyncModel
 from fbg.model.load import load_encoder
 
@@ -57,7 +56,6 @@ def deploy(
     >>> handle.remote("encode", ["a text", "another"]).result().shape  # doctest: +SKIP
     (2, 384)
     """
-    require_known("deploy", options, deploy, serve.deployment)
     settings: dict[str, Any] = {
         "name": "fbg",
         "ray_actor_options": {"num_cpus": num_threads},

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
-from fbg.errors import named_arguments, require_known
 from fbg.integrations.drop_ins import (
     DropIn,
     require_choices,
@@ -48,7 +47,6 @@ OLD: dict[str, str | None] = {"sentences": "inputs"}
         **dict.fromkeys(("encode", "encode_query", "encode_document"), OLD),
     }
 )
-@named_arguments
 class SentenceTransformer(DropIn):
     """Embeds sentences, with the methods, arguments and results of sentence-transformers.
 
@@ -276,7 +274,6 @@ class SentenceTransformer(DropIn):
         **options: Any,
     ) -> Any:
         """Embed as `encode` with the prompt "query"; without one if the model does not have it."""
-        require_known("encode_query", options, SentenceTransformer.encode)
         if prompt_name is None and prompt is None and "query" in self.prompts:
             prompt_name = "query"
         return self.encode(
@@ -302,7 +299,6 @@ class SentenceTransformer(DropIn):
         As in sentence-transformers 6, every model has a prompt "document", which may be empty,
         until `prompts` is set.
         """
-        require_known("encode_document", options, SentenceTransformer.encode)
         if prompt_name is None and prompt is None:
             names = ("document", "passage", "corpus")
             prompt_name = next((name for name in names if name in self.prompts), None)
@@ -330,7 +326,6 @@ class SentenceTransformer(DropIn):
         self, inputs: Inputs, pool: ProcessPoolExecutor, **options: Any
     ) -> Any:
         """Embed as `encode` with a pool."""
-        require_known("encode_multi_process", options, SentenceTransformer.encode)
         return self.encode(inputs, pool=pool, **options)
 
 

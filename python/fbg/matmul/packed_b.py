@@ -24,7 +24,6 @@ from fbg.arrays import (
     require_points,
     require_scales,
 )
-from fbg.errors import named_arguments
 from fbg.files import path_text
 from fbg.matmul import packed_file
 from fbg.matmul.arguments import check_accum, check_quantizing
@@ -45,7 +44,6 @@ class Outliers(NamedTuple):
     data: npt.NDArray[np.int8]
 
 
-@named_arguments
 class PackedB:
     """The right operand of ``gemm``: a K x N matrix of weights in the layout that kernels read.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,6 @@ from fbg.arrays import (
     require_matrix,
     require_scale,
 )
-from fbg.errors import require_known
-from fbg.matmul.advice import advised
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
@@ -54,11 +52,7 @@ class PackA:
     rounds = False
     _options: dict[str, Any]  # keywords for the class to make such an operand of another x
 
-    def __init__(
-        self, x: object, *, dtype: Literal["bfloat16"] | None = None, **unknown: NoReturn
-    ) -> None:
-        if unknown:
-            require_known("PackA", unknown, PackA)
+    def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
         if dtype is not None:
             require_choice(dtype, "PackA: dtype", "bfloat16", None)
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
@@ -109,10 +103,7 @@ class PackA:
         if pipeline._gives_bfloat16 and isinstance(out, np.ndarray):
             require_dtype(out, "gemm: out", "bfloat16")
             written = out.view(np.uint16)  # pass the bits: the core has no NumPy bfloat16
-        try:
-            result = right._native.gemm(self._native, pipeline._native, written, threads, flushes)
-        except (TypeError, ValueError) as error:
-            raise advised(error, "gemm", self, right, pipeline) from None
+        result = right._native.gemm(self._native, pipeline._native, written, threads, flushes)
         if out is not None:
             return out
         return result.view(bfloat16()) if pipeline._gives_bfloat16 else result
@@ -148,10 +139,7 @@ class PackAWithRowOffset(PackA):
         *,
         scale: float | None = None,
         zero_point: int = 0,
-        **unknown: NoReturn,
     ) -> None:
-        if unknown:
-            require_known("PackAWithRowOffset", unknown, PackAWithRowOffset)
         self._refer(x, "uint8", "int8")
         value = None if scale is None else require_scale(scale, "PackAWithRowOffset: scale")
         limits = np.iinfo(self.dtype)
@@ -195,10 +183,7 @@ class PackAWithQuantRowOffset(PackA):
         granularity: Literal["row", "tensor"] = "row",
         row_range: npt.NDArray[np.float32] | None = None,
         channel_scale: object = None,
-        **unknown: NoReturn,
     ) -> None:
-        if unknown:
-            require_known("PackAWithQuantRowOffset", unknown, PackAWithQuantRowOffset)
         require_choice(granularity, "PackAWithQuantRowOffset: granularity", "row", "tensor")
         self._refer(x, "float32")
         if row_range is None:

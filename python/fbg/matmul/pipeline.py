@@ -35,7 +35,6 @@ from fbg.arrays import (
     require_scale,
     shown,
 )
-from fbg.errors import named, named_arguments
 
 
 class Stage:
@@ -62,22 +61,6 @@ class Stage:
 
     def __repr__(self) -> str:
         return self._text
-
-    def _advice(self, given: set[str], before: str) -> str:
-        """Return advice for a stage that gets values of these types and takes none of them.
-
-        before: the stage that it follows; "" for the first one.
-        """
-        name = type(self).__name__
-        if "acc" in given:
-            return f"put {'Dequantize' if 'float32' in self._types else 'Requantize'} before {name}"
-        if "acc" not in self._types:
-            return ""
-        if self._row.operand == "columns":
-            return "its values must be float32 where results are"
-        if before:
-            return f"one {name} is enough" if name == before else f"put {name} before {before}"
-        return f"leave {name} out: sums of these weights are float32 already"
 
 
 class Pipeline:
@@ -108,7 +91,7 @@ class Pipeline:
                 takes, gives = " or ".join(stage._types), " or ".join(sorted(possible))
                 name = type(stage).__name__
                 message = f"pipeline: {name} takes {takes}, but {before} gives {gives}"
-                raise TypeError("; ".join(filter(None, (message, stage._advice(possible, before)))))
+                raise TypeError(message)
             possible, before = following, type(stage).__name__
             if stage._row.ends and position + 1 < len(flat):
                 name = type(flat[position + 1]).__name__
@@ -129,10 +112,7 @@ class Pipeline:
         if isinstance(stages, Stage):
             return cls([stages])
         wanted = f"{function}: pipeline must be a Pipeline, a stage or a list of stages"
-        try:
-            return cls(_items(stages, wanted))
-        except (TypeError, ValueError) as error:
-            raise named(error, function) from None
+        return cls(_items(stages, wanted))
 
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self, other])
@@ -191,7 +171,6 @@ class Dequantize(Stage):
         super().__init__(_fbg.stage("Dequantize"), "Dequantize()")
 
 
-@named_arguments
 class Bias(Stage):
     """Adds one value per column.
 
@@ -225,7 +204,6 @@ class ReLU(Stage):
         super().__init__(_fbg.stage("ReLU"), "ReLU()")
 
 
-@named_arguments
 class GELU(Stage):
     """``x * Phi(x)`` on float32; absolute error at most 1e-6 on [-10, 10].
 
@@ -267,7 +245,6 @@ class Sigmoid(Stage):
         super().__init__(_fbg.stage("Sigmoid"), "Sigmoid()")
 
 
-@named_arguments
 class Clip(Stage):
     """``min(max(x, lo), hi)`` on float32; NaN stays NaN.
 
@@ -283,7 +260,6 @@ class Clip(Stage):
         super().__init__(_fbg.stage("Clip", (lo, hi)), f"Clip({lo}, {hi})", lo, hi)
 
 
-@named_arguments
 class Scale(Stage):
     """``x * factor`` on float32.
 
@@ -301,7 +277,6 @@ class Scale(Stage):
         super().__init__(_fbg.stage("Scale", (factor,)), f"Scale({factor})", factor)
 
 
-@named_arguments
 class Cast(Stage):
     """float32 → float16 or bfloat16, rounded half to even. Must be the last stage.
 
@@ -317,7 +292,6 @@ class Cast(Stage):
         super().__init__(_fbg.stage("Cast", type=name), f"Cast({name})", name)
 
 
-@named_arguments
 class Add(Stage):
     """``x + residual[i, j]`` on float32, or ``x + scale * (residual[i, j] - zero_point)``.
 
@@ -368,7 +342,6 @@ class Add(Stage):
         super().__init__(native, f"Add({text})", given, scale=factor, zero_point=point)
 
 
-@named_arguments
 class Requantize(Stage):
     """acc, int32 or float32 → uint8 or int8. Must be the last stage.
 
@@ -400,7 +373,6 @@ class Requantize(Stage):
         )
 
 
-@named_arguments
 class RowRange(Stage):
     """Writes the minimum and maximum of each row to `out`; the values themselves do not change.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,6 @@ from fbg.arrays import (
     require_integer,
     shown,
 )
-from fbg.errors import named, require_known
-from fbg.matmul.advice import advising, transposed
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
@@ -64,7 +62,6 @@ def linear(
     num_threads: int | None = None,
     flush_subnormals: bool = False,
     dtype: Literal["bfloat16"] | None = None,
-    **unknown: NoReturn,
 ) -> npt.NDArray[np.float32]:
     """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
 
@@ -89,8 +86,6 @@ def linear(
     >>> fbg.linear(np.array([1.5, -1.0], np.float32), w, activation="relu")
     array([1.5, 0. ], dtype=float32)
     """
-    if unknown:
-        require_known("linear", unknown, linear)
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
     if activation is not None:  # which would take a tenth of a small product to check
@@ -133,14 +128,12 @@ def _refused_by_linear(
     require_dtype(x, "linear: x", "float32")
     k = packed_b.shape[0]
     if x.ndim == 0 or x.shape[-1] != k:
-        hint = transposed(x.shape[-1], packed_b) if x.ndim else ""
-        said = f"linear: x must have shape (..., {k}), got {x.shape}"
-        return ValueError(f"{said}; {hint}" if hint else said)
+        return ValueError(f"linear: x must have shape (..., {k}), got {x.shape}")
     if bias is not None:
         require_dtype(bias, "linear: bias", "float32")
     if packed_b.dtype == np.int8 and packed_b.scale is None:
         return TypeError("linear: packed_b must have a scale: pass PackedB(w, scale=…)")
-    return named(error, "linear")
+    return error
 
 
 def prepare(
@@ -176,29 +169,28 @@ def prepare(
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, represents those of calls.
     sample = _packed_by(packer, np.broadcast_to(np.zeros(1, dtype), (rows, k)), options)
-    with advising("prepare", sample, packed_b, pipeline):
-        return _fbg.prepare(
-            sample._native,
-            packed_b._native,
-            pipeline._native,
-            rows,
-            threads,
-            flushes,
-            sample.dtype,
-            bfloat16() if pipeline._gives_bfloat16 else None,
-            f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
-            again(
-                prepare,
-                packed_b,
-                pipeline,
-                rows=rows,
-                packer=type(sample),
-                x_dtype=sample.dtype,
-                num_threads=num_threads,
-                flush_subnormals=flushes,
-                **sample._options,
-            ),
-        )
+    return _fbg.prepare(
+        sample._native,
+        packed_b._native,
+        pipeline._native,
+        rows,
+        threads,
+        flushes,
+        sample.dtype,
+        bfloat16() if pipeline._gives_bfloat16 else None,
+        f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
+        again(
+            prepare,
+            packed_b,
+            pipeline,
+            rows=rows,
+            packer=type(sample),
+            x_dtype=sample.dtype,
+            num_threads=num_threads,
+            flush_subnormals=flushes,
+            **sample._options,
+        ),
+    )
 
 
 def _packer_for(
@@ -228,7 +220,6 @@ def _packed_by(packer: Callable[..., PackA], x: Array, options: dict[str, Any]) 
     """Return the operand that the packer makes of x; raises TypeError unless it is a PackA."""
     name = getattr(packer, "__name__", type(packer).__name__)
     if packer in PACKERS:
-        require_known("prepare", options, prepare, packer)
         return packer(x, **options)
     try:
         sample: object = packer(x, **options)

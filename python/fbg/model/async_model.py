@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 from fbg.arrays import Floats, Indices
-from fbg.errors import ClosedError, require_known
+from fbg.errors import ClosedError
 from fbg.model.model import Model
 from fbg.runtime.former import BatchFormer
 from fbg.runtime.in_thread import in_thread
@@ -194,7 +194,7 @@ class AsyncModel:
         **options: Any,
     ) -> Floats:
         """As `Model.encode`."""
-        encoder = self.model.encoder(EncodeOptions.of(options))
+        encoder = self.model.encoder(EncodeOptions(**options))
         texts = require_texts(SENTENCES, sentences)
         rows = await self.run(_in_blocks(encoder.embed, texts), record, _characters(texts))
         if isinstance(sentences, str):
@@ -209,7 +209,7 @@ class AsyncModel:
         **options: Any,
     ) -> Floats:
         """Embed token ids, special tokens included; returns (sequences, dimension)."""
-        encoder = self.model.encoder(EncodeOptions.of(options))
+        encoder = self.model.encoder(EncodeOptions(**options))
         self._require_fitting(sequences)
         return await self.run(encoder.embed_tokens(sequences), record, 0)
 
@@ -247,7 +247,6 @@ class AsyncModel:
         self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> SparseEmbeddings:
         """As `Model.encode_sparse`."""
-        require_known("encode_sparse", options, encode_sparse_steps)
         return await self.run(encode_sparse_steps(self.model.context, sentences, **options), record)
 
     async def encode_multi(
@@ -343,7 +342,6 @@ class AsyncModel:
         inline: whether short texts, the last argument, may be handled in the event loop.
         """
         steps = steps_of(method)
-        require_known(steps.__name__, options, steps)
         characters = _characters(given[-1]) if inline else None
         return await self.run(steps(self.model, *given, **options), record, characters)
 

@@ -19,7 +19,7 @@ from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.files import read_model_file
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.errors import BusyError, ModelError, install_line, require_known
+from fbg.errors import BusyError, ModelError, install_line
 from fbg.graph.linear import Linear
 from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
@@ -114,7 +114,6 @@ def load(
     >>> model.encode("a sentence").shape
     (384,)
     """
-    require_known("load", net_options, load, load_net)
     path = _checked_path(model, adapters or adapter, tune, net_options)
     told = progress or active_progress() or unheard
     if is_net(path):

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import Floats, require_integer
 from fbg.checkpoints.saved_directory import save_arguments
-from fbg.errors import named_arguments
 from fbg.graph.graph import Graph
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
@@ -41,7 +40,6 @@ from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 
 
-@named_arguments
 class Model(
     EncodeMethods,
     ChunkMethods,

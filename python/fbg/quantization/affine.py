@@ -23,7 +23,6 @@ from fbg.arrays import (
     require_points,
     require_scales,
 )
-from fbg.errors import named_arguments
 
 Integers = npt.NDArray[np.int32]
 
@@ -171,7 +170,6 @@ def saturate(rounded: Floats, points: npt.NDArray[Any], dtype: npt.DTypeLike) ->
     return q
 
 
-@named_arguments
 def quantize(
     x: object,
     scale: object,
@@ -205,7 +203,6 @@ def quantize(
         return saturate(np.rint(values / scales), points, dtype)
 
 
-@named_arguments
 def dequantize(q: object, scale: object, zero_point: object = 0) -> Floats:
     """Return ``scale * (q - zero_point)`` (ONNX DequantizeLinear); parameters broadcast.
 
@@ -236,7 +233,6 @@ def dequantize(q: object, scale: object, zero_point: object = 0) -> Floats:
     return real
 
 
-@named_arguments
 def requantize(
     acc: object,
     multiplier: object,

@@ -18,10 +18,10 @@ from typing import Any, TypeVar, get_args
 import msgspec
 
 from fbg.server.errors import Fault, RequestError
-from fbg.server.keys import wrong_message
 
 M = TypeVar("M")
 
+MOST_CHARACTERS = 240  # of an error, which repeats keys
 MOST_IDS = 1 << 16  # of a sequence: the tokenizer joins one in one piece, keeping the interpreter
 BYTES_OF_INT = 40  # with its place in a list
 
@@ -45,11 +45,11 @@ def decode(body: bytes | msgspec.Raw, kind: type[M]) -> M:
     except msgspec.ValidationError as error:
         again = _with_absent_keys(body, kind)
         if again is None:
-            raise wrong_message(error, kind) from None
+            raise _wrong(error) from None
     try:
         return _decoder(kind).decode(again)  # type: ignore[no-any-return, arg-type]
     except msgspec.ValidationError as error:
-        raise wrong_message(error, kind) from None
+        raise _wrong(error) from None
 
 
 def _with_absent_keys(body: bytes | msgspec.Raw, kind: Any) -> bytes | None:
@@ -60,6 +60,10 @@ def _with_absent_keys(body: bytes | msgspec.Raw, kind: Any) -> bytes | None:
         return None if plain == given else msgspec.json.encode(plain)
     except (ValueError, RecursionError):
         return None
+
+
+def _wrong(error: msgspec.ValidationError) -> RequestError:
+    return RequestError(Fault.VALIDATION, str(error)[:MOST_CHARACTERS])
 
 
 @cache

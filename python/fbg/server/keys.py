@@ -1,4 +1,4 @@
-"""The keys of requests: unknown keys named, errors of the library in these words.
+"""Errors of the library in the words of a request.
 
 The library speaks of its arguments (`encode: sentences[2] …`), which a client does not know. What
 the message of a request calls them follows from its fields and ALIASES.
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
-from fbg.errors import advice
 from fbg.server.errors import Fault, RequestError
 
-UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)
-MOST_CHARACTERS = 80  # characters of a key that errors repeat and compare
 # The names in messages of arguments of the library, if they do not have a field of its name.
 ALIASES = {
     "sentences": ("inputs", "input"),
@@ -30,20 +27,6 @@ ALIASES = {
     "top_k": ("top_n",),
 }
 LITERALS = {"True": "true", "False": "false", "None": "null"}
-
-
-def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:
-    """Return the error in a message of a type, as an error of its request."""
-    unknown = UNKNOWN.fullmatch(str(error))
-    if unknown is None:
-        return RequestError(Fault.VALIDATION, str(error))
-    name, where = unknown[1][:MOST_CHARACTERS], unknown[2]
-    for part in where.split(".") if where else ():
-        kind = _fields(kind).get(part)
-    key = f"{where}.{name}" if where else name
-    return RequestError(
-        Fault.VALIDATION, f"unknown key `{key}`; {advice(name, _fields(kind))}", key
-    )
 
 
 def fault_of_library(error: ValueError, message: Any) -> RequestError:
@@ -65,14 +48,6 @@ def fault_of_library(error: ValueError, message: Any) -> RequestError:
     if first is not None and key is not None:
         text = f"`{key}`{text[first.end() :]}"
     return RequestError(Fault.VALIDATION, text, key)
-
-
-def _fields(kind: Any) -> dict[str, Any]:
-    """Return the types of the fields of a struct, or of the struct in a union."""
-    for each in (kind, *get_args(kind)):
-        if isinstance(each, type) and issubclass(each, msgspec.Struct):
-            return {field.encode_name: field.type for field in msgspec.structs.fields(each)}
-    return {}
 
 
 def _values(message: Any, above: str = "") -> Iterator[tuple[str, str, Any]]:

@@ -20,7 +20,7 @@ from fbg.arrays import (
     require_flag,
     require_integer,
 )
-from fbg.errors import ModelError, named_arguments, require_known
+from fbg.errors import ModelError
 from fbg.files import path_text
 from fbg.quantization.rowwise import MOST_COLUMNS
 from fbg.tables.arguments import (
@@ -39,7 +39,6 @@ MODES = ("sum", "mean", "max")
 Mode = Literal["sum", "mean", "max"]
 
 
-@named_arguments
 class EmbeddingBag:
     """Look rows of a table up and add them, bag by bag, as ``torch.nn.EmbeddingBag`` does.
 
@@ -228,9 +227,7 @@ class EmbeddingBag:
         if tensor is not None:
             table = read_tensor(file, tensor)
             if table.dtype == np.uint8:
-                require_known(name, options.keys() - {"columns"}, EmbeddingBag.from_fused)
                 return EmbeddingBag.from_fused(table, verify=verified, **options)
-            require_known(name, options, EmbeddingBag)
             return EmbeddingBag(table, **options)
         if options:
             raise TypeError(f"{name}: options go with a tensor, got {min(options)}")

@@ -9,12 +9,10 @@ import numpy as np
 
 from fbg import _fbg
 from fbg.arrays import Array, empty_lines, named_dtype
-from fbg.errors import named_arguments
 from fbg.tables.arguments import BagArguments, check_out, divide, refuse, sums_for, threads
 from fbg.tables.embedding_bag import EmbeddingBag
 
 
-@named_arguments
 class EmbeddingTables:
     """Look up several tables in one call, as the sparse features of a recommender need.
 

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats, refuse_texts
-from fbg.errors import named_arguments
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 
@@ -21,7 +20,6 @@ PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
 WHERE = "quantize_embeddings"
 
 
-@named_arguments
 def quantize_embeddings(
     embeddings: npt.ArrayLike,
     precision: Precision,
@@ -65,7 +63,6 @@ def quantize_embeddings(
     return (levels - 128).astype(np.int8)
 
 
-@named_arguments
 def embedding_ranges(embeddings: npt.ArrayLike) -> Floats:
     """Return (2, dimensions): the smallest and the largest value of each dimension.
 

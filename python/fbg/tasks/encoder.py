@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Floats, require_integer
-from fbg.errors import require_known
 from fbg.runtime.engine import Types
 from fbg.runtime.steps import Steps, run_steps
 from fbg.runtime.work import Work, copied
@@ -45,12 +43,6 @@ class EncodeOptions:
     prompt: str | None = None
     prompt_name: str | None = None
     truncation: bool = True
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> EncodeOptions:
-        """Return the options that were given by name; raises TypeError for an unknown name."""
-        require_known("encode", options, cls)
-        return cls(**options)
 
 
 class Encoder:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import Array, has_dense_rows, refuse_texts, require_integer
-from fbg.errors import named_arguments
 from fbg.threads import get_num_threads
 
 Metric = Literal["cosine", "dot", "hamming"]
@@ -32,7 +31,6 @@ class Hit(TypedDict):
     score: float
 
 
-@named_arguments
 def similarity(a: npt.ArrayLike, b: npt.ArrayLike, metric: Metric = "cosine") -> Array:
     """Return the scores of all pairs, (len(a), len(b)).
 
@@ -52,7 +50,6 @@ def similarity(a: npt.ArrayLike, b: npt.ArrayLike, metric: Metric = "cosine") ->
     return scores
 
 
-@named_arguments
 def semantic_search(
     queries: npt.ArrayLike,
     corpus: npt.ArrayLike,

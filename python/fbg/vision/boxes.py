@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Array, require_integer, require_number
-from fbg.errors import named_arguments
 from fbg.vision.arguments import finite_numbers
 from fbg.vision.geometry import ImageTransform, require_size
 
@@ -37,7 +36,6 @@ class Detections:
         return replace(self, boxes=transform.boxes_to_image(self.boxes))
 
 
-@named_arguments
 def nms(
     boxes: object,
     scores: object,
@@ -79,7 +77,6 @@ def nms(
     return np.array(kept, np.int64)
 
 
-@named_arguments
 def decode_yolo(
     output: object, *, threshold: float = 0.25, iou: float = 0.45, limit: int = 300
 ) -> list[Detections]:
@@ -105,7 +102,6 @@ def decode_yolo(
     return [options.found(one[:, :4], one[:, 4:]) for one in rows]
 
 
-@named_arguments
 def decode_yolox(
     output: object,
     size: Sequence[int] | None,

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fbg.arrays import require_flag, require_integer
-from fbg.errors import named_arguments
 from fbg.files import read_regular
 from fbg.tasks.results import LabelScore
 from fbg.vision.arguments import finite_numbers
 
 
-@named_arguments
 def top_k(
     scores: object, k: int = 5, labels: Sequence[str] | None = None, *, softmax: bool = False
 ) -> list[list[LabelScore]]:
@@ -55,7 +53,6 @@ def require_labels(labels: Sequence[str] | None, count: int, function: str) -> S
     return labels
 
 
-@named_arguments
 def read_labels(path: str | os.PathLike[str]) -> list[str]:
     """Return the lines of a file as labels; empty lines at the end are left out.
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from PIL import ExifTags, Image, ImageOps
 
 from fbg.arrays import as_array, require_integer
-from fbg.errors import named_arguments
 from fbg.files import open_regular
 
 Pixels = npt.NDArray[np.uint8]
@@ -32,7 +31,6 @@ BYTES_OF_PIXEL = {"WEBP": 17, "JPEG": 14}
 OBJECT = re.compile(r"<[^<>]* at 0x[0-9a-fA-F]+>")  # as Pillow names a file that it was given
 
 
-@named_arguments
 def read_image(source: Source, *, max_pixels: int = MAX_PIXELS) -> Pixels:
     """Return a picture as uint8 (height, width, 3): RGB, upright as its EXIF orientation says.
 

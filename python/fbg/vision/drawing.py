@@ -10,7 +10,6 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from fbg.arrays import Array, as_array, require_integer
-from fbg.errors import named_arguments
 from fbg.files import replace_file
 from fbg.vision.arguments import finite_numbers
 from fbg.vision.decode import Pixels, Source, image_of
@@ -19,7 +18,6 @@ GOLDEN = 0.618034  # of a turn from one hue to the next, so that neighbours diff
 WRITES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 
 
-@named_arguments
 def draw_boxes(
     image: Source,
     boxes: object,
@@ -71,7 +69,6 @@ def draw_boxes(
     return np.array(picture)
 
 
-@named_arguments
 def save_image(image: Source, path: str | os.PathLike[str]) -> None:
     """Write a picture as PNG, JPEG or WebP, as the ending of the path says; complete or not at all.
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from PIL import Image
 
 from fbg.arrays import Array, as_array, require_choice, require_integer
-from fbg.errors import named_arguments
 from fbg.vision.decode import Pixels, Source, image_of, require_pixels
 
 RESAMPLES = ("nearest", "bilinear", "bicubic", "lanczos", "box", "hamming")
@@ -63,7 +62,6 @@ class ImageTransform:
         return moved
 
 
-@named_arguments
 def resize(image: Source, size: int | Size, *, resample: str = "bilinear") -> Pixels:
     """Return a picture (height, width, 3) of another size.
 
@@ -84,7 +82,6 @@ def resize(image: Source, size: int | Size, *, resample: str = "bilinear") -> Pi
     return resized(pixels, whole, resample, "resize")
 
 
-@named_arguments
 def center_crop(image: Source, size: Size) -> Pixels:
     """Return the middle of a picture; size: height and width, at most those of the picture.
 
@@ -100,7 +97,6 @@ def center_crop(image: Source, size: Size) -> Pixels:
     return pixels[top : top + height, left : left + width]
 
 
-@named_arguments
 def letterbox(
     image: Source,
     size: Size,

@@ -23,7 +23,6 @@ from fbg.arrays import (
     require_points,
     require_scale,
 )
-from fbg.errors import named_arguments
 from fbg.importers.description import TensorType
 from fbg.quantization.affine import integer_range, quantize
 from fbg.vision.decode import Pixels, Source, image_of
@@ -51,7 +50,6 @@ class ImageBatch:
     transforms: tuple[ImageTransform, ...]
 
 
-@named_arguments
 @dataclass(frozen=True)
 class ImageInput:
     """How pictures become the input of a network, which only `for_input` looks at.

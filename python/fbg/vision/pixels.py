@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import Array, require_number
-from fbg.errors import named_arguments
 from fbg.quantization.affine import integer_range
 from fbg.vision.arguments import finite_numbers
 
 Axis: TypeAlias = "int | tuple[int, ...] | None"
 
 
-@named_arguments
 def standardize(x: object, *, axis: Axis = None) -> npt.NDArray[np.float32]:
     """Return float32 values with mean 0 and standard deviation 1 along the axes.
 
@@ -31,7 +29,6 @@ def standardize(x: object, *, axis: Axis = None) -> npt.NDArray[np.float32]:
     return np.asarray(centred / np.where(same, 1, values.std(axis, keepdims=True)), np.float32)
 
 
-@named_arguments
 def clip_outliers(x: object, percent: float = 1.0, *, axis: Axis = None) -> Array:
     """Return x with its smallest and its largest values moved to the percentiles.
 
@@ -50,7 +47,6 @@ def clip_outliers(x: object, percent: float = 1.0, *, axis: Axis = None) -> Arra
     return np.clip(values, low, high).astype(kind if kind.kind == "f" else np.float64)
 
 
-@named_arguments
 def widen_range(
     x: object, low: float = 0.0, high: float = 255.0, *, axis: Axis = None
 ) -> npt.NDArray[np.float32]:
@@ -73,7 +69,6 @@ def widen_range(
     return np.asarray(low + share * (high - low), np.float32)
 
 
-@named_arguments
 def round_to(x: object, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
     """Return integers: rounded half to even, and cut off at the ends of the range of dtype.
 

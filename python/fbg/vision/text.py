@@ -14,7 +14,6 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from fbg.arrays import Array, require_integer, require_number
-from fbg.errors import named_arguments
 from fbg.vision.arguments import finite_numbers
 from fbg.vision.decode import Pixels, Source, image_of, require_pixels
 from fbg.vision.geometry import ImageTransform
@@ -42,7 +41,6 @@ class TextBoxes:
         return replace(self, corners=transform.points_to_image(self.corners))
 
 
-@named_arguments
 def ctc_greedy(scores: object, characters: Sequence[str], *, blank: int = 0) -> list[ReadText]:
     """Return the text of each picture: the best characters, repetitions once, without blanks.
 
@@ -72,7 +70,6 @@ def ctc_greedy(scores: object, characters: Sequence[str], *, blank: int = 0) -> 
     return found
 
 
-@named_arguments
 def decode_db(
     output: object,
     *,
@@ -132,7 +129,6 @@ def decode_db(
     return found
 
 
-@named_arguments
 def crop_line(image: Source, corners: object) -> Pixels:
     """Return a line of text, cut out of a picture and turned upright: (height, width, 3).
 

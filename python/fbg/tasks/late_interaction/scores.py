@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import Floats, refuse_texts, require_integer
-from fbg.errors import named_arguments
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
@@ -18,7 +17,6 @@ BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
 EMPTY = -1e9  # the score of a document without tokens, as sentence-transformers have it
 
 
-@named_arguments
 def maxsim(
     queries: Sequence[npt.ArrayLike] | Floats,
     documents: Sequence[npt.ArrayLike] | Floats,
