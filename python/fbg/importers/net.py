@@ -224,7 +224,7 @@ class Net:
 
         `print(net.graph)` shows them as a program, each with the nodes that it was made from.
         """
-        return self._current("graph").described()[0]
+        return self._current("graph").described()
 
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""

@@ -48,8 +48,7 @@ from fbg.importers.onnx.branches import with_names
 from fbg.importers.onnx.folding import Compute
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.onnx.other_values import other_value
-from fbg.importers.placement.choice import Placement
-from fbg.importers.placement.known_moves import digest, known_moves
+from fbg.importers.placement.choice import Placement, digest, known_moves
 from fbg.locks import cached_property
 from fbg.progress import counted
 from fbg.tuning.store import Moved, moves_key
@@ -145,7 +144,9 @@ class Session:
         self.ops = _ops(inferred)
         known = known_moves(self.ops, backends, num_threads, features) | dict(moves or {})
         names = tuple(self.ops)
-        measured = {at: [names[i] for i in moved.nodes] for at, moved in known.items()}
+        measured = {
+            at: [names[i] for i in moved.nodes if i < len(names)] for at, moved in known.items()
+        }
         self._placement = Placement(backends, placement, measured)
         try:
             with np.errstate(all="ignore"):  # that constants overflow shows in results
@@ -176,16 +177,13 @@ class Session:
         self._placement.require(self.ops, backend)
 
     def _prepare(self, inferred: Inferred) -> None:
-        may_move = True
         while True:
             packer = self._packer(inferred)
             numbers: dict[Value, int] = {}
             try:
                 graph = self._described(inferred, self.ops, packer)
-                if may_move:
-                    may_move = False
-                    if self._placement.move(graph, self.ops):
-                        continue
+                if self._placement.move(graph, self.ops):
+                    continue
                 graph = fuse_tables(graph, self._features)
                 self._parts = [self._placed(part, packer, numbers) for part in divide(graph)]
                 break
@@ -242,29 +240,18 @@ class Session:
         inputs = {name: x for name, x in read.items() if name not in own}
         names = [name for name in inputs if name not in ops[0].constants]
         outputs = tuple(v.op.output for v in part.outputs if isinstance(v.op, Foreign))
-        return self.foreign_part(ops, tuple(names), outputs), [inputs[name] for name in names]
+        versions = self._network.versions
+        foreign = ForeignPart(ops, tuple(names), outputs, versions, self._threads, self._features)
+        return foreign, [inputs[name] for name in names]
 
-    def foreign_part(
-        self, ops: tuple[TypedNode, ...], inputs: tuple[str, ...], outputs: tuple[str, ...]
-    ) -> ForeignPart:
-        """Return ops as a part of another back end, with the versions and threads of the run."""
-        return ForeignPart(
-            ops, inputs, outputs, self._network.versions, self._threads, self._features
-        )
-
-    def can_move(self, op: TypedNode, backend: BackEnd) -> bool:
-        """Whether a back end may compute an op that is on another one."""
-        return self._placement.can_move(op, backend)
-
-    def described(self) -> tuple[Graph, dict[str, TypedNode]]:
-        """Return the ops of a run by back end, and the nodes by name with constants, made anew."""
+    def described(self) -> Graph:
+        """Return the ops of a run by back end, made anew."""
         inferred = infer(self._network, self._inputs, self._bound, self._kept, self._compute)
-        ops = _ops(inferred)
-        return self._described(inferred, ops, self._packer(inferred)), ops
+        return self._described(inferred, _ops(inferred), self._packer(inferred))
 
     def _warn(self) -> None:
         names = [n for part in self._parts if part.backend.name == "reference" for n in part.nodes]
-        slow = [self.ops[name] for name in names if not self._placement.is_wanted(name)]
+        slow = [self.ops[name] for name in names if name not in self._kept]
         if slow:
             cost = sum(50 * (op.bytes / 10e9 + op.operations / 100e9) for op in slow)
             titles = ", ".join(op.node.title for op in slow[:5])

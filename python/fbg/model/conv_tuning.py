@@ -101,7 +101,8 @@ def tune_placement(
     for trial in trials:
         measured = store.known()[trial.key]
         moved = cast(Moved, measured.choice)
-        nodes = tuple(trial.nodes[i] for i in moved.nodes)
+        names = tuple(trial.session.ops)
+        nodes = tuple(names[i] for i in moved.nodes)
         gain = measured.default_seconds / measured.seconds
         results.append(PlacementResult(trial.backend.name, nodes, measured.seconds, gain))
     return tuple(results)
