@@ -14,7 +14,7 @@ from typing import Any
 
 import timing
 
-from fbg.reports.pages.page import Table
+from fbg.reports.page import Table
 
 Rows = list[dict[str, Any]]
 Case = dict[str, Any]

@@ -34,7 +34,7 @@ import timing
 from comparison import OURS
 from contests import LEADS
 
-from fbg.reports.pages.page import Page, Section, Table, write_page
+from fbg.reports.page import Page, Section, Table, write_page
 
 BENCH = Path(__file__).resolve().parent
 QUICK_SECONDS = 180
@@ -292,7 +292,7 @@ def page_of(files: dict[str, dict[str, Any]]) -> Page:
     rows = {name: content["results"] for name, content in files.items()}
     head = ("row", "published", "what", "part", "ours")
     beside = Table("Sources and this library", head, published.table(rows), 5)
-    sections = [Section("published", "Beside what was published", [], (), [beside])]
+    sections = [Section("published", "Beside what was published", [], {}, [beside])]
     sections += [section(part, files.get(part.name)) for part in PARTS]
     notes = ["Ratios are medians of the ratios of interleaved rounds; × is how many times as fast."]
     if any(content.get("report", {}).get("quick") for content in files.values()):
@@ -334,7 +334,7 @@ def section(part: Part, content: dict[str, Any] | None) -> Section:
         text.append(f"Incomplete: {reason}. What follows was measured before.")
     rows = content["results"]
     text += [f"Refused: {line}" for line in comparison.refused(rows)]
-    return Section(part.name, part.title, text, (), comparison.tables(rows, part.ours))
+    return Section(part.name, part.title, text, {}, comparison.tables(rows, part.ours))
 
 
 def markdown(page: Page) -> str:

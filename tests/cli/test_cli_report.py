@@ -1,5 +1,6 @@
 """`fbg report`: a page has all sections and figures, needs nothing else, and escapes all names."""
 
+import base64
 import json
 import os
 import re
@@ -14,8 +15,18 @@ import pytest
 from onnx import helper
 
 import fbg
-from fbg.reports.pages.model_report import report
-from fbg.reports.pages.page import Page, Section, Table, printable, write_page
+from fbg.reports.page import (
+    VIEWS,
+    Page,
+    Section,
+    Table,
+    View,
+    _figure,
+    printable,
+    report_page,
+    write_page,
+)
+from fbg.reports.report import net_report, report
 from helpers import commands
 from helpers.minilm import minilm_directory
 from helpers.onnx_models import make_model
@@ -30,6 +41,7 @@ HOSTILE = [
     "$\\frac{a&b",
     "\u202e{{ x }}",
 ]
+IMAGE = "data:image/svg+xml;base64,"
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 invoke = partial(commands.invoke, "report")
@@ -65,6 +77,11 @@ class Reader(HTMLParser):
     def ids(self, tag: str) -> list[str | None]:
         return [attrs.get("id") for name, attrs in self.tags if name == tag]
 
+    def figures(self) -> list[str]:
+        """The figures, as markup."""
+        uris = [attrs["src"] or "" for tag, attrs in self.tags if tag == "img"]
+        return [base64.b64decode(uri.removeprefix(IMAGE)).decode() for uri in uris]
+
     def words(self, tag: str) -> list[str]:
         return [text for around, text in self.texts if around == tag]
 
@@ -77,9 +94,10 @@ def read(path: Path) -> Reader:
     assert len(ids) == len(set(ids))
     links = {attrs["href"] for tag, attrs in page.tags if tag == "a"}
     assert links == {f"#{name}" for name in SECTIONS[:-1]}
-    assert not {tag for tag, _ in page.tags} & {"script", "img", "iframe", "object", "base", "form"}
-    for _, attrs in page.tags:
-        assert not [name for name in attrs if name.startswith("on") or name == "src"]
+    assert not {tag for tag, _ in page.tags} & {"script", "iframe", "object", "base", "form", "svg"}
+    for tag, attrs in page.tags:
+        assert not [name for name in attrs if name.startswith("on")]
+        assert "src" not in attrs or (tag == "img" and (attrs["src"] or "").startswith(IMAGE))
         for name, value in attrs.items():
             if name.endswith("href"):
                 target = (value or "").removeprefix("#")
@@ -116,18 +134,18 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_of_a_model_shows_everything(checkpoint: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     page = written(tmp_path / "a.html", checkpoint, *TOKENS, *QUICK)
-    figures = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
-    assert len(figures) == len(page.words("figcaption")) == 6
-    assert len(set(figures)) == 6
+    figures = [attrs["alt"] for tag, attrs in page.tags if tag == "img"]
+    assert len(figures) == len(page.words("figcaption")) == 5
+    assert len(set(figures)) == 5
     cells = page.words("td")
     for text in ("float32", "bfloat16", "int8", "GEMM", "layer 1", "attention matmul"):
         assert text in cells
     plan = fbg.load(checkpoint, dtype="int8").plan(4)
     assert {op.kernel for op in plan.ops if op.kernel} <= set(cells)
     assert {op.name for op in plan.ops} <= set(cells)
-    # Words of figures are text, in the fonts and colours of the page.
-    assert "hidden states" in page.words("text")
-    assert "DejaVu" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+    # Words of figures are text, and no formulas.
+    assert all("bfloat16" in Reader(markup).words("text") for markup in page.figures()[:2])
+    assert "mathdefault" not in "".join(page.figures())
 
 
 def test_the_page_of_minilm(tmp_path: Path) -> None:
@@ -136,7 +154,7 @@ def test_the_page_of_minilm(tmp_path: Path) -> None:
     page = written(tmp_path / "minilm.html", minilm_directory(), *options)
     (mean,) = [float(text) for text in page.words("b") if re.fullmatch(r"0\.99\d{3}", text)]
     assert 0.998 < mean < 1
-    assert len(page.words("figcaption")) == 6
+    assert len(page.words("figcaption")) == 5
 
 
 def test_the_page_of_a_network_shows_everything(tmp_path: Path) -> None:
@@ -163,21 +181,52 @@ def test_names_are_escaped(network: Path, tmp_path: Path) -> None:
     assert "\u202e" not in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
-def test_names_in_figures_are_text(tmp_path: Path) -> None:
+def test_names_in_figures_are_text() -> None:
     pytest.importorskip("matplotlib")
-    from fbg.reports.pages.figures import bars
-
     names = [*HOSTILE, "a\0b\x1b[31m\ud800"]
-    svg = bars("names", "<label>\0", {"": dict.fromkeys(names, 1.0)}, "ms")
-    words = Reader(svg).words("text")
-    assert {printable(name) for name in names} <= set(words)
-    assert not {tag for tag, _ in Reader(svg).tags} & {"script", "img", "label"}
+    rows = [{"name": name, "seconds": 1e-3, "dtype": name} for name in names]
+    _, uri = _figure(View("profile", "<label>\0", "name", "seconds", "dtype", "dtype"), rows)
+    svg = Reader(base64.b64decode(uri.removeprefix(IMAGE)).decode())
+    assert {printable(name) for name in names} <= set(svg.words("text"))
+    assert not {tag for tag, _ in svg.tags} & {"script", "img", "label"}
+
+
+def test_the_top_says_what_and_where(checkpoint: Path, network: Path) -> None:
+    """The CPU, the date, what colors mean, what is noisy, and of which dtype a figure is."""
+    found = report(checkpoint, [4], num_threads=[1], rounds=1)
+    of_net = net_report(str(network), num_threads=[1], rounds=1)
+    for each, dtypes in ((found, ["float32", "bfloat16", "int8"]), (of_net, ["float32", "int8"])):
+        page = report_page(json.loads(json.dumps(each.to_dict())), plots=False)
+        assert page.facts["CPU"] in page.notes[0]
+        assert re.search(r"on \d{4}-\d\d-\d\d on .*: medians of 1 rounds", page.notes[0])
+        assert "fewer than 5 rounds" in page.notes[1]
+        assert list(page.legend) == dtypes and len(set(page.legend.values())) == len(dtypes)
+        assert all("int8" in what for _, what in page.highlights)
+        assert all(section.tables for section in page.sections)
+        html = page.html()
+        for dtype, color in page.legend.items():
+            assert re.search(rf"{color}[^<]*</b> {dtype}", html)
+        assert page.facts["CPU"] in html
+
+
+def test_every_view_shows_records_of_a_report(checkpoint: Path, network: Path) -> None:
+    """And every section has one for models and one for networks."""
+    shown = set()
+    for found in (
+        report(checkpoint, [4], num_threads=[1], rounds=1),
+        net_report(str(network), num_threads=[1], rounds=1),
+    ):
+        page = report_page(found.to_dict(), plots=False)
+        shown |= {(section.name, t.caption) for section in page.sections for t in section.tables}
+        for table in (table for section in page.sections for table in section.tables):
+            assert {len(row) for row in table.rows} == {len(table.head)}
+    assert shown == {(view.section, view.caption) for view in VIEWS.values()}
 
 
 def test_a_page_escapes_all_text(tmp_path: Path) -> None:
     for text in (*HOSTILE, "a\0b", "\ud800"):
         table = Table(text, [text], [[text]])
-        section = Section("accuracy", text, [text], (), [table, Table(text, [], [], folded=True)])
+        section = Section("accuracy", text, [text], {}, [table, Table(text, [], [], folded=True)])
         rest = [Section(name, "", []) for name in SECTIONS[1:-1]]
         page = Page(text, {text: text}, [(text, text)], [section, *rest], [text])
         write_page(page, tmp_path / "a.html")
@@ -187,7 +236,7 @@ def test_a_page_escapes_all_text(tmp_path: Path) -> None:
 def test_a_saved_model_has_no_accuracy(checkpoint: Path, tmp_path: Path) -> None:
     fbg.load(checkpoint, dtype="int8").save(tmp_path / "saved")
     page = written(tmp_path / "a.html", tmp_path / "saved", *TOKENS, *QUICK, "--no-plots")
-    assert any(text.startswith("A saved model has one dtype, int8") for text in page.words("p"))
+    assert any(text.startswith("What was saved has one dtype") for text in page.words("p"))
     result = invoke(tmp_path / "saved", *TOKENS, *QUICK, "--dtype", "bfloat16")
     assert result.exit_code == 1
     assert "report: dtype of a saved model is 'int8', got 'bfloat16'" in result.output
@@ -196,7 +245,7 @@ def test_a_saved_model_has_no_accuracy(checkpoint: Path, tmp_path: Path) -> None
 def test_a_saved_network_has_no_accuracy(network: Path, tmp_path: Path) -> None:
     fbg.load(network).save(tmp_path / "saved")
     page = written(tmp_path / "a.html", tmp_path / "saved", *QUICK, "--no-plots")
-    assert any(text.startswith("A saved network has one dtype") for text in page.words("p"))
+    assert any(text.startswith("What was saved has one dtype") for text in page.words("p"))
 
 
 def test_it_prints_tables_or_json_without_a_page(checkpoint: Path, network: Path) -> None:
@@ -221,7 +270,7 @@ def test_without_matplotlib_there_are_tables(
     )
     for model, more in ((checkpoint, TOKENS), (network, [])):
         page = written(out, model, *more, *QUICK, "--no-plots")
-        assert page.ids("svg") == []
+        assert page.figures() == []
         assert "int8" in page.words("td")
 
 
@@ -251,7 +300,7 @@ def test_the_function_checks_its_arguments(checkpoint: Path) -> None:
         ({"rounds": 0}, "report: rounds"),
         ({"num_threads": []}, "at least one count"),
         ({"texts": ["one"]}, "report: texts must contain at least 2"),
-        ({"dtype": "int7"}, "report: dtype must be among"),
+        ({"dtypes": ["int7"]}, "report: dtypes must be among"),
     ):
         with pytest.raises(ValueError, match=message):
             report(checkpoint, [4], **options)  # type: ignore[arg-type]

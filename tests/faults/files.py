@@ -26,7 +26,7 @@ import fbg
 from faults.injection import FILES, SHORT_WRITES, Faults, report
 from fbg.integrations.shards import ShardEncoder, ShardJob
 from fbg.reports import plots
-from fbg.reports.pages.page import Page, write_page
+from fbg.reports.page import Page, write_page
 from fbg.text.embedding_files import EmbeddingFile
 from fbg.tuning import file as tuning_file
 from helpers import tiny_bert

@@ -77,7 +77,7 @@ def test_every_foreign_import_says_what_to_install() -> None:
 # These call `require_matplotlib` or `require_pyarrow` before.
 BEHIND_A_CHECK = (
     "reports/plots.py",
-    "reports/pages/figures.py",
+    "reports/page.py",
     "text/embedding_files.py",
     "text/files.py",
 )

@@ -19,13 +19,10 @@ from fbg.cli.options import (
     threads_options,
 )
 from fbg.files import require_replaceable
-from fbg.reports.pages.model_page import model_page
-from fbg.reports.pages.model_report import ModelReport
-from fbg.reports.pages.model_report import report as report_model
-from fbg.reports.pages.net_page import net_page
-from fbg.reports.pages.net_report import NetReport, net_report
-from fbg.reports.pages.page import write_page
+from fbg.reports.page import report_page, write_page
 from fbg.reports.plots import require_matplotlib
+from fbg.reports.report import ModelReport, NetReport, net_report
+from fbg.reports.report import report as report_model
 
 
 @click.command()
@@ -90,15 +87,10 @@ def report(
     else:
         with user_errors():
             texts = read_input(source, column)
-        options |= {"dtypes": dtypes, "dtype": None if dtypes is None else dtypes[-1]}
-        found = measured(report_model, model, tokens, texts=texts, **options)
+        found = measured(report_model, model, tokens, texts=texts, dtypes=dtypes, **options)
     if out is not None:
         with user_errors():
-            if isinstance(found, NetReport):
-                page = net_page(found, not plain)
-            else:
-                page = model_page(found, not plain)
-            write_page(page, out)
+            write_page(report_page(found.to_dict(), not plain), out)
         click.echo(f"{out}: written", err=True)
     if out is None or as_json:
         print_report(found, as_json)

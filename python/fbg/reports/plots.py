@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fbg.errors import needed
 from fbg.files import replace_file
+from fbg.matmul.weights import WEIGHT_LIMITS
 
 if TYPE_CHECKING:
-    from fbg.reports.comparison import Comparison
+    from fbg.reports.comparison import Comparison, DtypeComparison
 
 Panels = Mapping[str, Mapping[str, Mapping[str, float]]]  # bars by name, lengths by part
+DTYPES = tuple(WEIGHT_LIMITS)  # each has its color
 COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
 
 
@@ -43,10 +45,17 @@ def _save(figure: Any, path: str | os.PathLike[str]) -> None:
 def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
     """Draw accuracy, the error of each layer, and speed against memory."""
     figure, (embeddings, layers, speed) = _figure(3)
-    draw_embeddings(embeddings, report, COLORS)
-    draw_hidden_states(layers, report, COLORS)
-    names = [row.dtype for row in report.dtypes]
-    speed.bar(names, [row.tokens_per_second for row in report.dtypes], color=COLORS[0])
+    lossy = report.dtypes[1:]
+    names = ("mean", "5th pct", "1st pct", "min")
+    cosines = {row.dtype: list(zip(names, _losses(row), strict=True)) for row in lossy}
+    draw_lines([embeddings], {"embeddings": cosines}, "", "1 - cosine to float32")
+    errors = {
+        row.dtype: [(str(layer.layer), layer.relative_error) for layer in row.layers[1:]]
+        for row in lossy
+    }
+    draw_lines([layers], {"hidden states": errors}, "layer", "relative error")
+    dtypes = [row.dtype for row in report.dtypes]
+    speed.bar(dtypes, [row.tokens_per_second for row in report.dtypes], color=COLORS[0])
     for n, row in enumerate(report.dtypes):
         size = f"{row.memory.packed_weights / 2**20:.0f} MiB"
         speed.annotate(size, (n, row.tokens_per_second), ha="center", va="bottom")
@@ -54,61 +63,62 @@ def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
     _save(figure, path)
 
 
-def draw_embeddings(axes: Any, report: Comparison, colors: Sequence[str]) -> None:
-    """Draw how far the cosines between embeddings are from 1, a line for each dtype."""
-    for n, row in enumerate(report.dtypes[1:]):
-        losses = [
-            1 - value for value in (row.mean, row.percentile_5, row.percentile_1, row.minimum)
-        ]
-        axes.plot(np.maximum(losses, 1e-9), "o-", color=colors[n], label=row.dtype)
-    axes.set_xticks(range(4), ["mean", "5th pct", "1st pct", "min"])
-    axes.set(yscale="log", ylabel="1 - cosine to float32", title="embeddings")
-    if len(report.dtypes) > 1:
-        axes.legend()
+def _losses(row: DtypeComparison) -> list[float]:
+    return [1 - x for x in (row.mean, row.percentile_5, row.percentile_1, row.minimum)]
 
 
-def draw_hidden_states(axes: Any, report: Comparison, colors: Sequence[str]) -> None:
-    """Draw the error of the hidden states after each layer, a line for each dtype."""
-    for n, row in enumerate(report.dtypes[1:]):
-        errors = [max(layer.relative_error, 1e-9) for layer in row.layers[1:]]
-        axes.plot(range(1, len(errors) + 1), errors, "o-", color=colors[n], label=row.dtype)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set(yscale="log", xlabel="layer", ylabel="relative error", title="hidden states")
-    if len(report.dtypes) > 1:
-        axes.legend()
+def color(name: str, place: int) -> str:
+    """Return the color of a line or a part: that of a dtype, or the one of its place."""
+    return COLORS[(DTYPES.index(name) if name in DTYPES else place) % len(COLORS)]
+
+
+def draw_lines(
+    places: Sequence[Any],
+    panels: Mapping[str, Mapping[str, Sequence[tuple[str, float]]]],
+    x: str,
+    y: str,
+) -> None:
+    """Draw lines on a logarithmic scale, where values above 0 are: panels by title, of points."""
+    from matplotlib.ticker import LogFormatter
+
+    for axes, (title, lines) in zip(places, panels.items(), strict=True):
+        names = list(dict.fromkeys(name for points in lines.values() for name, _ in points))
+        for n, (line, points) in enumerate(lines.items()):
+            shown = [(names.index(name), value) for name, value in points if value > 0]
+            if shown:
+                axes.plot(*zip(*shown, strict=True), "o-", color=color(line, n), label=line)
+            if shown and line:
+                axes.legend()
+        every = len(names) // 20 + 1
+        axes.set_xticks(range(0, len(names), every), names[::every])
+        axes.set(title=title, xlabel=x, ylabel=y, yscale="log")
+        for formatter in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            formatter(LogFormatter())  # without formulas
 
 
 def plot_stacks(panels: Panels, path: str | os.PathLike[str]) -> None:
     """Draw shares of the time as stacked bars."""
     figure, axes = _figure(len(panels))
-    draw_stacks(axes, panels, "% of the time", COLORS)
+    draw_stacks(axes, panels, "% of the time")
     _save(figure, path)
 
 
-def draw_stacks(
-    places: Sequence[Any],
-    panels: Panels,
-    unit: str,
-    colors: Sequence[str],
-    shown: Callable[[str], str] = str,
-) -> None:
-    """Draw horizontal bars: panels by title, of bars by name, of lengths by part.
-
-    shown: returns how the name of a bar is written.
-    """
+def draw_stacks(places: Sequence[Any], panels: Panels, unit: str) -> None:
+    """Draw horizontal bars: panels by title, of bars by name, of lengths by part."""
     for axes, (title, bars) in zip(places, panels.items(), strict=True):
         parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
         left = np.zeros(len(bars))
         for n, part in enumerate(parts):
             lengths = np.array([bar.get(part, 0.0) for bar in bars.values()])
-            color, faded = colors[n % len(colors)], 1.0 if n < len(colors) else 0.5
-            axes.barh(range(len(bars)), lengths, 0.7, left, color=color, alpha=faded, label=part)
+            faded = 1.0 if n < len(COLORS) else 0.5
+            drawn = {"color": color(part, n), "alpha": faded, "label": part}
+            axes.barh(range(len(bars)), lengths, 0.7, left, **drawn)
             left += lengths
-        axes.set_yticks(range(len(bars)), [shown(bar) for bar in bars])
+        axes.set_yticks(range(len(bars)), bars)
         axes.invert_yaxis()
         axes.set(title=title, xlabel=unit)
         if len(parts) > 1:
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize="small")
+            axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
     widest = max(axes.get_xlim()[1] for axes in places)
     for axes in places:
         axes.set_xlim(0, widest)
