@@ -67,13 +67,13 @@ class Part:
     rate: float | None
     of_peak: float | None
 
-    def cells(self, milliseconds: str = ".3f", rate: str = ".0f") -> list[str]:
-        """Return the row of a table; milliseconds, rate: how these are written."""
+    def cells(self) -> list[str]:
+        """Return the row of a table."""
         return [
             self.name,
-            f"{1e3 * self.seconds:{milliseconds}}",
+            f"{1e3 * self.seconds:.3f}",
             f"{self.share:.1%}",
-            "" if self.rate is None else f"{self.rate:{rate}}",
+            "" if self.rate is None else f"{self.rate:.0f}",
             "" if self.of_peak is None else f"{self.of_peak:.0%}",
         ]
 
