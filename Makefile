@@ -264,10 +264,10 @@ report: $(VENV)/.dev
 	$(BIN)/python bench/report.py $(REPORT)
 
 bench: $(VENV)/.dev
-	$(BIN)/python bench/peak.py
-	$(BIN)/python bench/gemm.py
-	$(BIN)/python bench/overhead.py
-	$(BIN)/python bench/bert.py
+	$(BIN)/python bench/peaks.py
+	$(BIN)/python bench/products.py
+	$(BIN)/python bench/products.py calls
+	$(BIN)/python bench/encoders.py
 
 # Fails on warnings: a link without a target, a docstring that does not fit its function.
 docs: $(VENV)/.docs

@@ -10,14 +10,11 @@ multiply instructions in a cycle; the peak is what llvm-mca gives for these inst
 Needs llvm-mca 16, which is in Debian's package `llvm-16`: older ones know less of Neoverse N2.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,47 +30,29 @@ LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f]{8}\s+\t?(\S+)\s*(.*)$")
 MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "usdot", "sudot", "usmmla", "bfdot", "bfmmla")
 
 
-@dataclass(frozen=True)
-class Loop:
-    """A kernel whose K loop is measured: the start and the end of its name, and the cores."""
-
-    name: str
-    start: str
-    end: str
-    cores: tuple[str, ...]
-
-
-N1, N2 = "neoverse-n1", "neoverse-n2"
-LOOPS = (
-    Loop("float32", "gemm_fp32_f32_f32_8x8_neon", "_masked_last", (N1, N2)),
-    Loop("float32, weights in float16", "gemm_fp32_f32_f16_8x8_neon", "_masked_last", (N1, N2)),
-    Loop("int32, neon", "gemm_int32_u8_s8_8x8_neon", "_masked_last", (N1, N2)),
-    Loop("int32, neon_dot", "gemm_int32_u8_s8_5x16_neon_dot", "_masked_last", (N1, N2)),
-    Loop("int32, neon_i8mm, one row", "gemm_int32_u8_s8_1x32_neon_i8mm", "_masked_last", (N2,)),
-    Loop("int32, neon_i8mm, in pairs", "gemm_int32_u8_s8_8x8_neon_i8mm", "_interleaved", (N2,)),
-    Loop("int32, neon_i8mm, in place", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_last", (N2,)),
-    Loop(
-        "bfloat16, neon_bf16, in pairs", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_interleaved", (N2,)
-    ),
-    Loop(
-        "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_last", (N2,)
-    ),
-    Loop("int4, neon", "gemm_fp32_u8_s4g32_8x8_neon", "_masked_inner", (N1, N2)),
-    Loop("int4, neon_dot", "gemm_fp32_u8_s4g32_8x8_neon_dot", "_masked_inner", (N1, N2)),
-    Loop("int4, neon_i8mm", "gemm_fp32_u8_s4g32_8x8_neon_i8mm", "_masked_inner", (N2,)),
-    Loop(
-        "int4, neon_i8mm, within a group",
-        "gemm_fp32_u8_s4g128_8x8_neon_i8mm",
-        "_masked_inner",
-        (N2,),
-    ),
-    Loop("depthwise 3x3, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps3", (N1, N2)),
-    Loop("depthwise 5x5, float32", "lanewise_fp32_f32_f32_13x4_neon", "_taps5", (N1, N2)),
-    Loop("depthwise, int32, neon", "lanewise_int32_u8_s8_13x4_neon", "_taps3", (N1, N2)),
-    Loop("depthwise, int32, neon_dot", "lanewise_int32_u8_s8_13x4_neon_dot", "_taps3", (N1, N2)),
-    Loop("depthwise, int32, neon_i8mm", "lanewise_int32_u8_s8_13x4_neon_i8mm", "_taps3", (N2,)),
-    Loop("groupwise, float32", "lanewise_fp32_f32_f32_12x4_neon", "_taps3_spread", (N1, N2)),
-)
+# A kernel whose K loop is measured: what it is, the start and the end of its name, and the cores,
+# which are models of Neoverse.
+LOOPS = """
+float32 | gemm_fp32_f32_f32_8x8_neon | _masked_last | n1 n2
+float32, weights in float16 | gemm_fp32_f32_f16_8x8_neon | _masked_last | n1 n2
+int32, neon | gemm_int32_u8_s8_8x8_neon | _masked_last | n1 n2
+int32, neon_dot | gemm_int32_u8_s8_5x16_neon_dot | _masked_last | n1 n2
+int32, neon_i8mm, one row | gemm_int32_u8_s8_1x32_neon_i8mm | _masked_last | n2
+int32, neon_i8mm, in pairs | gemm_int32_u8_s8_8x8_neon_i8mm | _interleaved | n2
+int32, neon_i8mm, in place | gemm_int32_u8_s8_8x8_neon_i8mm | _masked_last | n2
+bfloat16, neon_bf16, in pairs | gemm_fp32_bf16_bf16_8x8_neon_bf16 | _interleaved | n2
+bfloat16, neon_bf16, in place | gemm_fp32_bf16_bf16_8x8_neon_bf16 | _masked_last | n2
+int4, neon | gemm_fp32_u8_s4g32_8x8_neon | _masked_inner | n1 n2
+int4, neon_dot | gemm_fp32_u8_s4g32_8x8_neon_dot | _masked_inner | n1 n2
+int4, neon_i8mm | gemm_fp32_u8_s4g32_8x8_neon_i8mm | _masked_inner | n2
+int4, neon_i8mm, within a group | gemm_fp32_u8_s4g128_8x8_neon_i8mm | _masked_inner | n2
+depthwise 3x3, float32 | lanewise_fp32_f32_f32_13x4_neon | _taps3 | n1 n2
+depthwise 5x5, float32 | lanewise_fp32_f32_f32_13x4_neon | _taps5 | n1 n2
+depthwise, int32, neon | lanewise_int32_u8_s8_13x4_neon | _taps3 | n1 n2
+depthwise, int32, neon_dot | lanewise_int32_u8_s8_13x4_neon_dot | _taps3 | n1 n2
+depthwise, int32, neon_i8mm | lanewise_int32_u8_s8_13x4_neon_i8mm | _taps3 | n2
+groupwise, float32 | lanewise_fp32_f32_f32_12x4_neon | _taps3_spread | n1 n2
+"""
 
 
 def write_kernels(directory: str) -> None:
@@ -103,7 +82,7 @@ def inner_loop(code: list[tuple[int, str, str]]) -> list[str]:
         if target >= address:
             continue
         body = [f"{op} {args}" for at, op, args in code[:end] if at >= target and op != "cbz"]
-        if target > last and count_multiplies(body) > count_multiplies(best):
+        if target > last and len(multiplies(body)) > len(multiplies(best)):
             best = body
         last = address
     return best
@@ -113,10 +92,6 @@ def multiplies(body: list[str]) -> list[str]:
     """Return the instructions that multiply, without those that scale sums of integers."""
     found = [line for line in body if line.split()[0] in MULTIPLIES]
     return [line for line in found if line.split()[0] != "fmla"] or found
-
-
-def count_multiplies(body: list[str]) -> int:
-    return len(multiplies(body))
 
 
 def cycles(body: list[str], core: str) -> float:
@@ -148,14 +123,15 @@ def main() -> None:
         directory = options.kernels or temporary
         if not options.kernels:
             write_kernels(directory)
-        for loop in LOOPS:
-            body = inner_loop(disassemble(Path(directory) / f"{loop.start}{loop.end}.bin"))
-            if options.show == loop.name:
+        for line in LOOPS.strip().splitlines():
+            name, start, end, cores = (word.strip() for word in line.split("|"))
+            body = inner_loop(disassemble(Path(directory) / f"{start}{end}.bin"))
+            if options.show == name:
                 print("\n".join(body))
-            for core in loop.cores:
-                rate, most = count_multiplies(body) / cycles(body, core), peak(body, core)
+            for core in (f"neoverse-{model}" for model in cores.split()):
+                rate, most = len(multiplies(body)) / cycles(body, core), peak(body, core)
                 share = f"{rate:.2f} of {most:.2f} ({rate / most:.0%})"
-                print(f"{loop.name:28} {core:12} {share:20} {loop.start}")
+                print(f"{name:28} {core:12} {share:20} {start}")
 
 
 if __name__ == "__main__":

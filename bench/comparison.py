@@ -14,6 +14,7 @@ from typing import Any
 
 import timing
 
+import fbg
 from fbg.reports.page import Table
 
 Rows = list[dict[str, Any]]
@@ -126,6 +127,19 @@ def text(rows: Rows, ours: Sequence[str] = OURS) -> str:
 
 def markdown(table: Table) -> str:
     return f"**{table.caption}**\n\n{timing.markdown(table.head, table.rows)}"
+
+
+def run(
+    report: timing.Report, cases: Iterable[timing.Case], count: int, ours: Sequence[str] = OURS
+) -> None:
+    """Measure what the file does not have yet, in so many rounds, and print the tables of all."""
+    measured: Rows = []
+    for case in cases:
+        results = report.run(case, count)
+        names = ", ".join(f"{key} {value}" for key, value in case.names.items())
+        print(f"{names}: {', '.join(f'{n} {_ms(r)} ms' for n, r in results.items())}", flush=True)
+        measured += report.rows(case.names)
+    print(f"\n{fbg.isa.active()}\n\n{text(measured, ours)}")
 
 
 def _compared(compared: list[Comparison]) -> Table:

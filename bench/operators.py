@@ -6,20 +6,17 @@ those of onnxruntime first, and then both are timed in turn on one thread, by it
     python bench/operators.py [part of a name ...] [--rounds N] [--below RATIO]
 """
 
-from __future__ import annotations
-
-import argparse
-import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
+import timing
 from onnx import helper, numpy_helper
 
 import fbg
@@ -429,16 +426,8 @@ def cases() -> list[Case]:
     return [found for kind in kinds for found in kind()]
 
 
-def seconds(call: Callable[[], object], repeats: int) -> float:
-    """Return the seconds of the CPU that a call takes."""
-    start = time.thread_time()
-    for _ in range(repeats):
-        call()
-    return (time.thread_time() - start) / repeats
-
-
-def compare(found: Case, rounds: int) -> tuple[float, float, str, str]:
-    """Return the times of fbg and onnxruntime, the back ends, and how far results differ."""
+def contestants(found: Case) -> list[timing.Contestant]:
+    """fbg and onnxruntime, after a look at how far their results differ, and where fbg runs it."""
     data = found.model().SerializeToString()
     session = onnxruntime.InferenceSession(data, _options())
     with tempfile.TemporaryDirectory() as folder:
@@ -457,40 +446,37 @@ def compare(found: Case, rounds: int) -> tuple[float, float, str, str]:
         off = max(off, float(np.nanmax(np.abs(a - b), initial=0)) / scale)
     wrong = off > (0 if found.exact else 1e-3)
     places = {step.backend for step in net.plan().steps} or {"constant"}
-    calls: dict[str, Callable[[], object]] = {}
-    calls |= {"fbg": lambda: net.run(feeds), "onnxruntime": lambda: session.run(None, feeds)}
-    repeats = {n: max(1, int(SAMPLE_SECONDS / max(seconds(c, 1), 1e-7))) for n, c in calls.items()}
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            call()
-            times[name].append(seconds(call, repeats[name]))
-    ours, theirs = (statistics.median(times[name]) for name in calls)
-    return ours, theirs, "+".join(sorted(places)), f"{off:.1e}{' WRONG' if wrong else ''}"
+    figures = {"ran on": "+".join(sorted(places)), "off": f"{off:.1e}{' WRONG' * wrong}"}
+    return [
+        timing.Contestant("fbg", lambda: net.run(feeds), figures=figures),
+        timing.Contestant("onnxruntime", lambda: session.run(None, feeds)),
+    ]
 
 
 def main() -> None:
     """Print one line a case: times, ratio, back ends, difference."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--below", type=float, default=float("inf"))
+    parser = timing.parser(__doc__)
+    parser.set_defaults(clock="thread")
+    parser.add_argument("names", nargs="*", help="parts of names of cases")
+    parser.add_argument("--below", type=float, default=float("inf"), help="the largest ratio shown")
     given = parser.parse_args()
+    report = timing.begin("operators", given)
+    timing.SAMPLE_SECONDS = SAMPLE_SECONDS
     fbg.set_num_threads(1)
     for found in cases():
         if given.names and not any(name in found.name for name in given.names):
             continue
+        case = timing.Case({"operator": found.name}, partial(contestants, found))
         try:
-            ours, theirs, places, off = compare(found, given.rounds)
+            results = report.run(case, timing.rounds(given))
         except Exception as error:
             print(f"{found.name:34} failed: {type(error).__name__}: {str(error)[:150]}", flush=True)
             continue
+        ours, theirs = (results[name].median for name in ("fbg", "onnxruntime"))
         if theirs / ours < given.below:
-            print(
-                f"{theirs / ours:6.2f} {found.name:34} {1e6 * ours:9.1f} us "
-                f"{1e6 * theirs:9.1f} us {places:14} {off}",
-                flush=True,
-            )
+            said = report.rows(case.names)[0]["figures"]
+            times = f"{1e6 * ours:9.1f} us {1e6 * theirs:9.1f} us {said['ran on']:14} {said['off']}"
+            print(f"{theirs / ours:6.2f} {found.name:34} {times}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,6 @@ as Markdown, is written beside them. Results of another build (another commit, a
 sources with changes that no commit names) are an error. Peers that are not installed are named.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
@@ -29,100 +27,40 @@ from pathlib import Path
 from typing import Any
 
 import comparison
-import published
 import timing
 from comparison import OURS
-from contests import LEADS
+from pages import published, tables_page
 
 from fbg.reports.page import Page, Section, Table, write_page
 
 BENCH = Path(__file__).resolve().parent
 QUICK_SECONDS = 180
-ONNX = ("onnxruntime", "openvino", "nncf", "onnx", "sympy")
-THREADS = ("--threads", "1", "2")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A script with its options, and its section of the page.
+    """A script with its options, and its section of the page: a row of pages/parts.json.
 
-    seconds: how long it may take with --hours 1.
-    peers: distributions that it measures against, or that peers need.
-    ours: how names of our contestants begin. quick: options of a trial, after the others.
-    before: a command that makes what the script needs.
+    seconds: how long it may take with --hours 1. peers: distributions that it measures against, or
+    that peers need. ours: how names of our contestants begin. quick: options of a trial, after the
+    others. before: a command that makes what the script needs, unless it is there as `made`.
     """
 
     name: str
     title: str
-    command: tuple[str, ...]
+    command: str
     seconds: float
-    peers: tuple[str, ...] = ()
+    peers: str = ""
     ours: Sequence[str] = OURS
-    quick: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
+    quick: str = ""
+    before: str = ""
+    made: str = ""
     text: str = ""
 
 
-NETS = ("mobilenet_v1", "squeezenet1_1", "resnet18")
-PARTS = (
-    Part("peaks", "What the machine can do", ("peak.py",), 20),
-    Part("start", "From the start of a process to the first result",
-         ("load.py", "--geometry", "base", "tinybert", "--dtype", "int8", "fp32"), 120, ONNX,
-         quick=("--geometry", "tinybert"),
-         text="A time is that of import, loading and the first result, in a process of its own. "
-         "fbg also loads the tokenizer, other engines have none."),
-    Part("products", "Products",
-         ("gemm.py", *THREADS), 420, ("torch", "onnxruntime", "threadpoolctl", "onednn-cpu-gomp",
-          "ai-edge-litert"),
-         LEADS,
-         ("--set", "bert_base", "--threads", "1")),
-    Part("calls", "Where the time of a small product goes", ("overhead.py",), 20),
-    Part("convolutions", "Convolutions", ("conv.py", *THREADS, "--rounds", "5"), 600,
-         ("torch", *ONNX, "ncnn", "MNN", "ai-edge-litert"),
-         quick=("--match", "dense", "--threads", "1")),
-    Part("errors", "Errors of Winograd's algorithm", ("winograd.py", "--errors"), 30),
-    Part("strassen", "Strassen's product", ("strassen.py",), 45, ours=()),
-    Part("narrow", "Products without VNNI", ("without_vnni.py",), 20, ours=()),
-    Part("networks", "Networks that people use", ("networks.py", *THREADS), 700, ONNX,
-         quick=("--only", "magika", "320n", "--threads", "1"),
-         text="Load and peak memory are those of a process of its own."),
-    Part("preparation", "Networks of the publications, prepared once and anew",
-         ("cnn.py", *(f"{{cache}}/nets/{name}.onnx" for name in NETS), *THREADS, "--contestants",
-          "fbg-fp32", "fbg-fp32-anew", "fbg-int8", "ort-fp32", "openvino-fp32"),
-         120, ("torch", "torchvision", *ONNX),
-         before=("../scripts/export_networks.py", "{cache}/nets", *NETS)),
-    Part("encoders", "Encoders",
-         ("bert.py", "--geometry", "base", "tinybert", "distilbert", "roberta-base", "large",
-          "--tokens", "8", "32", "64", "384", *THREADS), 600, ("torch", "transformers", *ONNX),
-         quick=("--geometry", "tinybert", "--tokens", "8", "32", "--threads", "1")),
-    Part("families", "Encoders and decoders of today", ("families.py", *THREADS, "--tokens", "64"),
-         150, ("torch", "transformers", *ONNX),
-         quick=("--geometry", "modernbert", "--threads", "1")),
-    Part("prompts", "Decoders on prompts", ("llama.py", *THREADS), 90,
-         ("llama-cpp-python", "gguf", "torch", "transformers")),
-    Part("sentences", "Texts", ("sentences.py", *THREADS, "--texts", "100"), 560,
-         ("torch", "transformers", *ONNX, "openvino-genai", "openvino-tokenizers"),
-         quick=("--texts", "50", "--threads", "1"),
-         text="Seconds for a token that is not padding, tokenization included."),
-    Part("ablation", "From fixed kernels to a tuned plan", ("ablation.py", *THREADS), 300,
-         ours=("+ ",), quick=("--geometry", "tinybert", "--tokens", "8", "--threads", "1")),
-    Part("profiles", "Where the time of encoders goes", ("profiles.py", *THREADS), 150,
-         quick=("--geometry", "tinybert", "--tokens", "8", "--threads", "1")),
-    Part("towers", "Pictures", ("towers.py", *THREADS), 120, ("torch", "transformers", *ONNX),
-         quick=("--batch", "1", "--threads", "1")),
-    Part("tables", "Tables of embeddings", ("tables_lookup.py", "--threads", "1"), 200, ("torch",),
-         quick=("--places", "L2")),
-    Part("recommender", "A whole recommender", ("recommenders.py", *THREADS, "--rows", "50000"),
-         120, ("torch", "onnxruntime", "onnx"), quick=("--rows", "1000", "--samples", "128")),
-    Part("search", "Search", ("search.py", "--rows", "200000"), 120,
-         ("faiss-cpu", "usearch", "numkong"), quick=("--rows", "20000")),
-    Part("callers", "Many Python threads", ("concurrency.py",), 40, ours=(),
-         text="Columns are numbers of threads of fbg; a time is that of a call."),
-    Part("busy", "Beside a busy process", ("busy_core.py",), 60, ours=(),
-         text="Columns are numbers of threads of fbg, on CPUs one of which is kept busy."),
-    Part("server", "Server", ("serve.py", "--rounds", "3"), 330, ("onnxruntime",),
-         quick=("--rounds", "1", "--seconds", "1", "--clients", "1,8")),
-)  # fmt: skip
+PARTS = tuple(
+    Part(**row) for row in json.loads((BENCH / "pages" / "parts.json").read_text("utf-8"))
+)
 
 
 def main() -> None:
@@ -180,8 +118,6 @@ def clean(build: dict[str, str], path: Path | None = None) -> dict[str, str]:
 
 def measure(part: Part, arguments: argparse.Namespace, build: dict[str, str]) -> None:
     """Run a part, or let it go on, until it is done or its time is used up."""
-    import checkpoints
-
     path = file_of(part, arguments)
     state: dict[str, Any] = {"finished": False, "seconds": 0.0, "quick": arguments.quick}
     if path.exists():
@@ -193,15 +129,15 @@ def measure(part: Part, arguments: argparse.Namespace, build: dict[str, str]) ->
     left -= state["seconds"]
     if state["finished"] or left <= 0:
         return
-    cache = str(checkpoints.default_cache())
-    words = [word.format(cache=cache) for word in part.command]
-    words += [*part.quick, "--quick"] if arguments.quick else []
+    cache, quick = str(timing.default_cache()), part.quick if arguments.quick else ""
+    words = f"{part.command} {quick}".format(cache=cache).split()
+    words += ["--quick"] if arguments.quick else []
     words += ["--json", str(path.resolve()), "--resume"]
     start, reason = time.monotonic(), ""
     try:
         print(f"{part.name}: {' '.join(words)}", flush=True)
-        if part.before and not Path(words[1]).exists():
-            reason = run([word.format(cache=cache) for word in part.before], part.seconds)
+        if part.before and not Path(part.made.format(cache=cache)).exists():
+            reason = run(part.before.format(cache=cache).split(), part.seconds)
             start = time.monotonic()
         reason = reason or run(words, left)
         state["finished"] = not reason
@@ -250,8 +186,6 @@ def write(arguments: argparse.Namespace) -> list[Path]:
     text.write_text(markdown(page), encoding="utf-8")
     written: list[Path] = [html, text]
     if arguments.docs:
-        import tables_page
-
         written += tables_page.write(files)
     return written
 
@@ -280,7 +214,7 @@ def page_of(files: dict[str, dict[str, Any]]) -> Page:
     versions: dict[str, str] = {}
     for content in files.values():
         versions |= content["machine"]["versions"]
-    peers = dict.fromkeys(name for part in PARTS for name in part.peers)
+    peers = dict.fromkeys(name for part in PARTS for name in part.peers.split())
     facts = {
         "CPU": f"{machine['cpu']}, {machine['cores']} cores",
         "instruction set": machine["isa"],
@@ -319,13 +253,14 @@ def highlights(rows: dict[str, comparison.Rows]) -> list[tuple[str, str]]:
 def section(part: Part, content: dict[str, Any] | None) -> Section:
     """What a part measured, whom it did not, and whether it came to its end."""
     text = [part.text] if part.text else []
-    text.append(f"Measured by bench/{' '.join(part.command[:1])}.")
+    text.append(f"Measured by bench/{part.command.split()[0]}.")
     if content is None:
         return Section(part.name, part.title, [*text, "Not measured yet."])
     versions = content["machine"]["versions"]
-    absent = [name for name in part.peers if name not in versions]
-    if part.peers:
-        there = [f"{name} {versions[name]}" for name in part.peers if name in versions]
+    peers = part.peers.split()
+    absent = [name for name in peers if name not in versions]
+    if peers:
+        there = [f"{name} {versions[name]}" for name in peers if name in versions]
         text.append(f"Peers and what they need: {', '.join(there) or 'none'}.")
     text += [f"Absent: {', '.join(absent)}."] if absent else []
     state = content.get("report", {})

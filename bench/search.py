@@ -4,27 +4,26 @@
     python bench/search.py --rows 100000 --dimensions 768 --queries 1 8
 
 float32 embeddings, the same quantized to int8 and to bits, with one query and with 32. Before, what
-everyone finds is compared with the scores of all rows. "× NumPy" is against NumPy's search of the
-float32 embeddings at any precision; NumPy takes as many threads as OPENBLAS_NUM_THREADS says where
-threadpoolctl is not installed: name the same number in both places.
+everyone finds is compared with the scores of all rows. NumPy searches float32 only, on as many
+threads as OPENBLAS_NUM_THREADS says where threadpoolctl is not installed: name the same number in
+both places.
 """
 
-from __future__ import annotations
-
-import functools
+import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal
 
+import comparison
 import numpy as np
-import search_peers
+import peers
 import timing
-from search_peers import Array, Search, Task
+from peers import Array
+from peers.vectors import Search, Task
 
 import fbg
 
 TOP_K = 10
-QUERIES = (1, 32)
-NUMPY = "numpy-fp32"
 PRECISIONS: dict[str, Literal["int8", "ubinary"]] = {"int8": "int8", "bits": "ubinary"}
 BLOCK = 1 << 14  # rows whose scores are checked together
 Operands = dict[str, tuple[Array, Array]]
@@ -40,10 +39,8 @@ def operands(rows: int, dimensions: int, count: int) -> Operands:
     ranges = fbg.embedding_ranges(corpus[:10000])
     found = {"fp32": (queries, corpus)}
     for name, precision in PRECISIONS.items():
-        some, all_rows = (
-            fbg.quantize_embeddings(x, precision, ranges=ranges) for x in (queries, corpus)
-        )
-        found[name] = some, all_rows
+        quantize = partial(fbg.quantize_embeddings, precision=precision, ranges=ranges)
+        found[name] = quantize(queries), quantize(corpus)
     return found
 
 
@@ -71,74 +68,45 @@ def verify(name: str, found: Any, scores: Array) -> None:
         raise SystemExit(f"search.py: {name} does not find the best rows")
 
 
-def contestants(ready: dict[str, Search], cases: Operands, count: int) -> list[timing.Contestant]:
-    """All searchers with the first queries of their precision, verified."""
-    entrants = []
-    for precision, (queries, corpus) in cases.items():
-        scores = exact_scores(precision, queries[:count], corpus)
-        for name, search in ready.items():
-            if precision_of(name) == precision:
-                verify(name, search(queries[:count]), scores)
-                call = functools.partial(search, queries[:count])
-                entrants.append(timing.Contestant(name, call))
-    return entrants
+def contestants(
+    precision: str, ready: dict[str, Search], queries: Array, corpus: Array
+) -> Iterator[timing.Contestant]:
+    """All searchers, verified."""
+    scores = exact_scores(precision, queries, corpus)
+    for name, search in ready.items():
+        verify(name, search(queries), scores)
+        yield timing.Contestant(name, partial(search, queries))
 
 
-def searchers(cases: Operands, threads: int) -> dict[str, Search]:
-    """This library and its peers at every precision."""
-    fbg.set_num_threads(threads)
-    found: dict[str, Search] = {}
-    for precision, (_, corpus) in cases.items():
+def cases(arguments: argparse.Namespace) -> Iterator[timing.Case]:
+    count = max(arguments.queries)
+    for precision, (queries, corpus) in operands(
+        arguments.rows, arguments.dimensions, count
+    ).items():
         metric: Literal["dot", "hamming"] = "hamming" if precision == "bits" else "dot"
-        search: Any = functools.partial(
-            fbg.semantic_search, corpus=corpus, top_k=TOP_K, metric=metric
-        )
-        found[f"fbg-{precision}"] = search
-        found |= search_peers.searchers(Task(precision, corpus, TOP_K, threads))
-    return found
-
-
-def precision_of(name: str) -> str:
-    """int8 of "numkong-int8 packed"."""
-    return name.split()[0].rpartition("-")[2]
-
-
-def lines(case: dict[str, int], results: dict[str, timing.Result]) -> Iterator[dict[str, str]]:
-    """A line of the table for each precision: cells by their headers."""
-    for precision in (precision_of(name) for name in results if name.startswith("fbg")):
-        ours = results[f"fbg-{precision}"]
-        line = {key: str(value) for key, value in case.items()} | {"precision": precision}
-        line["fbg, ms"] = f"{ours.median * 1e3:.1f}"
-        line["× NumPy"] = f"{ours.speedup_over(results[NUMPY]):.1f}"
-        for name, result in results.items():
-            if precision_of(name) == precision and name not in (ours.name, NUMPY):
-                short = name.replace(f"-{precision}", "")
-                line[f"{short}, ms"] = f"{result.median * 1e3:.1f}"
-                line[f"× {short}"] = f"{ours.speedup_over(result):.2f}"
-        yield line
+        for threads in arguments.threads:
+            fbg.set_num_threads(threads)
+            search: Any = partial(fbg.semantic_search, corpus=corpus, top_k=TOP_K, metric=metric)
+            ready: dict[str, Search] = {f"fbg-{precision}": search}
+            for engine in peers.available("SEARCHES"):
+                make = peers.table("SEARCHES")[engine].make
+                for way, other in make(Task(precision, corpus, TOP_K, threads)):
+                    ready[f"{engine}-{precision} {way}".strip()] = other
+            for n in arguments.queries:
+                names = {"queries": n, "threads": threads, "precision": precision}
+                yield timing.Case(
+                    names, partial(contestants, precision, ready, queries[:n], corpus)
+                )
 
 
 def main() -> None:
-    parser = timing.parser(__doc__.splitlines()[0])
+    parser = timing.parser(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--dimensions", type=int, default=384)
-    parser.add_argument("--queries", type=int, nargs="+", default=QUERIES, metavar="N")
+    parser.add_argument("--queries", type=int, nargs="+", default=(1, 32), metavar="N")
     arguments = parser.parse_args()
-    timing.use_clock(arguments)
-    report = timing.Report("search", arguments)
-    cases = operands(arguments.rows, arguments.dimensions, max(arguments.queries))
-    table: list[dict[str, str]] = []
-    for threads in arguments.threads:
-        ready = searchers(cases, threads)
-        for count in arguments.queries:
-            case = {"queries": count, "threads": threads}
-            entrants = functools.partial(contestants, ready, cases, count)
-            results = report.race(case, entrants, timing.rounds(arguments))
-            table += lines(case, results)
-    print(f"\n### Search in {arguments.rows} × {arguments.dimensions}, {fbg.isa.active()}\n")
-    headers = list(dict.fromkeys(header for line in table for header in line))
-    rows = [[line.get(header, "") for header in headers] for line in table]
-    print(timing.markdown(headers, rows), flush=True)
+    report = timing.begin("search", arguments)
+    comparison.run(report, cases(arguments), timing.rounds(arguments))
 
 
 if __name__ == "__main__":

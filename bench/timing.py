@@ -34,7 +34,7 @@ from fbg import _fbg
 
 SAMPLE_SECONDS = 0.005
 WARM_UP = 2.0  # how many times as long as a pause the untimed calls after it last
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time, "thread": time.thread_time}
 POWERCAP = Path("/sys/class/powercap")
 # What figures depend on: fbg, NumPy, and every package that an environment of peers names.
 PINNED = re.compile(r"^([\w-]+)==", re.MULTILINE)
@@ -47,8 +47,8 @@ _clock = CLOCKS["wall"]
 def use_clock(arguments: argparse.Namespace) -> None:
     """Time everything from now on as --clock says."""
     global _clock
-    if arguments.clock == "cpu" and max(arguments.threads) > 1:
-        raise SystemExit("--clock cpu adds up all threads: it goes with --threads 1 only")
+    if arguments.clock != "wall" and max(arguments.threads) > 1:
+        raise SystemExit(f"--clock {arguments.clock} goes with --threads 1 only")
     _clock = CLOCKS[arguments.clock]
 
 
@@ -66,12 +66,14 @@ class Contestant:
 
     `around` makes a context entered around each sample, outside the timed part (an ISA limit).
     `sample`, if given, replaces the timing: it returns the seconds of one call by other means.
+    `figures`: what else is said of it, by name.
     """
 
     name: str
     call: Callable[[], object] = field(default=lambda: None)
     around: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     sample: Callable[[], float] | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
     repeats: int = 0
 
     def seconds(self, pause: float = 0.0) -> float:
@@ -184,9 +186,22 @@ def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([line(table[0]), rule, *(line(row) for row in table[1:])])
 
 
-def parser(description: str) -> argparse.ArgumentParser:
-    """The options every benchmark has."""
-    result = argparse.ArgumentParser(description=description)
+@dataclass(frozen=True)
+class Case:
+    """What tells a case from others, in tables and files, and what makes its contestants."""
+
+    names: dict[str, Any]
+    field: Callable[[], Iterable[Contestant]]
+
+
+def default_cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "fbg-bench"
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """The options every benchmark has; description: of a module, whose first line counts."""
+    result = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     result.add_argument("--json", type=Path, metavar="OUT", help="write raw samples to this file")
     result.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
     result.add_argument(
@@ -194,10 +209,16 @@ def parser(description: str) -> argparse.ArgumentParser:
     )
     result.add_argument("--clock", choices=CLOCKS, default="wall", help="default wall")
     result.add_argument("--quick", action="store_true", help="3 rounds: a trial, not a measurement")
-    result.add_argument(
-        "--resume", action="store_true", help="skip the cases already in --json OUT"
-    )
+    text = "skip the cases already in --json OUT"
+    result.add_argument("--resume", action="store_true", help=text)
+    result.add_argument("--cache", type=Path, default=default_cache(), help="of files of models")
     return result
+
+
+def begin(benchmark: str, arguments: argparse.Namespace) -> Report:
+    """Use the clock that the arguments name; return what collects the results."""
+    use_clock(arguments)
+    return Report(benchmark, arguments)
 
 
 def rounds(arguments: argparse.Namespace) -> int:
@@ -225,7 +246,7 @@ class Report:
             "build": build(),
             "results": self._rows,
         }
-        if getattr(arguments, "resume", False):
+        if arguments.resume:
             if self._path is None:
                 raise SystemExit("--resume goes with --json")
             if self._path.exists():
@@ -245,13 +266,13 @@ class Report:
         """The results of a case, or none."""
         return results_of(self.rows(case))
 
-    def race(
-        self, case: dict[str, Any], field: Callable[[], Iterable[Contestant]], rounds: int
-    ) -> dict[str, Result]:
+    def run(self, case: Case, count: int) -> dict[str, Result]:
         """The results of a case: those of the file that is resumed, or of a race now."""
-        if not self.rows(case):
-            self.add(case, race(field(), rounds, pause(case.get("threads", 1))))
-        return self.find(case)
+        if not self.rows(case.names):
+            contestants = list(case.field())
+            results = race(contestants, count, pause(case.names.get("threads", 1)))
+            self.add(case.names, results, {each.name: each.figures for each in contestants})
+        return self.find(case.names)
 
     def add(
         self,
@@ -268,7 +289,7 @@ class Report:
                 "min_s": result.best,
                 "samples_s": result.samples,
                 **({"watts": result.watts} if result.watts else {}),
-                **({"figures": figures[name]} if figures and name in figures else {}),
+                **({"figures": figures[name]} if figures and figures.get(name) else {}),
             }
             for name, result in results.items()
         ]

@@ -1,8 +1,6 @@
-"""Write random networks of torchvision and of torch_networks.py as ONNX files, for bench/cnn.py.
+"""Write random networks of torchvision and of torch_networks.py as ONNX files, for bench/networks.py.
 
     python scripts/export_networks.py DIRECTORY mobilenet_v1 mobilenet_v2 resnet18 …
-
-Those with several outputs, faster_rcnn_proposals and faster_rcnn_boxes, are for bench/networks.py.
 
 Weights are random: none that are trained are needed to measure speed. The statistics of BatchNorm
 are those of two random batches, so that activations keep a sane range from layer to layer.

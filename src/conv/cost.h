@@ -2,11 +2,11 @@
 //
 // The unit is the time of one multiply-add of vectors, about 0.15 ns: the two ports of a core do
 // two of them in a cycle. All constants were measured: those of transfers with measure_read() of
-// kernels/peak.h, the others fitted to the times of whole convolutions (bench/conv.py --algorithms
-// shows how well they predict the fastest algorithm). They are constants, and not measured by each
-// process, because the choice of an algorithm decides about the rounding of floats: a result must
-// not depend on what else the machine was doing. fbg.tune measures where this has no effect on
-// bits.
+// kernels/peak.h, the others fitted to the times of whole convolutions (bench/convolutions.py
+// --algorithms shows how well they predict the fastest algorithm). They are constants, and not
+// measured by each process, because the choice of an algorithm decides about the rounding of
+// floats: a result must not depend on what else the machine was doing. fbg.tune measures where this
+// has no effect on bits.
 #pragma once
 
 #include <algorithm>

@@ -250,7 +250,8 @@ bool applies_to(const ConvProblem& p, int n) {
 
 // The cost consists of the products, of reading U, which is too large for the L2 if there are many
 // channels, and of both transforms, which are limited by transfers between the L1 and the L2. The
-// constants were fitted to times measured over channels and sizes of images (bench/winograd.py).
+// constants were fitted to times measured over channels and sizes of images (bench/convolutions.py
+// --algorithms).
 double cost_of(const ConvProblem& p, int n) {
   constexpr double kTilePoint = 30;  // of a tile, whatever its channels
   constexpr double kPoint = 20;      // of a vector of channels

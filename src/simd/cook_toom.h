@@ -55,7 +55,8 @@ inline constexpr int kMaxTile = 8;  // t
 
 // The finite points of a tile of t elements; those after the first come in pairs p, -p as long as
 // there are two left. Where floats of 32 bits are exact, symmetry about 1 makes the error least:
-// found by measuring it for all choices of small fractions (bench/winograd.py shows what remains).
+// found by measuring it for all choices of small fractions (bench/convolutions.py --errors shows
+// what remains).
 constexpr std::array<Rational, kMaxTile - 1> points(int t) {
   switch (t) {
     case 2:

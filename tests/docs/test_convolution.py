@@ -21,7 +21,7 @@ def layers() -> list[Any]:
     """One layer of each class that networks have."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
-        found: list[Any] = runpy.run_path(str(ROOT / "bench" / "conv_layers.py"))["LAYERS"]
+        found: list[Any] = runpy.run_path(str(ROOT / "bench" / "shapes.py"))["LAYERS"]
         return found
 
 

@@ -27,7 +27,7 @@ for tokens in (8, 384):
             log.write(f"{{tokens}} ")
         return [timing.Contestant(n, lambda: sum(range(k))) for n, k in
                 (("fbg-int8", 10), ("ort-int8", 1000), ("openvino-fp32", 1))]
-    report.race({{"tokens": tokens, "threads": 1}}, field, 3)
+    report.run(timing.Case({{"tokens": tokens, "threads": 1}}, field), 3)
     stop = Path("STOP")
     if stop.exists():
         stop.unlink()
@@ -58,9 +58,9 @@ def report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
             '"STOP"', repr(str(tmp_path / "stop"))
         )
     )
-    peers = ("numpy", "no-such-engine")
-    part = report.Part("fake", "Fake products", (str(script),), 60, peers, text="Of this test.")
-    absent = report.Part("other", "Another part", (str(tmp_path / "none.py"),), 60)
+    peers = "numpy no-such-engine"
+    part = report.Part("fake", "Fake products", str(script), 60, peers, text="Of this test.")
+    absent = report.Part("other", "Another part", str(tmp_path / "none.py"), 60)
     monkeypatch.setattr(report, "PARTS", (part, absent))
     monkeypatch.setattr(timing, "build", lambda: dict(BUILD))
     monkeypatch.setattr(timing, "PACKAGES", ("numpy", "no-such-engine"))
@@ -112,7 +112,7 @@ def test_time_that_is_used_up_ends_a_part(report, tmp_path) -> None:
 
 def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path) -> None:
     """Those that an interrupted run has measured are not measured again, at any rate."""
-    serve = script_of_bench("serve", monkeypatch)
+    serve = script_of_bench("server", monkeypatch)
     servers = [SimpleNamespace(name=name, cpu_seconds=0.0, rss_mib=1.0) for name in ("fbg", "ort")]
     loads: list[str] = []
 
@@ -131,9 +131,9 @@ def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path) -> None:
         serve, "beside_bulk", lambda *_: [entry(s, n) for s in servers for n in serve.BESIDE_BULK]
     )
     monkeypatch.setattr(serve, "in_process", lambda one, _: [entry(one, serve.IN_PROCESS)])
-    path = tmp_path / "serve.json"
+    path = tmp_path / "server.json"
     words = [str(tmp_path), "--clients", "1,32", "--kinds", "short,bulk", "--rounds", "1"]
-    monkeypatch.setattr(sys, "argv", ["serve.py", *words, "--json", str(path), "--resume"])
+    monkeypatch.setattr(sys, "argv", ["server.py", *words, "--json", str(path), "--resume"])
     closed = [f"{one} {kind} None" for kind in ("short 1", "short 32", "bulk 1") for one in
               ("fbg", "ort")]  # fmt: skip
     interrupted = [*closed, "fbg short 128 400", "ort short 128 480"]  # at 0.8 of the highest rate
@@ -202,7 +202,7 @@ def test_environments_are_pinned_and_described() -> None:
 def test_the_page_knows_the_version_of_each_peer(monkeypatch) -> None:
     report = script_of_bench("report", monkeypatch)
     for part in report.PARTS:
-        assert set(part.peers) <= set(report.timing.PACKAGES), part.name
+        assert set(part.peers.split()) <= set(report.timing.PACKAGES), part.name
 
 
 def test_published_figures_stand_beside_ours(report) -> None:
@@ -222,9 +222,10 @@ def test_published_figures_stand_beside_ours(report) -> None:
 
 
 def test_every_published_figure_names_a_part(monkeypatch) -> None:
-    source = (BENCH / "report.py").read_text(encoding="utf-8")
-    for entry in json.loads((BENCH / "published.json").read_text(encoding="utf-8")):
-        assert f'Part("{entry["part"]}"' in source
+    report = script_of_bench("report", monkeypatch)
+    names = {part.name for part in report.PARTS}
+    for entry in json.loads((BENCH / "pages" / "published.json").read_text(encoding="utf-8")):
+        assert entry["part"] in names
 
 
 def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch) -> None:

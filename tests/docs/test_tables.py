@@ -15,10 +15,10 @@ FLAGS = re.DOTALL | re.MULTILINE
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, object]:
-    """The names of bench/tables_page.py."""
+    """The names of bench/pages/tables_page.py."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
-        return runpy.run_path(str(ROOT / "bench" / "tables_page.py"))
+        return runpy.run_path(str(ROOT / "bench" / "pages" / "tables_page.py"))
 
 
 def test_the_page_is_what_the_results_made(page) -> None:
