@@ -28,31 +28,7 @@ PROGRAMS = {
 ITERATIONS = 200
 LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f]{8}\s+\t?(\S+)\s*(.*)$")
 MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "usdot", "sudot", "usmmla", "bfdot", "bfmmla")
-
-
-# A kernel whose K loop is measured: what it is, the start and the end of its name, and the cores,
-# which are models of Neoverse.
-LOOPS = """
-float32 | gemm_fp32_f32_f32_8x8_neon | _masked_last | n1 n2
-float32, weights in float16 | gemm_fp32_f32_f16_8x8_neon | _masked_last | n1 n2
-int32, neon | gemm_int32_u8_s8_8x8_neon | _masked_last | n1 n2
-int32, neon_dot | gemm_int32_u8_s8_5x16_neon_dot | _masked_last | n1 n2
-int32, neon_i8mm, one row | gemm_int32_u8_s8_1x32_neon_i8mm | _masked_last | n2
-int32, neon_i8mm, in pairs | gemm_int32_u8_s8_8x8_neon_i8mm | _interleaved | n2
-int32, neon_i8mm, in place | gemm_int32_u8_s8_8x8_neon_i8mm | _masked_last | n2
-bfloat16, neon_bf16, in pairs | gemm_fp32_bf16_bf16_8x8_neon_bf16 | _interleaved | n2
-bfloat16, neon_bf16, in place | gemm_fp32_bf16_bf16_8x8_neon_bf16 | _masked_last | n2
-int4, neon | gemm_fp32_u8_s4g32_8x8_neon | _masked_inner | n1 n2
-int4, neon_dot | gemm_fp32_u8_s4g32_8x8_neon_dot | _masked_inner | n1 n2
-int4, neon_i8mm | gemm_fp32_u8_s4g32_8x8_neon_i8mm | _masked_inner | n2
-int4, neon_i8mm, within a group | gemm_fp32_u8_s4g128_8x8_neon_i8mm | _masked_inner | n2
-depthwise 3x3, float32 | lanewise_fp32_f32_f32_13x4_neon | _taps3 | n1 n2
-depthwise 5x5, float32 | lanewise_fp32_f32_f32_13x4_neon | _taps5 | n1 n2
-depthwise, int32, neon | lanewise_int32_u8_s8_13x4_neon | _taps3 | n1 n2
-depthwise, int32, neon_dot | lanewise_int32_u8_s8_13x4_neon_dot | _taps3 | n1 n2
-depthwise, int32, neon_i8mm | lanewise_int32_u8_s8_13x4_neon_i8mm | _taps3 | n2
-groupwise, float32 | lanewise_fp32_f32_f32_12x4_neon | _taps3_spread | n1 n2
-"""
+LOOPS = Path(__file__).with_name("data") / "aarch64_loops.txt"
 
 
 def write_kernels(directory: str) -> None:
@@ -123,7 +99,7 @@ def main() -> None:
         directory = options.kernels or temporary
         if not options.kernels:
             write_kernels(directory)
-        for line in LOOPS.strip().splitlines():
+        for line in LOOPS.read_text(encoding="utf-8").splitlines()[1:]:
             name, start, end, cores = (word.strip() for word in line.split("|"))
             body = inner_loop(disassemble(Path(directory) / f"{start}{end}.bin"))
             if options.show == name:

@@ -19,9 +19,6 @@ limits: servers one after the other. The capacity is the rate of 32 clients in a
 
     health     /health every 20 ms, while clients of single sentences and of bulk requests keep the
                server busy
-    cost       32 clients of single sentences: CPU time of the server for each request, less that of
-               a call of AsyncModel.encode by 32 callers in this process, which has the same
-               tokenization, queue and computation without HTTP
     overload   arrivals at 3 times the capacity, with at most 64 requests at a time: the rest should
                be answered 429, and as many as before should be answered 200. The server and the
                load generator each have half of the CPUs: on shared ones, the larger load would
@@ -30,7 +27,6 @@ limits: servers one after the other. The capacity is the rate of 32 clients in a
 """
 
 import argparse
-import asyncio
 import functools
 import http.client
 import itertools
@@ -42,6 +38,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -62,6 +59,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 OPEN = "short, open"
 BESIDE_BULK = "1 client before bulk", "1 client beside bulk"
 IN_PROCESS = "bulk, 8 clients, and in process"
+WARM_UP = 0.3  # seconds
 
 
 @dataclass(frozen=True)
@@ -132,22 +130,22 @@ def this_server(model: Path, port: int, *more: str) -> list[str]:
 
 
 def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
-    model, port = str(options.model), free_port()
-    ours = this_server(options.model, port)
-    servers = [stack.enter_context(running("fbg", ours, port, "/v1/embeddings"))]
+    """All that can run, each of which starts before any is measured."""
+    model, ports = options.model, [free_port() for _ in range(3)]
+    script = [sys.executable, str(PEERS / "ort_server.py"), str(options.ort)]
+    infinity = [str(options.infinity), "v2", "--model-id", str(model), "--port", str(ports[2])]
+    infinity += ["--host", "127.0.0.1", "--served-model-name", "m", "--engine", "torch"]
+    commands = {"fbg": this_server(model, ports[0])}
     if options.ort:
-        port = free_port()
-        script = str(PEERS / "ort_server.py")
-        tokenizer = str(options.model / "tokenizer.json")
-        command = [sys.executable, script, str(options.ort), tokenizer, str(port)]
-        servers.append(stack.enter_context(running("onnxruntime", command, port, "/v1/embeddings")))
+        commands["onnxruntime"] = [*script, str(model / "tokenizer.json"), str(ports[1])]
     if options.infinity:
-        port = free_port()
-        command = [options.infinity, "v2", "--model-id", model]
-        command += ["--port", str(port), "--host", "127.0.0.1", "--served-model-name", "m"]
-        command += ["--engine", "torch", "--device", "cpu", "--no-bettertransformer"]
-        servers.append(stack.enter_context(running("infinity", command, port, "/embeddings")))
-    return servers
+        commands["infinity"] = [*infinity, "--device", "cpu", "--no-bettertransformer"]
+    places = {"fbg": (ports[0], "/v1/embeddings"), "onnxruntime": (ports[1], "/v1/embeddings")}
+    places["infinity"] = (ports[2], "/embeddings")
+    return [
+        stack.enter_context(running(name, command, *places[name]))
+        for name, command in commands.items()
+    ]
 
 
 @functools.cache
@@ -186,52 +184,46 @@ def finish(process: subprocess.Popen[bytes]) -> Result:
     return result
 
 
-def row(server: Server, what: str, results: list[Result], cpu: list[float]) -> dict[str, Any]:
-    def median(values: list[float]) -> float:
-        return statistics.median(values)
+def sampled(
+    server: Server, options: argparse.Namespace, *what: Any, **more: Any
+) -> tuple[Result, float]:
+    """A load, and the CPU time of the server for each request."""
+    before = server.cpu_seconds
+    result = load(server, *what, options.seconds, warm_up=WARM_UP, **more)
+    share = options.seconds / (options.seconds + WARM_UP)
+    return result, (server.cpu_seconds - before) * share / max(len(result.latencies), 1)
 
-    statuses: dict[str, int] = {}
-    for result in results:
-        for status, count in result.statuses.items():
-            statuses[status] = statuses.get(status, 0) + count
-    return {
+
+def row(server: Server, what: str, samples: list[tuple[Result, float]]) -> dict[str, Any]:
+    """Medians of the rounds, printed."""
+    statuses: Counter[str] = Counter()
+    for result, _ in samples:
+        statuses.update(result.statuses)
+
+    def median(value: Callable[[Result, float], float], digits: int) -> float:
+        return round(statistics.median(value(*sample) for sample in samples), digits)
+
+    entry = {
         "server": server.name,
         "load": what,
-        "requests_per_s": round(median([r.rate for r in results]), 1),
-        "p50_ms": round(1000 * median([r.percentile(0.5) for r in results]), 2),
-        "p99_ms": round(1000 * median([r.percentile(0.99) for r in results]), 2),
-        "cpu_ms_per_request": round(
-            median(
-                [1000 * c / max(len(r.latencies), 1) for r, c in zip(results, cpu, strict=True)]
-            ),
-            3,
-        ),
+        "requests_per_s": median(lambda result, _: result.rate, 1),
+        "p50_ms": median(lambda result, _: 1000 * result.percentile(0.5), 2),
+        "p99_ms": median(lambda result, _: 1000 * result.percentile(0.99), 2),
+        "cpu_ms_per_request": median(lambda _, cpu: 1000 * cpu, 3),
         "rss_mib": round(server.rss_mib),
-        "statuses": str(statuses),
+        "statuses": str(dict(statuses)),
     }
+    print(" ".join(f"{key} {value}" for key, value in entry.items()), flush=True)
+    return entry
 
 
 def measured(
-    servers: list[Server],
-    what: str,
-    options: argparse.Namespace,
-    kind: str,
-    clients: int,
-    **more: Any,
+    servers: list[Server], what: str, options: argparse.Namespace, *job: Any, **more: Any
 ) -> list[dict[str, Any]]:
-    results: dict[str, list[Result]] = {server.name: [] for server in servers}
-    cpu: dict[str, list[float]] = {server.name: [] for server in servers}
-    for _ in range(options.rounds):
-        for server in servers:
-            before = server.cpu_seconds
-            result = load(server, kind, clients, options.seconds, warm_up=0.3, **more)
-            share = options.seconds / (options.seconds + 0.3)
-            cpu[server.name].append((server.cpu_seconds - before) * share)
-            results[server.name].append(result)
-    rows = [row(server, what, results[server.name], cpu[server.name]) for server in servers]
-    for entry in rows:
-        show(entry)
-    return rows
+    """job: the kind of requests and the number of clients. Servers take turns in each round."""
+    rounds = [[sampled(s, options, *job, **more) for s in servers] for _ in range(options.rounds)]
+    own = zip(*rounds, strict=True)
+    return [row(server, what, list(found)) for server, found in zip(servers, own, strict=True)]
 
 
 def open_loop(
@@ -249,26 +241,19 @@ def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict
     """Single queries, alone and while two clients send batches of 32 without a pause."""
     rows = []
     for server in servers:
-        results: tuple[list[Result], list[Result]] = ([], [])
-        cpu: tuple[list[float], list[float]] = ([], [])
+        found: tuple[list[Any], list[Any]] = ([], [])
+        seconds = options.seconds + 2 * WARM_UP
+        job = Job(server.port, server.path, bodies("bulk"), 2, seconds, 0.0)
         for _ in range(options.rounds):
-            for bulk_clients, found, taken in zip((0, 2), results, cpu, strict=True):
-                bulk = None
-                if bulk_clients:
-                    seconds = options.seconds + 0.6
-                    job = Job(server.port, server.path, bodies("bulk"), bulk_clients, seconds, 0.0)
-                    bulk = start(job)
-                before = server.cpu_seconds
-                found.append(load(server, "short", 1, options.seconds, warm_up=0.3))
-                taken.append(server.cpu_seconds - before)
-                if bulk is not None:
-                    finish(bulk)
-        ratios = [b.percentile(0.99) / a.percentile(0.99) for a, b in zip(*results, strict=True)]
-        for name, found, taken in zip(BESIDE_BULK, results, cpu, strict=True):
-            rows.append(row(server, name, found, taken))
-            show(rows[-1])
-        rows[-1]["p99_ratios"] = str([round(ratio, 2) for ratio in ratios])
-        print(f"{server.name:<12} p99 beside bulk / alone: {rows[-1]['p99_ratios']}", flush=True)
+            found[0].append(sampled(server, options, "short", 1))
+            bulk = start(job)
+            found[1].append(sampled(server, options, "short", 1))
+            finish(bulk)
+        p99 = [[result.percentile(0.99) for result, _ in own] for own in found]
+        ratios = [round(b / a, 2) for a, b in zip(*p99, strict=True)]
+        rows += [row(server, name, own) for name, own in zip(BESIDE_BULK, found, strict=True)]
+        rows[-1]["p99_ratios"] = str(ratios)
+        print(f"{server.name}: p99 beside bulk / alone: {ratios}", flush=True)
     return rows
 
 
@@ -285,25 +270,11 @@ def in_process(server: Server, options: argparse.Namespace) -> list[dict[str, An
             count += 1
         here.append(count / (time.perf_counter() - begin))
     ratios = [round(a / b, 2) for a, b in zip(served, here, strict=True)]
-    entry = {
-        "server": server.name,
-        "load": IN_PROCESS,
-        "requests_per_s": round(statistics.median(served), 1),
-        "in_process_per_s": round(statistics.median(here), 1),
-        "ratios": str(ratios),
-    }
+    rates = [round(statistics.median(rates), 1) for rates in (served, here)]
+    entry = {"server": server.name, "load": IN_PROCESS, "requests_per_s": rates[0]}
+    entry |= {"in_process_per_s": rates[1], "ratios": str(ratios)}
     print(entry, flush=True)
     return [entry]
-
-
-def show(entry: dict[str, Any]) -> None:
-    print(
-        f"{entry['server']:<12} {entry['load']:<28} {entry['requests_per_s']:>8.1f} requests/s  "
-        f"p50 {entry['p50_ms']:>8.2f} ms  p99 {entry['p99_ms']:>8.2f} ms  "
-        f"CPU {entry['cpu_ms_per_request']:>7.3f} ms  RSS {entry['rss_mib']} MiB  "
-        f"{entry['statuses']}",
-        flush=True,
-    )
 
 
 def keep(
@@ -374,40 +345,6 @@ def health(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             }
 
 
-def cost(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    model = fbg.load(options.model, dtype=None if is_saved(options.model) else "int8")
-    with server_of(options) as server:
-        for _ in range(options.rounds):
-            before = server.cpu_seconds
-            result = load(server, "short", 32, options.seconds, warm_up=0.0)
-            spent = (server.cpu_seconds - before) / len(result.latencies)
-            in_process = asyncio.run(seconds_of_calls(model, options.seconds))
-            yield {
-                "load": "32 clients, CPU time of a request",
-                "server_us": round(1e6 * spent),
-                "in_process_us": round(1e6 * in_process),
-                "http_us": round(1e6 * (spent - in_process)),
-                "requests_per_s": round(result.rate),
-            }
-
-
-async def seconds_of_calls(model: fbg.Model, seconds: float) -> float:
-    """CPU time of a call of AsyncModel.encode by 32 callers in this process."""
-    texts = [json.loads(body)["input"] for body in bodies("short")]
-    calls, end = 0, time.perf_counter() + seconds
-
-    async def caller(runs: fbg.AsyncModel) -> None:
-        nonlocal calls
-        while time.perf_counter() < end:
-            calls += 1
-            await runs.encode([texts[calls % len(texts)]])
-
-    async with fbg.AsyncModel(model) as runs:
-        begin = time.process_time()
-        await asyncio.gather(*(caller(runs) for _ in range(32)))
-        return (time.process_time() - begin) / calls
-
-
 def overload(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     everywhere = os.sched_getaffinity(0)
     cpus = sorted(everywhere)
@@ -445,10 +382,10 @@ def steady(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             }
 
 
-LIMITS = {"health": health, "cost": cost, "overload": overload, "steady": steady}
+LIMITS = {"health": health, "overload": overload, "steady": steady}
 
 
-def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
+def options_of() -> argparse.Namespace:
     parser = timing.parser(__doc__)
     parser.set_defaults(rounds=5)
     parser.add_argument("given", nargs="*", metavar="[load|limits] MODEL", help="default: MiniLM")
@@ -460,7 +397,7 @@ def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=0.8, help="of the capacity; 0: none")
     parser.add_argument("--minutes", type=int, default=0, help="of the steady load")
     parser.add_argument("--only", choices=LIMITS, help="of the limits")
-    options = parser.parse_args(words)
+    options = parser.parse_args()
     options.rounds = timing.rounds(options)
     options.question = "limits" if options.given[:1] == ["limits"] else "load"
     given = [word for word in options.given if word not in ("load", "limits")]

@@ -98,7 +98,7 @@ class Shape:
 
         def layer_by_layer(blocking: Blocking) -> None:
             for w in self.weights:
-                w.linear(x, bias, "", self.threads, False, blocking)
+                w.linear(x, bias, "", self.threads, False, blocking=blocking)
 
         calls = [partial(layer_by_layer, FIXED), partial(layer_by_layer, tile)]
         calls += [self.plan(tokens, tile), self.plan(tokens, best)]
@@ -169,7 +169,7 @@ class Ablation:
             active = layer.name.endswith(".intermediate")
             activation = self.model.config.activation if active else ""
             arguments = (inputs[weight.shape[0]], layer.bias, activation, self.threads, False)
-            calls.append(partial(weight.linear, *arguments, blockings[weight.shape]))
+            calls.append(partial(weight.linear, *arguments, blocking=blockings[weight.shape]))
 
         def layers() -> None:
             for call in calls:
