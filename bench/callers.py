@@ -87,7 +87,7 @@ def calls_per_second(call: Call, callers: int, seconds: float) -> float:
     stop.set()
     for thread in running:
         thread.join()
-    return sum(counts) / (time.perf_counter() - begin)
+    return max(sum(counts), 1) / (time.perf_counter() - begin)
 
 
 def require_same_results(call: Call, count: int, callers: int) -> None:
@@ -140,7 +140,7 @@ async def heartbeat(work: Any) -> list[float]:
 
 
 def beats(arguments: argparse.Namespace, report: timing.Report) -> None:
-    model, texts = model_of(arguments), material.installed_sentences(2000)
+    model, texts = model_of(arguments), material.installed_sentences(arguments.texts)
 
     async def embedding() -> list[float]:
         return await heartbeat(asyncio.to_thread(model.encode, texts))
@@ -293,6 +293,7 @@ def main() -> None:
     parser.add_argument("--callers", type=int, nargs="+", default=[1, 2, 4, 8, 32], metavar="N")
     parser.add_argument("--call", choices=("encode", "forward"), default="encode")
     parser.add_argument("--tokens", type=int, nargs="+", help="of busy (8 64 200), of lanes (16)")
+    parser.add_argument("--texts", type=int, default=2000, help="of heartbeat")
     parser.add_argument("--networks", type=Path, nargs="+", default=[], metavar="FILE.onnx")
     parser.add_argument("--load", choices=("busy", "none"), default="busy")
     parser.add_argument("--quota", type=float, metavar="CPUS")

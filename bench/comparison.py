@@ -139,7 +139,8 @@ def run(
         names = ", ".join(f"{key} {value}" for key, value in case.names.items())
         print(f"{names}: {', '.join(f'{n} {_ms(r)} ms' for n, r in results.items())}", flush=True)
         measured += report.rows(case.names)
-    print(f"\n{fbg.isa.active()}\n\n{text(measured, ours)}")
+    if measured:
+        print(f"\n{fbg.isa.active()}\n\n{text(measured, ours)}")
 
 
 def _compared(compared: list[Comparison]) -> Table:

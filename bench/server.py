@@ -185,11 +185,11 @@ def finish(process: subprocess.Popen[bytes]) -> Result:
 
 
 def sampled(
-    server: Server, options: argparse.Namespace, *what: Any, **more: Any
+    server: Server, options: argparse.Namespace, kind: str, clients: int, **more: Any
 ) -> tuple[Result, float]:
     """A load, and the CPU time of the server for each request."""
     before = server.cpu_seconds
-    result = load(server, *what, options.seconds, warm_up=WARM_UP, **more)
+    result = load(server, kind, clients, options.seconds, warm_up=WARM_UP, **more)
     share = options.seconds / (options.seconds + WARM_UP)
     return result, (server.cpu_seconds - before) * share / max(len(result.latencies), 1)
 

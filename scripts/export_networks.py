@@ -1,4 +1,4 @@
-"""Write random networks of torchvision and of torch_networks.py as ONNX files, for bench/networks.py.
+"""Write random networks of torchvision and torch_networks.py as ONNX files, for bench/networks.py.
 
     python scripts/export_networks.py DIRECTORY mobilenet_v1 mobilenet_v2 resnet18 …
 

@@ -1,6 +1,6 @@
 """Other values for the settings of tiny models, one setting at a time.
 
-scripts/golden_settings.py stores what transformers computes with each in tiny_settings.npz.
+scripts/goldens/models.py stores what transformers computes with each in tiny_settings.npz.
 """
 
 import json

@@ -42,7 +42,7 @@ def sentences() -> list[str]:
 
 
 def arrays(name: str) -> dict[str, np.ndarray]:
-    """The contents of tests/data/<name>.npz, made by scripts/make_golden.py."""
+    """The contents of tests/data/<name>.npz, made by scripts/golden.py."""
     with np.load(DATA / f"{name}.npz") as file:
         return dict(file)
 

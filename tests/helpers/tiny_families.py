@@ -16,7 +16,7 @@ CONFIGS: dict[str, dict[str, Any]] = _FILE["models"] | {
 # The families of the latter in transformers, and parts of names that are different on the hub.
 HUB_FAMILIES: dict[str, str] = {name: model["family"] for name, model in _HUB.items()}
 HUB_NAMES: dict[str, dict[str, str]] = {name: model["names"] for name, model in _HUB.items()}
-# Families of which transformers has only remote code: scripts/golden_references.py computes them.
+# Families of which transformers has only remote code: scripts/goldens/references.py computes them.
 REFERENCES = ("jina_bert", "neobert", "nomic_bert-moe")
 VOCABULARY: int = CONFIGS["bert"]["vocab_size"]
 

@@ -1,5 +1,5 @@
 """Tiny models as GGUF files: metadata and tensors of the directories in tiny_models.py, under the
-names that the package gguf has for them (scripts/golden_gguf.py).
+names that the package gguf has for them (scripts/goldens/gguf.py).
 """
 
 import json

@@ -1,6 +1,6 @@
 """Tiny random GLiNER models: their settings, what they are asked, and their files.
 
-The package gliner says what it finds: scripts/make_golden.py stores it in
+The package gliner says what it finds: scripts/golden.py stores it in
 tests/data/tiny_gliner.npz, and checks what tensors are called here.
 """
 

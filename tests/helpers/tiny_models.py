@@ -1,6 +1,6 @@
 """A tiny random checkpoint of every family of encoders that fbg reads.
 
-What a family's config.json and tensors look like is for transformers to say: scripts/make_golden.py
+What a family's config.json and tensors look like is for transformers to say: scripts/golden.py
 builds each model of tests/data/tiny_models.yaml there and stores its config.json and the shapes of
 its tensors beside the golden outputs, in tests/data/tiny_<name>.npz. The numbers are a function of
 names, shapes and a seed, so the tests write the same checkpoint without transformers.

@@ -1,7 +1,7 @@
 """Tiny random models for each kind of output, and what they are asked.
 
-scripts/golden_outputs.py asks the packages that the models come from, and stores what they answer
-in tests/data/tiny_outputs.npz.
+scripts/goldens/sentence_transformers.py asks the packages that the models come from, and stores
+what they answer in tests/data/tiny_outputs.npz.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Tiny checkpoints whose weights are quantized, in every format that fbg reads.
 
-tests/data/tiny_quantized.npz has for each case what scripts/golden_quantized.py wrote with the
+tests/data/tiny_quantized.npz has for each case what scripts/goldens/quantized.py wrote with the
 packages that define the formats: <case>:<tensor> of quantized layers; in JSON the family and the
 settings; and the hidden states of transformers with the weights that those packages compute.
 All other tensors are a function of their names, shapes and a seed.

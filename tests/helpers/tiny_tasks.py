@@ -1,6 +1,6 @@
 """Tiny random models with heads, one per kind of head and family, and what they are asked.
 
-As in tiny_models.py: transformers says what files look like (scripts/make_golden.py stores it, and
+As in tiny_models.py: transformers says what files look like (scripts/golden.py stores it, and
 the results of its pipelines, in tests/data/tiny_tasks.npz), and the numbers are a function of names
 and shapes.
 """

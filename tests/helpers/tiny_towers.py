@@ -1,4 +1,4 @@
-"""Tiny random towers for pictures, and pictures: scripts/golden_towers.py and the tests share them.
+"""Tiny random towers for pictures, and pictures, which scripts/goldens/towers.py and tests share.
 
 config.json and the shapes of the tensors are in tests/data/tiny_towers.npz, as transformers has
 them, and so is what transformers computes.

@@ -1,7 +1,7 @@
 """SentenceTransformer and CrossEncoder take what the originals take, and refuse what they refuse.
 
 tests/data/drop_ins.npz has what the originals returned, and the arguments of all their methods
-(scripts/make_golden.py). Without torch, tensors are arrays; similarities of arrays always are.
+(scripts/golden.py). Without torch, tensors are arrays; similarities of arrays always are.
 """
 
 import importlib.util

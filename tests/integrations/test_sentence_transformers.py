@@ -1,6 +1,6 @@
 """SentenceTransformer and CrossEncoder against what the real package answered.
 
-tests/data/sentence_transformers.npz has its answers (scripts/make_golden.py).
+tests/data/sentence_transformers.npz has its answers (scripts/golden.py).
 """
 
 import pickle

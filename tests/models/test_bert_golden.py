@@ -1,6 +1,6 @@
 """BERT from a Hugging Face directory, against transformers + torch and against NumPy in float64.
 
-The golden arrays come from scripts/make_golden.py. What is demanded: float32 hidden states within
+The golden arrays come from scripts/golden.py. What is demanded: float32 hidden states within
 1e-4, embeddings of the other dtypes that point where the float32 ones do, and the same bits for a
 sentence however it is batched and threaded. The real model runs on every ISA but the scalar one,
 which takes the tiny model.

@@ -1,7 +1,7 @@
 """GGUF files give what the directory of the same model gives: its settings, tensors and tokens.
 
 Names of tensors and what blocks stand for are those of the package gguf
-(scripts/golden_gguf.py); what the directories give is compared with transformers elsewhere.
+(scripts/goldens/gguf.py); what the directories give is compared with transformers elsewhere.
 """
 
 import pickle

@@ -1,4 +1,4 @@
-"""The golden results of tasks: tests/data/tiny_tasks.npz, tiny_tasks_5.npz. For make_golden.py.
+"""The golden results of tasks: tests/data/tiny_tasks.npz, tiny_tasks_5.npz.
 
 One array, "models", of JSON: for each model of tests/helpers/tiny_tasks.py
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
-from golden_references import jina_forward, jina_shapes
+from goldens.references import jina_forward, jina_shapes
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from helpers import tiny_models, tiny_tasks

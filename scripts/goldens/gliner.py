@@ -1,4 +1,4 @@
-"""The golden results of the package gliner, of the models of tiny_gliner.py. For make_golden.py.
+"""The golden results of the package gliner, of the models of tiny_gliner.py.
 
 One array, "models", of JSON: for each model
 

@@ -1,4 +1,4 @@
-"""The golden arrays of towers for pictures (tests/helpers/tiny_towers.py). For make_golden.py.
+"""The golden arrays of towers for pictures (tests/helpers/tiny_towers.py).
 
 tiny_towers.npz, with "<name>/" before each:
 

@@ -1,4 +1,4 @@
-"""The golden arrays of quantized checkpoints. For make_golden.py; tests/helpers/tiny_quantized.py
+"""The golden arrays of quantized checkpoints.; tests/helpers/tiny_quantized.py
 describes them.
 
 Weights are quantized by compressed-tensors, bitsandbytes and torchao. gptqmodel and autoawq want a

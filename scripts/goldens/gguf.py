@@ -1,5 +1,4 @@
-"""The golden arrays of GGUF files, by the package gguf, which llama.cpp's converter uses. For
-make_golden.py.
+"""The golden arrays of GGUF files, by the package gguf, which llama.cpp's converter uses.
 
 types: blocks of each type and what they stand for. names: of the tensors of tiny models, by
 architecture, as the converter calls them. written: a file that the package wrote.
