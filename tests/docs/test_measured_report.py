@@ -1,8 +1,10 @@
 """bench/report.py: one build on a page, no part twice, and nothing that is left out silently."""
 
+import argparse
 import importlib
 import json
 import os
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -203,6 +205,23 @@ def test_the_page_knows_the_version_of_each_peer(monkeypatch) -> None:
     report = script_of_bench("report", monkeypatch)
     for part in report.PARTS:
         assert set(part.peers.split()) <= set(report.timing.PACKAGES), part.name
+
+
+def test_every_part_is_a_script_that_takes_its_options(monkeypatch) -> None:
+    class ReadError(Exception):
+        pass
+
+    def parse_only(parser: argparse.ArgumentParser) -> None:
+        parse(parser)
+        raise ReadError
+
+    report, parse = script_of_bench("report", monkeypatch), argparse.ArgumentParser.parse_args
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_only)
+    for part in report.PARTS:
+        words = f"{part.command} {part.quick} --quick --json out.json --resume".split()
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(ReadError):
+            runpy.run_path(str(BENCH / words[0]), run_name="__main__")
 
 
 def test_published_figures_stand_beside_ours(report) -> None:
