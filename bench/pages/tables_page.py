@@ -41,6 +41,7 @@ PUBLISHED_SECONDS = 6e-3  # TinyBERT at 32 tokens on a core of a phone
 
 Rows = list[dict[str, Any]]
 Results = dict[str, dict[str, Any]]
+Panel = tuple[str, str, dict[str, dict[str, float]]]  # title, axis, values by series and label
 
 
 def results_of(files: dict[str, dict[str, Any]]) -> Results:
@@ -63,9 +64,9 @@ def write(files: dict[str, dict[str, Any]]) -> list[Path]:
     page = DOCS / PAGE
     page.write_text(render(results), encoding="utf-8")
     written = [page]
-    for name, draw in PLOTS.items():
+    for name in PLOTS:
         written.append(DOCS / f"tables-{name}.svg")
-        written[-1].write_bytes(plot(results[name]["results"], draw))
+        written[-1].write_bytes(plot(results[name]["results"], name))
     return written
 
 
@@ -87,9 +88,9 @@ def render(results: Results) -> str:
         "tinybert": tinybert(rows["peers"]),
     }
     digests = {name: digest(own) for name, own in rows.items()} | {"figures": digest([figures])}
-    named = ", ".join(f"{name} `{value}`" for name, value in digests.items())
+    told = ", ".join(f"{name} `{value}`" for name, value in digests.items())
     template = string.Template(TEMPLATE.read_text(encoding="utf-8"))
-    return template.substitute(figures, digests=named, samples=SAMPLES)
+    return template.substitute(figures, digests=told, samples=SAMPLES)
 
 
 def fields(page: str) -> dict[str, str] | None:
@@ -266,77 +267,81 @@ def digest(rows: Rows) -> str:
     return hashlib.sha256(json.dumps(figures, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def plot(rows: Rows, draw: Callable[[Any, Rows], None]) -> bytes:
-    """An SVG file that carries the digest of the rows."""
+def plot(rows: Rows, name: str) -> bytes:
+    """An SVG file that carries the digest of the rows: a panel of bars for each of a plot."""
     import matplotlib
     from matplotlib.figure import Figure
 
+    panels, stacked = PLOTS[name]
     with matplotlib.rc_context({"svg.hashsalt": "fbg", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(11, 4.2), layout="constrained")
-        draw(figure, rows)
+        drawn = list(panels(rows))
+        for n, (title, label, series) in enumerate(drawn):
+            axes = figure.add_subplot(1, len(drawn), n + 1)
+            axes.set(title=title, ylabel=label)
+            bars(axes, series, stacked)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
         content = io.BytesIO()
         metadata = {"Date": None, "Creator": None, "Description": f"rows {digest(rows)}"}
         figure.savefig(content, format="svg", metadata=metadata)
     return content.getvalue()
 
 
-def labels(case: dict[str, Any]) -> str:
+def bars(axes: Any, series: dict[str, dict[str, float]], stacked: bool) -> None:
+    """One for each series at each label: on top of each other, or beside each other and a line."""
+    labels = list(dict.fromkeys(label for values in series.values() for label in values))
+    base, width = [0.0] * len(labels), 0.8 if stacked else 0.8 / len(series)
+    for n, (name, values) in enumerate(series.items()):
+        heights = [values.get(label, 0.0) for label in labels]
+        shift = 0.0 if stacked else (n - (len(series) - 1) / 2) * width
+        color = COLORS[::-1][n % len(COLORS)] if stacked else COLORS[n + 1]
+        at = [place + shift for place in range(len(labels))]
+        axes.bar(at, heights, width, bottom=base, color=color, label=name)
+        base = [a + b for a, b in zip(base, heights, strict=True)] if stacked else base
+    if not stacked:
+        axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(labels)), labels, rotation=90)
+
+
+def named(case: dict[str, Any]) -> str:
     return f"{NAMES[case['geometry']]}, {case['tokens']}"
 
 
-def draw_ablation(figure: Any, rows: Rows) -> None:
-    kinds = distinct(rows, "dtype")
-    for n, dtype in enumerate(kinds):
-        axes = figure.add_subplot(1, len(kinds), n + 1)
-        own = list(cases(only(rows, dtype=dtype, threads=1), ("geometry", "tokens")))
-        for place, name in enumerate(STEPS[1:]):
-            gains = [result(group, name).speedup_over(result(group, STEPS[0])) for _, group in own]
-            at = [index + 0.27 * (place - 1) for index in range(len(own))]
-            axes.bar(at, gains, 0.25, color=COLORS[place + 1], label=name)
-        axes.axhline(1, color="black", linewidth=0.8)
-        axes.set_xticks(range(len(own)), [labels(case) for case, _ in own], rotation=90)
-        axes.set(title=f"{dtype}, 1 thread", ylabel="× base")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+def of_ablation(rows: Rows) -> Iterator[Panel]:
+    for dtype in distinct(rows, "dtype"):
+        series: dict[str, dict[str, float]] = {name: {} for name in STEPS[1:]}
+        own = only(rows, dtype=dtype, threads=1)
+        for case, group in cases(own, ("geometry", "tokens")):
+            base = result(group, STEPS[0])
+            for name, values in series.items():
+                values[named(case)] = result(group, name).speedup_over(base)
+        yield f"{dtype}, 1 thread", "× base", series
 
 
-def draw_profiles(figure: Any, rows: Rows) -> None:
+def of_profiles(rows: Rows) -> Iterator[Panel]:
     parts = list(dict.fromkeys(part["name"] for row in rows for part in row["modules"]))
-    for n, threads in enumerate((1, 2)):
-        axes = figure.add_subplot(1, 2, n + 1)
+    for threads in (1, 2):
         own = only(rows, dtype="int8", threads=threads)
-        base = [0.0] * len(own)
-        for place, name in enumerate(parts):
-            heights = [100 * share(row["modules"], name) for row in own]
-            color = COLORS[::-1][place % len(COLORS)]
-            axes.bar(range(len(own)), heights, 0.8, bottom=base, color=color, label=name)
-            base = [a + b for a, b in zip(base, heights, strict=True)]
-        axes.set_xticks(range(len(own)), [labels(row) for row in own], rotation=90)
-        axes.set(title=f"int8, threads: {threads}", ylabel="% of the time")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+        series = {p: {named(row): 100 * share(row["modules"], p) for row in own} for p in parts}
+        yield f"int8, threads: {threads}", "% of the time", series
 
 
-def draw_peers(figure: Any, rows: Rows) -> None:
-    kinds = distinct(rows, "precision")
-    for n, threads in enumerate((1, 2)):
-        axes = figure.add_subplot(1, 2, n + 1)
-        places: dict[str, int] = {}
-        for place, precision in enumerate(kinds):
-            own = only(rows, precision=precision, threads=threads)
-            at, ratios = [], []
+def of_peers(rows: Rows) -> Iterator[Panel]:
+    for threads in (1, 2):
+        series: dict[str, dict[str, float]] = {}
+        for precision in distinct(rows, "precision"):
+            own, values = only(rows, precision=precision, threads=threads), {}
             for case, group in cases(own, ("geometry", "tokens")):
                 mine = result(group, f"fbg-{precision}")
-                others = [name for name in distinct(group, "contestant") if name != mine.name]
-                at.append(places.setdefault(labels(case), len(places)) + 0.27 * (place - 1))
-                ratios.append(min(mine.speedup_over(result(group, name)) for name in others))
-            axes.bar(at, ratios, 0.25, color=COLORS[place + 1], label=precision)
-        axes.axhline(1, color="black", linewidth=0.8)
-        axes.set_xticks(range(len(places)), list(places), rotation=90)
-        axes.set(title=f"threads: {threads}", ylabel="× the fastest other engine")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+                others = [result(group, n) for n in distinct(group, "contestant") if n != mine.name]
+                values[named(case)] = min(mine.speedup_over(other) for other in others)
+            series[precision] = values
+        yield f"threads: {threads}", "× the fastest other engine", series
 
 
-PLOTS: dict[str, Callable[[Any, Rows], None]] = {
-    "ablation": draw_ablation,
-    "profiles": draw_profiles,
-    "peers": draw_peers,
+# The panels of each plot, and whether bars stand on each other.
+PLOTS: dict[str, tuple[Callable[[Rows], Iterator[Panel]], bool]] = {
+    "ablation": (of_ablation, False),
+    "profiles": (of_profiles, True),
+    "peers": (of_peers, False),
 }
