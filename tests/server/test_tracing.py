@@ -10,7 +10,10 @@ import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from helpers.serving import running
+from fbg.server.guard import Guard
+from fbg.server.tracing import Tracing
+from helpers.connections import Connection, Recorder, post
+from helpers.serving import ready_state, running
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -84,4 +87,19 @@ def test_requests_have_spans_without_texts(
     seconds = (spans[0].end_time_unix_nano - spans[0].start_time_unix_nano) / 1e9
     assert all(part >= 0 for part in parts) and sum(parts) <= seconds
     assert "fbg.tokens" not in values(spans[1])
+    assert not any(b"private" in sent for sent in collector.bodies)
+
+
+async def test_a_client_that_goes_away_cancels_its_request(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "test")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
+    app, tracing = Recorder(), Tracing()
+    with ready_state() as state:
+        async with Connection(tracing.wrap(Guard(app, state), ())) as connection:
+            await connection.send(post("/embed?key=private"))
+        assert app.bodies and app.cancelled == 1
+    tracing.close()
+    assert [span.name for span in collector.spans] == ["POST"]
     assert not any(b"private" in sent for sent in collector.bodies)

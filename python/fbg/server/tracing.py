@@ -57,11 +57,14 @@ class Tracing:
 
 
 def _anonymous(app: ASGIApp) -> ASGIApp:
-    """Leave out the query string, which no route reads and which may hold texts or keys."""
+    """Leave out the query string, which no route reads and which may hold texts or keys.
+
+    The scope stays the same object: the connection finds in it what the guard has put there.
+    """
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope = {**scope, "query_string": b""}
+            scope["query_string"] = b""
         await app(scope, receive, send)
 
     return call
