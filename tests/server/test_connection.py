@@ -265,6 +265,103 @@ async def test_a_body_may_come_in_small_chunks(state: State) -> None:
     assert app.bodies == [b"a" * 4000, b""]
 
 
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_may_come_byte_by_byte(chunked: bool, state: State) -> None:
+    app, body = Answering(), b"a" * 5000
+    sent = CHUNKED + b"1388\r\n" + body + b"\r\n0\r\n\r\n" if chunked else post("/embed", body)
+    async with Connection(Guard(app, state)) as connection:
+        for n in range(len(sent)):
+            connection.protocol.data_received(sent[n : n + 1])
+        assert answers(await connection.send(HEALTH)) == [b"200", b"200"]
+    assert app.bodies == [body, b""]
+
+
+def large_head(size: int, lines: int) -> bytes:
+    """The head of a request with so many bytes and lines."""
+    head = b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"a:b\r\n" * (lines - 3) + b"c:"
+    return head + b"d" * (size - len(head) - 4) + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("step", [1 << 20, 1000])
+@pytest.mark.parametrize(
+    ("size", "lines", "wanted"),
+    [
+        (connections.MAX_HEAD_BYTES, 3, b"200"),
+        (connections.MAX_HEAD_BYTES + 1, 3, b"400"),
+        (4000, connections.MOST_LINES, b"200"),
+        (4000, connections.MOST_LINES + 1, b"400"),
+        (200_000, 40_000, b"400"),
+    ],
+)
+@pytest.mark.parametrize("before", [b"", HEALTH])
+async def test_a_head_is_limited_however_it_arrives(
+    before: bytes, size: int, lines: int, wanted: bytes, step: int, state: State
+) -> None:
+    app, sent = Answering(), before + large_head(size, lines)
+    async with Connection(Guard(app, state)) as connection:
+        parts = [sent[n : n + step] for n in range(0, len(sent), step)]
+        assert answers(await connection.send(*parts)) == [b"200"] * bool(before) + [wanted]
+        assert connection.transport.ended == (wanted == b"400")
+
+
+@pytest.mark.parametrize("step", [1, 1000])
+@pytest.mark.parametrize("empty", [b"\r\n", b"\r\n\r\n", b"\n"])
+async def test_empty_lines_before_a_request_are_passed_over(
+    empty: bytes, step: int, state: State
+) -> None:
+    app, sent = Answering(), empty + post("/one") + empty + HEALTH + empty
+    async with Connection(Guard(app, state)) as connection:
+        parts = [sent[n : n + step] for n in range(0, len(sent), step)]
+        assert answers(await connection.send(*parts)) == [b"200", b"200"]
+        assert answers(await connection.send(HEALTH)) == [b"200"]
+    assert app.reached == ["/one", "/health", "/health"]
+
+
+@pytest.mark.parametrize("more", [b"\r\n", HEALTH, b"\0"])
+async def test_what_follows_the_last_request_does_not_end_it(more: bytes, state: State) -> None:
+    app, last = Recorder(), HEALTH[:-2] + b"Connection: close\r\n\r\n"
+    async with Connection(Guard(app, state)) as connection:
+        assert await connection.send(last, more, more) == b""
+        assert app.cancelled == 0 and not connection.transport.reading
+        app.go_on.set()
+        assert answers(await connection.send(b"")) == [b"200"]
+        assert connection.transport.ended and not connection.transport.closed  # lingers
+    assert app.reached == ["/health"]
+
+
+async def test_a_connection_is_idle_after_its_request_was_refused(state: State) -> None:
+    """So that it does not hold up the end of the server."""
+    app = Recorder()
+    async with Connection(Guard(app, state)) as connection:
+        await connection.send(CHUNKED)
+        assert not connection.protocol.is_idle
+        assert answers(await connection.send(b"x\r\n")) == [b"400"]
+        assert not connection.transport.closed and connection.protocol.is_idle
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_the_time_for_a_head_begins_after_the_answer_before_it(
+    slow: bool, state: State, short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that took to compute or to read."""
+    monkeypatch.setattr(Connection, "_look", Connection.rest)  # only this test looks
+    app = Recorder()
+    async with Connection(Guard(app, state)) as connection:
+        connection.transport.slow = slow
+        now, protocol = asyncio.get_running_loop().time, connection.protocol
+        if slow:
+            app.go_on.set()
+        await connection.send(HEALTH, HEALTH[:5])
+        await asyncio.sleep(0.15)
+        protocol.look(now())
+        app.go_on.set()
+        await connection.read() if slow else await connection.rest()
+        await connection.send(HEALTH[5:9])
+        protocol.look(now())
+        assert not connection.transport.closed
+        assert answers(await connection.send(HEALTH[9:])) == [b"200"]
+
+
 async def test_clients_are_told_to_go_on_if_they_wait(state: State) -> None:
     for app, wanted in ((Answering(), [b"100"]), (refusing, [b"429"])):
         async with Connection(Guard(app, state)) as connection:

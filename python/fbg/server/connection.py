@@ -7,13 +7,16 @@ goes on with what it has begun, reads its answers, and stays until it has them.
 from __future__ import annotations
 
 import contextlib
+import re
 import select
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+# The head of a request: its line and its headers. h11 takes microseconds for each header.
 MAX_HEAD_BYTES = 64 << 10
+MOST_LINES = 256
 HEADER_SECONDS = 15.0
 
 # A client must read an answer, or a part of it (guard.py), in this time.
@@ -29,21 +32,45 @@ MOST_CHUNKS = 4096
 BYTES_OF_CHUNK = 32
 
 
+_EMPTY_LINES = re.compile(rb"(?:\r?\n)*")
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
+
+
 class Parser(h11.Connection):
-    """Refuses what proxies read in two ways, and bodies in chunks of a few bytes."""
+    """Refuses what proxies read in two ways, large heads, and bodies in chunks of a few bytes."""
 
     def next_event(self) -> Any:
+        if self.their_state is h11.MUST_CLOSE and self._receive_buffer:
+            return h11.PAUSED  # no request comes after this one, whatever the client sends
+        if self.their_state is h11.IDLE and not self._begins_with_a_head():
+            return h11.NEED_DATA
         event = super().next_event()
         if isinstance(event, h11.Request):
             self._chunks = self._bytes = 0
             if {b"content-length", b"transfer-encoding"} <= {name for name, _ in event.headers}:
                 raise h11.RemoteProtocolError("the body has two lengths")
         elif isinstance(event, h11.Data):
-            self._chunks += 1
+            self._chunks += event.chunk_start  # never if the body has a length
             self._bytes += len(event.data)
             if self._chunks > MOST_CHUNKS + self._bytes // BYTES_OF_CHUNK:
                 raise h11.RemoteProtocolError("the chunks of the body are too small")
         return event
+
+    def _begins_with_a_head(self) -> bool:
+        """Pass over empty lines (RFC 9112, 2.2); say whether a head, or a part of one, follows.
+
+        It is checked before h11 reads it: h11 limits only heads that have not arrived as a whole.
+        It looks into the buffer of h11, of which h11 itself gives only copies, of all that waits.
+        """
+        data = self._receive_buffer._data
+        empty = _EMPTY_LINES.match(data)
+        if empty and empty.end():
+            self._receive_buffer.maybe_extract_at_most(empty.end())
+        end = _END_OF_HEAD.search(data)
+        size = end.end() if end else len(data)
+        if size > MAX_HEAD_BYTES or data.count(b"\n", 0, size) > MOST_LINES + bool(end):
+            raise h11.RemoteProtocolError("the head of the request is too large")
+        return len(data) > data.startswith(b"\r")  # which may begin an empty line
 
 
 class Connection(H11Protocol):
@@ -59,8 +86,10 @@ class Connection(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        """Whether no request is being answered to anybody."""
+        if self.cycle is None or self.cycle.response_complete:
+            return True
+        return self.cycle.disconnected or self.transport.lingers
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -69,8 +98,8 @@ class Connection(H11Protocol):
         self.transport = _LingeringTransport(transport, self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
         self._cancel()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if not self.transport.lingers:
@@ -82,6 +111,10 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._since = self.loop.time()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
         self._since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
@@ -98,7 +131,7 @@ class Connection(H11Protocol):
         elif self.flow.write_paused:
             over = now - self._since > ANSWER_SECONDS
         elif self.flow.read_paused:  # the event loop does not see then that a client goes
-            over = _has_gone(self.transport)
+            over, self._since = _has_gone(self.transport), now
         elif self.is_idle and self.timeout_keep_alive_task is None:
             over = now - self._since > HEADER_SECONDS
         else:
