@@ -80,7 +80,7 @@ class BlockedIm2Col final : public SourceOfA {
     const std::int64_t run = geometry.kernel[2] * geometry.in_channels * element;
     patch_ = round_up(
         std::max(geometry.depth() * element - run + simd::copied_bytes(run), depth_bytes_), 4);
-    // BlockedIm2Col a multiple of 4 KiB apart would fall into the same sets of the L1.
+    // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
     const std::int64_t bytes = tile.block_groups > 1 ? policy::blocked_im2col::kUnitBlockBytes
                                                      : policy::blocked_im2col::kBlockBytes;

@@ -22,7 +22,7 @@ struct ExpParts {
   FloatVec expm1_r;  // r + r^2 / 2 + ..., relative error of e^r < 1e-8 before rounding
 };
 
-// x in [-88, 88] or NaN.
+// x in [-88, 89] or NaN. The power is infinity where k = 128.
 HWY_INLINE ExpParts exp_parts(FloatVec x) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;

@@ -44,6 +44,19 @@ def test_what_does_not_fit_is_refused_after_a_run_that_did():
     check(net, X, X)
 
 
+@pytest.mark.parametrize("reads_shape", [False, True])
+def test_an_input_that_no_step_reads_is_checked_in_every_run(reads_shape):
+    inputs = {"x": (np.float32, ("n", 4)), "u": (np.float32, ("m", 4))}
+    nodes = [node("Relu", ["x"], "y"), *([node("Shape", ["u"], "s")] if reads_shape else [])]
+    net = make_net(nodes, inputs, ["y", "s"] if reads_shape else ["y"])
+    for _ in range(2):
+        np.testing.assert_array_equal(net.run({"x": X, "u": X})["y"], np.maximum(X, 0))
+    with pytest.raises(ValueError, match="input 'u' is missing"):
+        net.run({"x": X})
+    if reads_shape:
+        np.testing.assert_array_equal(net.run({"x": X, "u": X[:2]})["s"], [2, 4])
+
+
 def test_settings_between_runs_make_another_plan(keep_settings):
     net = net_of_any_size()
     check(net, X, X)

@@ -293,6 +293,7 @@ class Session:
         if (
             not isinstance(part.prepared, PreparedPlan)
             or sorted(part.inputs) != sorted(self._brought)
+            or set(self._brought.values()) != set(self._inputs)  # others are to be checked, too
             or len(names) != len(self._outputs)
             or sorted(names) != sorted(rooms)
         ):

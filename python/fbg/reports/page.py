@@ -265,7 +265,9 @@ def _text(value: Any) -> str:
         return ", ".join(f"{name}: {_text(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    if value is None or isinstance(value, bool):
+        return {True: "yes", False: "no", None: ""}[value]
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _highlights(report: Mapping[str, Any]) -> list[tuple[str, str]]:
