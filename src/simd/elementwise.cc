@@ -215,7 +215,8 @@ constexpr NamedFunction kFunctions[] = {
     {"acos", unary<arccosine>},
     {"atan", unary<arctangent>},
     {"sign", unary<[](U u) FBG_INLINE_LAMBDA {
-       const auto flushed = hn::Add(u, number(0.0f));  // NaN stays, subnormal numbers become zero
+       // NaN and the sign of a zero stay, and subnormal numbers become zeros.
+       const auto flushed = hn::CopySign(hn::Add(u, number(0.0f)), u);
        const auto below = hn::IfThenElse(hn::Lt(u, number(0.0f)), number(-1.0f), flushed);
        return hn::IfThenElse(hn::Gt(u, number(0.0f)), number(1.0f), below);
      }>},

@@ -40,6 +40,7 @@ report.put({{"place": "L2"}}, [{{"place": "L2", "GB/s": 12.345}}])
 
 def script_of_bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A script as a module, which no other test sees, nor what it imports of its folder."""
+    monkeypatch.delitem(sys.modules, name, raising=False)  # a folder of tests may have the name
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(BENCH))
     found = importlib.import_module(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,11 @@ from fbg.server.messages import Inference
 from fbg.server.routes.infer import _array, _tensor
 from helpers import tiny_bert
 from helpers.commands import succeed
+from helpers.dlrm import write_dlrm
 from helpers.serving import RunningServer, running
 
 Array = np.ndarray[Any, np.dtype[Any]]
-BENCH = Path(__file__).parents[2] / "bench"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "recommender.py"
 SAMPLES = 5
 
 
@@ -35,20 +35,15 @@ class Recommender:
     """A network in files: one in float32, and one that was saved in int8."""
 
     def __init__(self, directory: Path) -> None:
-        sys.path.insert(0, str(BENCH))
-        try:
-            bench = runpy.run_path(str(BENCH / "recommenders.py"))
-        finally:
-            sys.path.remove(str(BENCH))
-        example, rng = bench["EXAMPLE"], np.random.default_rng(0)
+        example, rng = runpy.run_path(str(EXAMPLE)), np.random.default_rng(0)
         rows = [min(count, 40) for count in example["ROWS"]]
-        case = bench["Case"](
-            example["draw_state"](rows, rng), *example["draw_batch"](rows, 64, rng)
-        )
+        state = example["draw_state"](rows, rng)
+        dense, indices = example["draw_batch"](rows, 64, rng)
         self.path, self.saved = directory / "dlrm.onnx", directory / "dlrm-int8"
-        bench["write_onnx"](case, self.path, "samples")
-        self.samples: dict[str, Array] = case.feed()
-        self.clicks: Array = bench["with_fbg"](case, "float32", "float32")()
+        self.samples: dict[str, Array] = {"dense": dense}
+        self.samples |= {f"i{t}": one for t, one in enumerate(indices)}
+        write_dlrm(state, self.samples, self.path)
+        self.clicks: Array = example["Recommender"](state, "float32", "float32")(dense, indices)
         fbg.load(self.path, dtype="int8", calibrate=[self.samples]).save(self.saved)
 
 
