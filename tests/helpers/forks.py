@@ -41,12 +41,17 @@ def run_in_child(work: Callable[[], object], seconds: int = 30) -> int:
     return wait_for(start_child(work, seconds))
 
 
-def found_by_child(work: Callable[[], Iterable[Any]]) -> list[Any]:
-    """Return what a child finds, in order, until something ends it; its stderr is lost."""
+def found_by_child(work: Callable[[], Iterable[Any]], seconds: int = 30) -> list[Any]:
+    """Return what a child finds, in order, until something or the time ends it; its stderr is lost.
+
+    A runtime that is compared with may loop forever where a tensor is empty.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
         faulthandler.disable()  # that the process ends is what the caller expects
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         with os.fdopen(writer, "wb") as pipe:

@@ -39,6 +39,8 @@ class QuantizedWeights:
         points = self.zero_point.astype(wide).reshape(shape)
         values: Array = np.subtract(q, points, dtype=wide, casting="unsafe")
         values = values.astype(np.float32, copy=False)
-        with np.errstate(over="ignore"):
+        # Networks take subnormal scales for zeros when they run.
+        scale = np.where(np.abs(scale) < np.finfo(np.float32).tiny, np.float32(0), scale)
+        with np.errstate(over="ignore", invalid="ignore"):
             values *= scale.reshape(shape)
         return values
