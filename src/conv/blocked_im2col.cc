@@ -82,9 +82,14 @@ class BlockedIm2Col final : public SourceOfA {
         std::max(geometry.depth() * element - run + simd::copied_bytes(run), depth_bytes_), 4);
     // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
-    const std::int64_t bytes = tile.block_groups > 1 ? policy::blocked_im2col::kUnitBlockBytes
-                                                     : policy::blocked_im2col::kBlockBytes;
-    block_tiles = std::max<std::int64_t>(bytes / (patch_ * tile.max_rows), 1);
+    const bool is_unit = tile.block_groups > 1;
+    const std::int64_t bytes =
+        is_unit ? policy::blocked_im2col::kUnitBlockBytes : policy::blocked_im2col::kBlockBytes;
+    std::int64_t rows = bytes / patch_;
+    if (is_unit)
+      rows = std::min(rows, policy::blocked_im2col::kUnitOutputBytes /
+                                (geometry.out_channels * value_size(key.output())));
+    block_tiles = std::max<std::int64_t>(rows / tile.max_rows, 1);
     scratch_bytes = block_tiles * tile.max_rows * patch_;
   }
 

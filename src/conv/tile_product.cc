@@ -140,7 +140,7 @@ class TileProduct final : public ConvStep {
     std::byte* scratch;       // of the source
     TilePlace place;
     std::int64_t together;  // tiles that are multiplied by a part of K before the next part
-    bool waits;             // whether tiles of other column groups may be added to pipelined ones
+    bool waits;             // whether tiles of several column groups are pipelined together
   };
   // What the tiles of a column group have in common.
   struct Columns {

@@ -84,8 +84,10 @@ inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
 
 namespace blocked_im2col {
 
-inline constexpr std::int64_t kBlockBytes = 8 * kKiB;       // a block's patches, beside B in the L1
-inline constexpr std::int64_t kUnitBlockBytes = 32 * kKiB;  // tiles enough to be pipelined
+inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // a block's patches, beside B in the L1
+// Of a matrix unit: patches for enough tiles to pipeline, and rows of C in as many pages as the TLB
+// holds for stores.
+inline constexpr std::int64_t kUnitBlockBytes = 32 * kKiB, kUnitOutputBytes = 128 * kKiB;
 
 }  // namespace blocked_im2col
 

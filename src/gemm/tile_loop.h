@@ -88,12 +88,13 @@ class PipelinedTiles {
     return geometry.block_groups > 1 && rows > geometry.vector_rows;
   }
 
-  // Returns the copies, where the caller may write what differs from tile to tile: the processor
-  // waits where it copies by wide loads what narrow stores have just written.
+  // The copies of the arguments and the block pairs of a tile.
   struct Tile {
     TileArgs& args;
     BlockPair* pairs;
   };
+  // Whatever differs from tile to tile is better written to the copies than to `args` before: the
+  // copying loads are wider than such stores, which they cannot be forwarded from.
   Tile add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
     if (count_ == kPipelinedTiles || (count_ && !continues(kernel, args))) run();
     kernel_ = &kernel;

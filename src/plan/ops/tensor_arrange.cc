@@ -400,7 +400,8 @@ void check_coverage(const Arrangement& arrangement) {
 // Elements that the axes reach, from the first to the last, must be in [0, elements).
 void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t input_elements) {
   std::int64_t low = part.from, high = part.from, top = part.to;
-  require(part.axes.size() <= kMostCounted, "arrange: a part must have at most 64 axes");
+  require(part.axes.size() <= kMostCounted,
+          "arrange: a part must have at most " + std::to_string(kMostCounted) + " axes");
   for (const ArrangeAxis& axis : part.axes) {
     require(axis.extent >= 1 && axis.to_stride >= 0, "arrange: an axis must have an extent");
     top += (axis.extent - 1) * axis.to_stride;

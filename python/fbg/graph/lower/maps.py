@@ -120,9 +120,8 @@ def _append_program(
     output: str,
 ) -> int:
     """Append the program of a map, and the numbers that it reads. Return the buffer it writes."""
-    function, *_, c0, c1 = steps[0]
-    if len(operands) == len(steps) == 1 and (function, c0) == ("affine", 1) and _is_minus_zero(c1):
-        steps = []  # which only converts
+    if len(operands) == len(steps) == 1 and _is_identity(steps[0]):
+        steps = []  # it only converts
     steps, numbers = program_steps(steps, len(operands), OF_PROGRAMS)
     for number in numbers:
         constant = graph.append("constant", np.array([number], np.float32))
@@ -131,9 +130,11 @@ def _append_program(
     return buffer
 
 
-def _is_minus_zero(number: float) -> bool:
-    """Whether adding a number changes no other one, nor the sign of a zero."""
-    return number == 0 and math.copysign(1, number) < 0
+def _is_identity(step: MapStep) -> bool:
+    """Whether a step multiplies by 1 and adds -0, which keeps the sign of a zero, too."""
+    function, *_, factor, summand = step
+    adds_nothing = summand == 0 and math.copysign(1, summand) < 0
+    return (function, factor) == ("affine", 1) and adds_nothing
 
 
 def aligned(lowering: TensorLowering, x: Stored, shape: Sizes, order: Order) -> Stored:

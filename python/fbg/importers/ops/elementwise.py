@@ -90,6 +90,11 @@ def applied(builder: Builder, function: str, *operands: Value) -> Value:
     return builder.add(Function(function, operands))
 
 
+def _identity(builder: Builder, value: Value, dtype: str = "float32") -> Value:
+    # An `affine` that changes nothing, and can be fused. Adding -0 keeps the sign of a zero, too.
+    return builder.apply("affine", value, c0=1.0, c1=-0.0, dtype=dtype)
+
+
 def converted(builder: Builder, value: Value, dtype: str) -> Value:
     """Return a tensor whose elements have another type."""
     if value.dtype == dtype:
@@ -99,9 +104,9 @@ def converted(builder: Builder, value: Value, dtype: str) -> Value:
     if (value.dtype, dtype) == ("float32", "int32"):
         return builder.apply("to_int32", value, dtype=dtype)
     if value.dtype == "float32" and dtype in HALVES:
-        return builder.apply("affine", value, c0=1.0, c1=-0.0, dtype=dtype)
+        return _identity(builder, value, dtype)
     if dtype == "float32" and value.dtype in (*HALVES, "uint8", "int8", "int32", "bool"):
-        return builder.apply("affine", value, c0=1.0, c1=-0.0)  # which can be fused
+        return _identity(builder, value)
     return builder.add(Convert(value, dtype))
 
 
