@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.fresh_python import run_python
+from helpers.onnx_models import make_net, node
 
 TESTS = Path(__file__).parents[1]
 PROGRAM = """
@@ -74,3 +75,19 @@ def test_plans_count_for_what_they_take(kind):
     assert ran.returncode == 0, ran.stderr
     taken, counted = json.loads(ran.stdout)
     assert taken / 1.6 < counted < 1.6 * taken, np.array([taken, counted]) / 40
+
+
+def test_plans_beyond_the_bound_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = 60_000
+    monkeypatch.setattr("fbg.importers.net.MAX_PLAN_BYTES", bound)
+    weights = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
+    net = make_net([node("MatMul", ["x", "w"], "y")], {"x": (np.float32, ("n", 16))}, ["y"], {"w": weights})
+    plans = net._sessions
+    kept = []
+    for n in range(1, 40):
+        net.run({"x": np.ones((n, 16), np.float32)})
+        kept.append(len(plans.plans))
+        assert sum(plan.kept_bytes for plan in plans.plans) <= bound
+    assert 1 < max(kept) < 39
+    (first,) = net.run({"x": np.ones((1, 16), np.float32)}).values()
+    np.testing.assert_allclose(first[0], weights.sum(0), rtol=1e-5)
