@@ -105,3 +105,25 @@ def test_a_node_that_stays_in_float32_takes_its_function_along(kept):
     found = calibrate_network(network, [feed], Net)
     assert found.parameters.keys() == {"x", "a", "b"}
     assert in_float(network, found, [kept]).parameters.keys() == {"x", "b"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_whose_result_is_joined_with_others_are_tables(name):
+    own = {"a", *(n.output[0] for n in FUNCTIONS[name])}
+    second = [
+        node(n.op_type, [f"{x}2" if x in own else x for x in n.input], f"{n.output[0]}2")
+        for n in FUNCTIONS[name]
+    ]
+    nodes = [
+        node("Conv", ["x", "k"], "a"),
+        *FUNCTIONS[name],
+        node("Conv", ["x", "k"], "a2"),
+        *second,
+        node("Concat", ["b", "b2"], "c", axis=1),
+        node("Conv", ["c", "joined"], "y"),
+    ]
+    feed = {"x": RNG.standard_normal(IMAGE).astype(np.float32)}
+    constants = {**CONSTANTS, "joined": np.concatenate([CONSTANTS["v"]] * 2, 1)}
+    net = make_net(nodes, feed, ["y"], constants, calibrate=[feed])
+    rounded = {n.inputs[0] for n in net.network.nodes if n.op == "QuantizeLinear"}
+    assert {"x", "a", "a2"} <= rounded

@@ -78,10 +78,12 @@ def test_plans_count_for_what_they_take(kind):
 
 
 def test_plans_beyond_the_bound_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    bound = 60_000
+    bound = 400_000
     monkeypatch.setattr("fbg.importers.net.MAX_PLAN_BYTES", bound)
     weights = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
-    net = make_net([node("MatMul", ["x", "w"], "y")], {"x": (np.float32, ("n", 16))}, ["y"], {"w": weights})
+    net = make_net(
+        [node("MatMul", ["x", "w"], "y")], {"x": (np.float32, ("n", 16))}, ["y"], {"w": weights}
+    )
     plans = net._sessions
     kept = []
     for n in range(1, 40):

@@ -160,8 +160,8 @@ class _Flow:
         known, nodes = {name}, []
         for node in part:
             varying = {x for x in node.reads if x not in self._constants}
-            if known.isdisjoint(varying):
-                continue
+            if not any(x in known and self.is_inside(x) for x in varying):
+                continue  # also a Concat of the result
             numbers = [self._constants[x].size for x in node.reads if x not in varying]
             if varying - known or node.op not in FUNCTIONS or any(n != 1 for n in numbers):
                 return None
