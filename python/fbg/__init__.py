@@ -35,8 +35,7 @@ from fbg.matmul.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.matmul.product import PreparedCall, linear
-from fbg.preparation import gemm, prepare
+from fbg.matmul.product import PreparedCall, gemm, linear, prepare
 from fbg.threads import get_num_threads, set_num_threads
 
 # Kernels do not need models: the code that runs models is imported on first use.

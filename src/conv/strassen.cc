@@ -1,7 +1,7 @@
 // strassen: large pointwise convolutions in float32 by fewer products.
 //
 //   for each chunk of pixels of an image         as many as the L2 holds
-//     for each product of the list               gemm/strassen.h
+//     for each product of the list               strassen_products()
 //       S = sum of blocks of A                   rows of the chunk, halves of the channels
 //       M = S * (sum of blocks of B)             packed once
 //       sums of blocks of C += M
@@ -10,9 +10,8 @@
 // Blocks of A and C are parts of a chunk of pixels, so that sums stay in the L2 and cost little
 // compared to the products. A chunk belongs to one image, and the division into chunks depends only
 // on its size, so that a result depends neither on the batch nor on the number of threads.
-#include "gemm/strassen.h"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -33,6 +32,60 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
+
+// One of 4^levels blocks of a matrix, row by row, and 1 or -1.
+struct StrassenTerm {
+  int block, sign;
+};
+
+// M = (sum of terms of A) * (sum of terms of B), added to the blocks of C that `c` names.
+struct StrassenProduct {
+  std::vector<StrassenTerm> a, b, c;
+};
+
+// Blocks 0 1 / 2 3 of each matrix (Strassen, "Gaussian elimination is not optimal", 1969).
+struct Step {
+  std::array<StrassenTerm, 2> a, b, c;  // a term of sign 0 is none
+};
+constexpr StrassenTerm kNone{0, 0};
+constexpr Step kSteps[] = {
+    {{{{0, 1}, {3, 1}}}, {{{0, 1}, {3, 1}}}, {{{0, 1}, {3, 1}}}},
+    {{{{2, 1}, {3, 1}}}, {{{0, 1}, kNone}}, {{{2, 1}, {3, -1}}}},
+    {{{{0, 1}, kNone}}, {{{1, 1}, {3, -1}}}, {{{1, 1}, {3, 1}}}},
+    {{{{3, 1}, kNone}}, {{{2, 1}, {0, -1}}}, {{{0, 1}, {2, 1}}}},
+    {{{{0, 1}, {1, 1}}}, {{{3, 1}, kNone}}, {{{1, 1}, {0, -1}}}},
+    {{{{2, 1}, {0, -1}}}, {{{0, 1}, {1, 1}}}, {{{3, 1}, kNone}}},
+    {{{{1, 1}, {3, -1}}}, {{{2, 1}, {3, 1}}}, {{{0, 1}, kNone}}},
+};
+
+// The terms of a step, each of which stands for the terms of a product within its quarter.
+std::vector<StrassenTerm> combine(const std::array<StrassenTerm, 2>& outer,
+                                  const std::vector<StrassenTerm>& inner, int side) {
+  std::vector<StrassenTerm> terms;
+  for (const StrassenTerm& o : outer)
+    for (const StrassenTerm& i : inner) {
+      if (o.sign == 0) continue;
+      const int row = o.block / 2 * side + i.block / side,
+                col = o.block % 2 * side + i.block % side;
+      terms.push_back({row * 2 * side + col, o.sign * i.sign});
+    }
+  return terms;
+}
+
+// The 7^levels products; without levels the one of whole matrices.
+std::vector<StrassenProduct> strassen_products(int levels) {
+  std::vector<StrassenProduct> products{{{{0, 1}}, {{0, 1}}, {{0, 1}}}};
+  for (int level = 0; level < levels; ++level) {
+    const int side = 1 << level;
+    std::vector<StrassenProduct> next;
+    for (const Step& step : kSteps)
+      for (const StrassenProduct& p : products)
+        next.push_back(
+            {combine(step.a, p.a, side), combine(step.b, p.b, side), combine(step.c, p.c, side)});
+    products = std::move(next);
+  }
+  return products;
+}
 
 // The sums of blocks of B, one for each product.
 struct StrassenWeights {

@@ -38,6 +38,16 @@ def test_sums_are_near_those_in_double(
         np.testing.assert_array_equal(alone[0], y[i])
 
 
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("k", [4, 1024, 32768])
+def test_sums_without_signs_keep_to_the_documented_bound(levels: int, k: int) -> None:
+    x, w = np.full((1, 3, k), 0.1, np.float32), np.full((64, k, 1), 0.7, np.float32)
+    y = fbg.conv(x, fbg.PackedConv(w, dtype="float32"), algorithm=f"strassen{levels}")
+    m = k / 2**levels
+    bound = 18.0**levels * (m**2 + 6 * m) * 2.0**-24 * x.max() * w.max()
+    assert np.abs(y - x.astype(np.float64) @ w[..., 0].T.astype(np.float64)).max() <= bound
+
+
 def test_it_is_for_pointwise_convolutions_that_halve() -> None:
     x = np.ones((1, 4, 4, 64), np.float32)
     wc = fbg.PackedConv(np.ones((48, 64, 1, 1), np.float32), dtype="float32")

@@ -49,10 +49,10 @@ def with_ranges(x: Array) -> Array:
 
 
 def strassen(x: Array) -> Array:
-    even = np.zeros((len(x), 6), np.float32)
-    even[:, :5] = x
-    w = fbg.PackedB(np.ones((6, N), np.float32), dtype="float32")
-    return fbg.prepare(w, rows=len(x), algorithm="strassen")(with_odd_strides(even))
+    even = np.zeros((1, len(x), 6), np.float32)
+    even[0, :, :5] = x
+    w = fbg.PackedConv(np.ones((N, 6, 1), np.float32), dtype="float32")
+    return fbg.conv(with_odd_strides(even), w, algorithm="strassen")[0]
 
 
 OPERANDS: dict[str, Callable[[Array], Array]] = {

@@ -67,7 +67,6 @@ def uses() -> Uses:
         "ranges": (fbg.prepare(int8, real, rows=M, row_range=ranges), x),
         "factors": (fbg.prepare(int8, real, rows=M, channel_scale=scale), x),
         "a packer that cannot be pickled": (own, q),
-        "strassen": (fbg.prepare(floats, bias, rows=M, algorithm="strassen"), x),
     }
     image = _floats(*SHAPE)
     for wc in _convolutions():

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     speakers: tuple[str, ...] = ()  # that may name an argument in place of the function
 
 
-RUN = ("rows", "packer", "x_dtype", "num_threads", "algorithm")
+RUN = ("rows", "packer", "x_dtype", "num_threads")
 PACKED = ("PackAWithQuantRowOffset", "PackAWithRowOffset")
 ENTRIES = {
     "gemm": Entry(fbg.gemm, {"a": fbg.PackA(X), "packed_b": FLOATS}),
@@ -51,11 +51,6 @@ ENTRIES = {
         ("scale", "zero_point"),
         PACKED,
     ),
-    "prepare of Strassen": Entry(
-        fbg.prepare,
-        {"weights": FLOATS, "rows": 2, "algorithm": "strassen"},
-        RUN,
-    ),
     "prepare of images": Entry(
         fbg.prepare,
         {"weights": KERNEL8, "shape": IMAGE.shape},
@@ -68,10 +63,6 @@ ENTRIES = {
     "PreparedConv": Entry(
         lambda x, out: fbg.prepare(KERNEL, shape=IMAGE.shape)(x, out),
         {"x": IMAGE, "out": np.empty((1, 3, 3, 2), F32)},
-    ),
-    "StrassenCall": Entry(
-        lambda x, out: fbg.prepare(FLOATS, rows=2, algorithm="strassen")(x, out),
-        {"x": X, "out": np.empty((2, 32), F32)},
     ),
     "PackedB": Entry(fbg.PackedB, {"w": np.ones((4, 3), F32)}),
     "PackedB of int8": Entry(fbg.PackedB, {"w": np.ones((4, 3), np.int8), "scale": 0.5}),
@@ -167,7 +158,7 @@ def test_errors_name_the_function_and_the_argument(name: str) -> None:
 
 
 def test_every_function_of_kernels_is_tested() -> None:
-    kernels = ("fbg.matmul", "fbg.conv", "fbg.quantization", "fbg.preparation", "fbg.threads")
+    kernels = ("fbg.matmul", "fbg.conv", "fbg.quantization", "fbg.threads")
     public = {name: getattr(fbg, name) for name in fbg.__all__}
     public |= {name: getattr(quantization, name) for name in quantization.__all__}
     tested = {name.partition(" ")[0] for name in ENTRIES}

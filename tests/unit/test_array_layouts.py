@@ -66,15 +66,6 @@ ARGUMENTS = {
         ),
         np.zeros((5, 32), BF16),
     ),
-    "gemm: out of Strassen": Argument(
-        lambda out: written(
-            lambda o: fbg.gemm(fbg.PackA(X), FLOATS, out=o, algorithm="strassen"), out
-        ),
-        np.zeros((5, 32), F32),
-    ),
-    "PackA: x of Strassen": Argument(
-        lambda x: fbg.gemm(fbg.PackA(x), FLOATS, algorithm="strassen"), X
-    ),
     "linear: x": Argument(lambda x: fbg.linear(x, INTS), X),
     "linear: bias": Argument(lambda b: fbg.linear(X, INTS, b), W[0].copy()),
     "PreparedCall: x": Argument(lambda x: fbg.prepare(FLOATS, rows=5)(x), X),
@@ -82,7 +73,6 @@ ARGUMENTS = {
         lambda out: written(lambda o: fbg.prepare(FLOATS, rows=5)(X, o), out),
         np.zeros((5, 32), F32),
     ),
-    "StrassenCall: x": Argument(lambda x: fbg.prepare(FLOATS, rows=5, algorithm="strassen")(x), X),
     "PackedB: w": Argument(lambda w: fbg.PackedB(w).unpack(), W),
     "PackedB: w transposed": Argument(lambda w: fbg.PackedB(w, transpose=True).unpack(), W),
     "PackedB: w of bfloat16": Argument(

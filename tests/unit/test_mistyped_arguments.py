@@ -39,10 +39,6 @@ CALLS = {
     "load of a file": (lambda model, **options: fbg.load("n.onnx", **options), "shape"),
     "gemm": (lambda model, **options: fbg.prepare(W, rows=1, **options), "thread"),
     "packer": (lambda model, **options: fbg.prepare(W, rows=1, **options), "granularty"),
-    "strassen": (
-        lambda model, **options: fbg.prepare(W, rows=1, algorithm="strassen", **options),
-        "threads",
-    ),
     "conv": (
         lambda model, **options: fbg.prepare(CONV, shape=(1, 2, 2, 4), **options),
         "num_thread",

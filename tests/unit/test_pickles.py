@@ -15,7 +15,6 @@ from onnx import helper
 
 import fbg
 from differential.pipelines import draw_steps
-from fbg.conv.strassen import StrassenCall
 from fbg.importers.net import Net
 from helpers.fresh_python import run_python
 from helpers.minilm import minilm_directory
@@ -45,7 +44,6 @@ REFUSED = {fbg.AsyncModel}
 def test_every_public_class_has_been_thought_of() -> None:
     classes = {c for name in fbg.__all__ if inspect.isclass(c := getattr(fbg, name))}
     assert classes <= {type(call) for call, _ in USES.values()} | DRAWN | ELSEWHERE | REFUSED
-    assert StrassenCall in {type(call) for call, _ in USES.values()}
 
 
 @pytest.mark.parametrize("name", USES)
