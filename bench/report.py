@@ -4,7 +4,7 @@
     python bench/report.py --quick              some minutes: whether everything runs
     python bench/report.py --part products      one part only; --anew measures it again
     python bench/report.py --only-page          measure nothing: the page of the results at hand
-    python bench/report.py --hours 5 --docs     more cases of each part; docs/tables.md as well
+    python bench/report.py --hours 5            more cases of each part
 
 Each part is a script of this folder with a share of the time. What it measures is kept as JSON in
 --results (which git ignores), written after each case: what was interrupted, or used up its time,
@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 import comparison
+import published
 import timing
 from comparison import OURS
-from pages import published, tables_page
 
 from fbg.reports.page import Page, Section, Table, write_page
 
@@ -39,7 +39,7 @@ QUICK_SECONDS = 180
 
 @dataclass(frozen=True)
 class Part:
-    """A script with its options, and its section of the page: a row of pages/parts.json.
+    """A script with its options, and its section of the page: a row of data/parts.json.
 
     seconds: how long it may take with --hours 1. peers: distributions that it measures against, or
     that peers need. ours: how names of our contestants begin. quick: options of a trial, after the
@@ -58,9 +58,7 @@ class Part:
     text: str = ""
 
 
-PARTS = tuple(
-    Part(**row) for row in json.loads((BENCH / "pages" / "parts.json").read_text("utf-8"))
-)
+PARTS = tuple(Part(**row) for row in json.loads((BENCH / "data" / "parts.json").read_text("utf-8")))
 
 
 def main() -> None:
@@ -89,7 +87,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a trial, not a measurement")
     parser.add_argument("--anew", action="store_true", help="discard the results of these parts")
     parser.add_argument("--only-page", action="store_true", help="measure nothing")
-    parser.add_argument("--docs", action="store_true", help="write docs/tables.md and its plots")
     parser.add_argument("--results", type=Path, default=BENCH / "results")
     return parser.parse_args()
 
@@ -184,10 +181,7 @@ def write(arguments: argparse.Namespace) -> list[Path]:
     html, text = (arguments.results / f"report.{kind}" for kind in ("html", "md"))
     write_page(page, html)
     text.write_text(markdown(page), encoding="utf-8")
-    written: list[Path] = [html, text]
-    if arguments.docs:
-        written += tables_page.write(files)
-    return written
+    return [html, text]
 
 
 def read(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:

@@ -138,7 +138,7 @@ def speed(arguments: argparse.Namespace, model: Path) -> None:
     lengths = np.array([ids.size for ids in tokenize(texts)])
     ends = ", ".join(f"{p} %: {np.percentile(lengths, p):.0f}" for p in (10, 50, 90, 100))
     print(f"{len(texts)} texts, {lengths.sum()} tokens, {lengths.mean():.0f} on average; {ends}")
-    encoders = [n for n in peers.table("ENCODERS") if n not in SLOW and not n.startswith("llama")]
+    encoders = [n for n in peers.table("ENCODERS") if n not in SLOW]
     names = arguments.contestants or [*OURS, *encoders]
 
     def field(threads: int) -> list[timing.Contestant]:

@@ -31,7 +31,7 @@ Call = Callable[[], Any]
 Feed = dict[str, Array]  # inputs of a network by name
 Forward = Callable[[Feed], list[Array]]
 Value = TypeVar("Value")
-ADAPTERS = ("vectors", "torch", "ort", "openvino", "onednn", "litert", "mobile", "llama")
+ADAPTERS = ("vectors", "torch", "ort", "openvino", "mobile")
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def available(names: Iterable[str], exports: Exports) -> list[str]:
         made = exporter or (exports.folder / "plain.onnx").exists()
         if name == "openvino-int8":
             made &= exports.openvino_int8_path().exists() or peers.installed("nncf")
-        if made or engine in ("torch", "llama"):
+        if made or engine == "torch":
             found.append(name)
     return found
 

@@ -146,56 +146,6 @@ def _tbe(case: LookUp) -> list[Call]:
     return [partial(table, torch.from_numpy(at), begins) for at in case.sets]
 
 
-def recommender(state: dict[str, Array], tables: list[Array], pairs: Array, kind: str) -> Any:
-    """DLRM as a module of (dense, *indices). kind: float32, or int8 or int4 with quantized layers;
-    onnx: as float32, by what an export can follow."""
-    import torch
-
-    def mlp(part: str) -> Any:
-        steps: list[Any] = []
-        names = [name for n in range(len(state)) if (name := f"{part}.{2 * n}.weight") in state]
-        for name in names:
-            layer = torch.nn.Linear(*state[name].shape[::-1])
-            layer.weight.data = torch.from_numpy(state[name])
-            layer.bias.data = torch.from_numpy(state[name.replace("weight", "bias")])
-            steps += [layer, torch.nn.Sigmoid() if len(layer.bias) == 1 else torch.nn.ReLU()]
-        whole = torch.nn.Sequential(*steps)
-        if kind in ("float32", "onnx"):
-            return whole
-        return torch.ao.quantization.quantize_dynamic(whole, {torch.nn.Linear}, torch.qint8)
-
-    class Recommender(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.bottom, self.top = mlp("bot_l"), mlp("top_l")
-            held = [torch.from_numpy(table) for table in tables]
-            if BAGS.get(kind):
-                pack = getattr(torch.ops.quantized, f"embedding_bag_{BAGS[kind]}_prepack")
-                held = [pack(table) for table in held]
-            for t, table in enumerate(held):
-                self.register_buffer(f"t{t}", table)
-            self.register_buffer("pairs", torch.from_numpy(pairs))
-
-        def look_up(self, t: int, at: Any) -> Any:
-            table = getattr(self, f"t{t}")
-            if kind == "onnx":
-                return torch.nn.functional.embedding(at, table).sum(1)
-            if kind == "float32":
-                return torch.nn.functional.embedding_bag(at, table, mode="sum")
-            name = f"embedding_bag_{BAGS[kind]}_rowwise_offsets"
-            begins = torch.arange(0, at.numel(), at.shape[1])
-            last = (begins, False, 0, False, None, None, False)
-            return getattr(torch.ops.quantized, name)(table, at.reshape(-1), *last)
-
-        def forward(self, dense: Any, *indices: Any) -> Any:
-            x = self.bottom(dense)
-            vectors = torch.stack([x, *(self.look_up(t, at) for t, at in enumerate(indices))], 1)
-            products = torch.bmm(vectors, vectors.transpose(1, 2)).flatten(1)[:, self.pairs]
-            return self.top(torch.cat([x, products], 1))
-
-    return Recommender().eval()
-
-
 LOOKUPS = {"torch": Row(NEEDS, _look_up), "TBE": Row((*NEEDS, "fbgemm_gpu"), _tbe)}
 PRODUCTS = {
     "torch-fp32": Row(NEEDS, partial(_product, dtype="float32")),

@@ -244,7 +244,7 @@ def test_published_figures_stand_beside_ours(report) -> None:
 def test_every_published_figure_names_a_part(monkeypatch) -> None:
     report = script_of_bench("report", monkeypatch)
     names = {part.name for part in report.PARTS}
-    for entry in json.loads((BENCH / "pages" / "published.json").read_text(encoding="utf-8")):
+    for entry in json.loads((BENCH / "data" / "published.json").read_text(encoding="utf-8")):
         assert entry["part"] in names
 
 

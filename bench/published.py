@@ -1,4 +1,4 @@
-"""Published figures beside ours: published.json says which result answers each.
+"""Published figures beside ours: data/published.json says which result answers each.
 
 An entry names the row of the sources, the figure, and the part of report.py. What answers it is one
 of: `ratio` (a contestant, and another one, or a part of the names of others, of which the fastest
@@ -16,7 +16,7 @@ import comparison
 import timing
 from comparison import Rows
 
-FILE = Path(__file__).with_name("published.json")
+FILE = Path(__file__).with_name("data") / "published.json"
 TAKES: dict[str, Any] = {"max": max, "min": min, "mean": comparison.mean}
 
 

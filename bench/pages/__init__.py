@@ -1,1 +1,0 @@
-"""The pages that bench/report.py writes, beside the report: published figures, docs/tables.md."""
