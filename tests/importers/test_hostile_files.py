@@ -1,13 +1,12 @@
-"""Small files that ask for much: more work, memory or files than they are entitled to.
-
-Each is either refused by name or loaded, within a second and a few megabytes, and nothing outside
-of the directory of the file is read.
-"""
+"""Files, nodes and subgraphs that are made to crash, to hang or to take memory."""
 
 import os
 import resource
 import time
+import tracemalloc
 import warnings
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,6 +14,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
+from fbg.checkpoints import saved_file
+from fbg.checkpoints.saved_directory import WEIGHTS
+from helpers.onnx_models import make_net
+from helpers.peak_memory import peak
+
+# Small files that ask for much: more work, memory or files than they are entitled to. Each is
+# either refused by name or loaded, within a second and a few megabytes, and nothing outside of the
+# directory of the file is read.
 
 REFUSED = (fbg.ModelError, ValueError, TypeError, MemoryError)
 SECRET = b"not for the output of a model..."  # 32 bytes
@@ -439,3 +446,194 @@ def test_axes_are_resized_without_a_python_object_for_each_element(tmp_path, mod
     nodes = [helper.make_node("Resize", ["x", "", "", "n"], ["z"], mode=mode)]
     sizes = [integers("n", (1, length))]
     load(write(tmp_path / "m.onnx", nodes, sizes, outputs=[value("z", None)]))
+
+
+# Nodes whose attributes or sizes make libraries that compute with them end or take memory.
+
+
+def write_node(path: Path, node: onnx.NodeProto, **constants: Any) -> Path:
+    """Write a file of a node with the output z beside a Relu of its input x."""
+    kinds = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "xyz"]
+    kinds[0] = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])
+    nodes = [node, helper.make_node("Relu", ["x"], ["y"])]
+    tensors = [numpy_helper.from_array(np.array(c), name) for name, c in constants.items()]
+    graph = helper.make_graph(nodes, "graph", kinds[:1], kinds[1:], tensors)
+    opset = helper.make_opsetid("", 17)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("batch_dims", [-1, -2, -64, 65])
+def test_a_number_of_axes_is_not_negative(tmp_path: Path, batch_dims: int) -> None:
+    """ONNX's inference would read before the shape of the data."""
+    node = helper.make_node("GatherND", ["x", "n"], ["z"], batch_dims=batch_dims)
+    path = write_node(tmp_path / "m.onnx", node, n=[0])
+    with pytest.raises(fbg.ModelError, match=f"attribute batch_dims is {batch_dims}"):
+        fbg.load(path)
+
+
+def test_a_result_without_elements_takes_no_memory_on_its_way(tmp_path: Path) -> None:
+    node = helper.make_node("Tile", ["c", "n"], ["z"])
+    path = write_node(
+        tmp_path / "m.onnx", node, c=np.ones((1, 5, 1), np.float32), n=[4096, 4096, 0]
+    )
+    tracemalloc.start()
+    try:
+        found = fbg.load(path).run({"x": np.zeros((1, 4), np.float32)})
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert found["z"].shape == (4096, 20480, 0)
+
+
+# Files of nothing but tiny fields, each of which would become an object of 200 bytes.
+
+
+def field(number, content):
+    """Return a field of protobuf that holds bytes."""
+    size, length = len(content), b""
+    while size > 127:
+        size, length = size >> 7, length + bytes([size & 127 | 128])
+    return bytes([number << 3 & 127 | 2 | (number > 15) << 7, *[number >> 4] * (number > 15)]) + (
+        length + bytes([size]) + content
+    )
+
+
+@pytest.mark.parametrize(
+    "place", ["metadata", "nodes", "constants", "inputs", "attributes", "names"]
+)
+def test_files_of_nothing_but_tiny_fields_are_refused_before_they_are_parsed(tmp_path, place):
+    many = 4_000_000
+    data = {
+        "metadata": lambda: field(14, b"") * many,
+        "nodes": lambda: field(7, field(1, b"") * many),
+        "constants": lambda: field(7, field(5, b"") * many),
+        "inputs": lambda: field(7, field(11, b"") * many),
+        "attributes": lambda: field(7, field(1, field(5, b"") * many)),
+        "names": lambda: field(7, field(1, field(1, b"") * many)),
+    }[place]()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    with pytest.raises(fbg.ModelError, match=r"m\.onnx: more than \d+ fields in \d+ bytes"):
+        fbg.load(path)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    with pytest.raises(fbg.ModelError):
+        fbg.load(path)
+    assert peak() - before < (256 << 20) + 4 * len(data)
+
+
+def test_files_whose_fields_hold_something_have_as_many_as_they_like(tmp_path):
+    nodes = [helper.make_node("Relu", [f"x{i}"], [f"x{i + 1}"]) for i in range(1000)]
+    kind = onnx.TensorProto.FLOAT
+    inputs, outputs = ([helper.make_tensor_value_info(f"x{i}", kind, [2])] for i in (0, 1000))
+    model = helper.make_model(helper.make_graph(nodes, "graph", inputs, outputs))
+    for i in range(200_000):
+        model.metadata_props.add(key=f"{i}", value="v" * 100)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert list(fbg.load(path).outputs) == ["x1000"]
+
+
+def test_groups_of_fields_are_no_way_around_the_count(tmp_path):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"\x0b" + b"\x72\x00" * 1000)
+    with pytest.raises(fbg.ModelError, match="groups of fields"):
+        fbg.load(path)
+
+
+def test_a_saved_network_is_counted_like_a_file(tmp_path):
+    """Its nodes are a file in a tensor."""
+    net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": (np.float32, (1, 4))}, ["y"])
+    net.save(tmp_path / "net")
+    file = tmp_path / "net" / WEIGHTS
+    many = 4_000_000
+    with saved_file.SavedFile(file, saved_file.NET_FORMAT) as saved:
+        data = saved.array("network").tobytes() + field(7, field(13, b"") * many)
+        metadata = {key: saved.metadata(key) for key in ("fbg", "dtype", "versions")}
+    file.unlink()
+    stored = {"network": np.frombuffer(data, np.uint8)}
+    saved_file.write(file, stored, metadata, saved_file.NET_FORMAT)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    with pytest.raises(fbg.ModelError, match=r"tensor network: more than \d+ fields in \d+ bytes"):
+        fbg.load(tmp_path / "net")
+    assert peak() - before < (256 << 20) + 4 * len(data)
+
+
+# Nodes inside of If, Loop and Scan that do not fit each other never reach onnxruntime. Its
+# inference ends the process where ellipses of an Einsum stand for different axes.
+
+
+def inside_if(nodes, output="z"):
+    body = helper.make_graph(nodes, "body", [], [value("r", None)])
+    return helper.make_node("If", ["true"], [output], then_branch=body, else_branch=body)
+
+
+def inside_loop(nodes):
+    count, go = value("count", (), TensorProto.INT64), value("go", (), TensorProto.BOOL)
+    on = helper.make_node("Identity", ["go"], ["on"])
+    outputs = [value("on", (), TensorProto.BOOL), value("r", None)]
+    body = helper.make_graph([on, *nodes], "body", [count, go], outputs)
+    return helper.make_node("Loop", ["two", "true"], ["z"], body=body)
+
+
+def inside_scan(nodes):
+    body = helper.make_graph(nodes, "body", [value("row", None)], [value("r", None)])
+    return helper.make_node("Scan", ["x"], ["z"], body=body, num_scan_inputs=1)
+
+
+def einsum(*operands):
+    return helper.make_node("Einsum", operands, ["r"], equation="...i,...j->...")
+
+
+def load_graph(path, *nodes):
+    arrays = {
+        "true": np.array(True),
+        "two": np.array(2),
+        "vector": np.ones(1, np.float32),
+        "tensor": np.ones((1, 5, 1, 2), np.float32),
+    }
+    constants = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = helper.make_graph(nodes, "g", [value("x", (1, 4))], [value("z", None)], constants)
+    opsets = [helper.make_opsetid("", 20)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    path.write_bytes(model.SerializeToString())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fbg.load(path)
+
+
+@pytest.mark.parametrize("inside", [inside_loop, inside_scan])
+@pytest.mark.parametrize("deep", [False, True])
+def test_nodes_that_do_not_fit_their_inputs_run_elsewhere(tmp_path, inside, deep):
+    wrong = einsum("vector", "tensor")
+    net = load_graph(tmp_path / "m.onnx", inside([inside_if([wrong], "r") if deep else wrong]))
+    assert "onnxruntime" not in str(net.plan())
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_branches_that_are_taken_and_do_not_fit_are_refused(tmp_path, deep):
+    wrong = einsum("vector", "tensor")
+    with pytest.raises(fbg.ModelError, match=r"node Einsum .* does not fit its inputs"):
+        load_graph(tmp_path / "m.onnx", inside_if([inside_if([wrong], "r") if deep else wrong]))
+
+
+def test_branches_that_run_may_take_and_do_not_fit_never_reach_onnxruntime(tmp_path):
+    body = helper.make_graph([einsum("vector", "tensor")], "body", [], [value("r", None)])
+    nodes = [
+        helper.make_node("ReduceMax", ["x"], ["top"], keepdims=0),
+        helper.make_node("Cast", ["top"], ["flag"], to=TensorProto.BOOL),
+        helper.make_node("If", ["flag"], ["z"], "choice", then_branch=body, else_branch=body),
+    ]
+    with pytest.raises(fbg.ModelError, match=r"node Einsum .* does not fit its inputs"):
+        load_graph(tmp_path / "m.onnx", *nodes)
+
+
+@pytest.mark.parametrize("inside", [inside_if, inside_loop, inside_scan])
+def test_nodes_that_fit_run_on_onnxruntime(tmp_path, inside):
+    net = load_graph(tmp_path / "m.onnx", inside([einsum("tensor", "tensor")]))
+    backends = {step.backend for step in net.plan().steps}
+    assert backends == (set() if inside is inside_if else {"onnxruntime"})  # it is folded
+    (found,) = net.run({"x": np.ones((1, 4), np.float32)}).values()
+    assert (found == 4).all()

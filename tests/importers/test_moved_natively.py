@@ -1,57 +1,10 @@
-"""Operators that fbg computes as moves, against onnxruntime: Compress, ReverseSequence, EyeLike,
-pads, repetitions, blocks, and pools of whole images.
-"""
+"""Operators that fbg computes as moves: what is refused, ones on a diagonal, whole images."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fbg.errors import ModelError
-from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
-
-many = settings(max_examples=60, deadline=None)
-DTYPES = st.sampled_from([np.float32, np.uint8, np.int64, np.float64])
-SIZES = st.integers(1, 7)
-
-
-def compare(nodes, feeds, constants=None, like=np.float32, **options):
-    model = make_model(nodes, feeds, {"y": (like, None)}, constants)
-    wanted = plain_onnxruntime(model, feeds)[0]
-    net = make_net(nodes, feeds, {"y": (like, None)}, constants, backends=("fbg",), **options)
-    got = net.run(feeds)["y"]
-    assert got.dtype == wanted.dtype
-    np.testing.assert_array_equal(got, wanted)
-
-
-def drawn(data, shape, dtype):
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
-    return rng.integers(0, 200, shape).astype(dtype)
-
-
-@many
-@given(st.data())
-def test_compress_by_a_known_condition(data):
-    shape = data.draw(st.lists(SIZES, min_size=1, max_size=3))
-    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
-    size = int(np.prod(shape)) if axis is None else shape[axis]
-    condition = data.draw(st.lists(st.booleans(), min_size=1, max_size=size))
-    condition[0] = True
-    x = drawn(data, shape, data.draw(DTYPES))
-    own = {} if axis is None else {"axis": axis}
-    nodes = [node("Compress", ["x", "c"], "y", **own)]
-    compare(nodes, {"x": x}, {"c": np.array(condition)}, like=x.dtype)
-
-
-@many
-@given(st.data())
-def test_sequences_are_reversed(data):
-    shape = data.draw(st.lists(SIZES, min_size=2, max_size=4))
-    time = data.draw(st.integers(0, 1))
-    lengths = [data.draw(st.integers(0, shape[time])) for _ in range(shape[1 - time])]
-    x = drawn(data, shape, data.draw(DTYPES))
-    nodes = [node("ReverseSequence", ["x", "n"], "y", time_axis=time, batch_axis=1 - time)]
-    compare(nodes, {"x": x, "n": np.array(lengths)}, like=x.dtype)
+from helpers.onnx_models import make_net, node
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**40, -(2**63)])
@@ -78,32 +31,6 @@ def test_ones_on_a_diagonal(k, dtype):
         backends=("fbg",),
     )
     np.testing.assert_array_equal(net.run({"x": x})["y"], compare_eye)
-
-
-@many
-@given(st.data())
-def test_borders_and_repetitions(data):
-    shape = data.draw(st.lists(SIZES, min_size=1, max_size=4))
-    x = drawn(data, shape, data.draw(DTYPES))
-    mode = data.draw(st.sampled_from(["constant", "edge", "reflect", "wrap"]))
-    most = [n - 1 if mode == "reflect" else n for n in shape]
-    pads = [data.draw(st.integers(0, n)) for n in (*most, *most)]
-    nodes = [node("Pad", ["x", "p"], "y", mode=mode)]
-    compare(nodes, {"x": x}, {"p": np.array(pads)}, like=x.dtype)
-    repeats = [data.draw(st.integers(1, 4)) for _ in shape]
-    compare([node("Tile", ["x", "r"], "y")], {"x": x}, {"r": np.array(repeats)}, like=x.dtype)
-
-
-@many
-@given(st.data())
-def test_blocks_of_pixels_and_channels(data):
-    b, c = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))
-    n, h, w = data.draw(st.integers(1, 2)), data.draw(SIZES), data.draw(st.integers(1, 40))
-    x = drawn(data, (n, c * b * b, h, w), np.float32)
-    mode = data.draw(st.sampled_from(["DCR", "CRD"]))
-    compare([node("DepthToSpace", ["x"], "y", blocksize=b, mode=mode)], {"x": x})
-    x = drawn(data, (n, c, h * b, w * b), np.float32)
-    compare([node("SpaceToDepth", ["x"], "y", blocksize=b)], {"x": x})
 
 
 @pytest.mark.parametrize("op", ["GlobalAveragePool", "GlobalMaxPool"])

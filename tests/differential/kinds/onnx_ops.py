@@ -76,8 +76,8 @@ def attempt_apart(function: Callable[[], list[Array]]) -> list[Array] | Exceptio
     return results[0] if results else RuntimeError("the process ended")
 
 
-def drawn(d: Draw) -> OneOp:
-    op = d.one(OPERATORS)
+def drawn(d: Draw, op: str = "") -> OneOp:
+    op = op or d.one(OPERATORS)
     version = d.one(versions(op))
     inputs, attributes = DRAWN[op](d, op, version)
     outputs = attributes.pop("", 1)

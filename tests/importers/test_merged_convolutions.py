@@ -1,12 +1,236 @@
-"""Convolutions and affine maps of one tensor whose results are added become one convolution."""
+"""Convolutions that are merged with what is around them: branches, others beside them, padding."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from onnx import helper
 
 import fbg
 from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
+
+# Zeros that a Pad puts around an image become padding of the windows that read it.
+
+SIDES = st.lists(st.integers(-1, 3), min_size=4, max_size=4)
+
+
+def padded_network(
+    rng, sides, kernel, *, fill=0.0, channels=0, pads=(0, 0, 0, 0), stride=1, groups=1
+):
+    inputs = 4 + channels
+    constants = {
+        "p": np.array([0, 0, *sides[:2], 0, channels, *sides[2:]]),
+        "v": np.float32(fill),
+        "w": rng.standard_normal((8, inputs // groups, kernel, kernel), np.float32),
+    }
+    options = {"pads": list(pads), "strides": [stride, stride], "group": groups}
+    nodes = [node("Pad", ["x", "p", "v"], "padded"), node("Conv", ["padded", "w"], "y", **options)]
+    return nodes, constants, {"x": rng.standard_normal((2, 4, 9, 8), np.float32)}
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sides=SIDES,
+    pads=st.lists(st.integers(0, 2), min_size=4, max_size=4),
+    kernel=st.sampled_from([1, 3, 5]),
+    stride=st.integers(1, 2),
+    groups=st.sampled_from([1, 2, 4]),
+    channels=st.sampled_from([0, 0, 4]),
+    fill=st.sampled_from([0.0, 0.0, -0.0, 1.0]),
+)
+def test_padded_results_are_those_of_onnxruntime(
+    seed, sides, pads, kernel, stride, groups, channels, fill
+):
+    rng = np.random.default_rng(seed)
+    more = {"fill": fill, "channels": channels, "pads": pads, "stride": stride, "groups": groups}
+    nodes, constants, feed = padded_network(rng, sides, kernel, **more)
+    wanted = plain_onnxruntime(make_model(nodes, feed, ["y"], constants), feed)[0]
+    y = make_net(nodes, feed, ["y"], constants, backends=("fbg",)).run(feed)["y"]
+    np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("sides", "kernel", "more", "folded"),
+    [
+        ([0, 0, 1, 1], 3, {"stride": 2}, True),
+        ([1, 2, 2, 1], 5, {"stride": 2, "groups": 4}, True),
+        ([1, 1, 1, 1], 3, {"pads": (1, 1, 1, 1)}, True),
+        ([1, 1, 1, 1], 3, {"fill": 1.0}, False),
+        ([1, 1, 1, 1], 3, {"channels": 4}, False),
+        ([-1, 0, 1, 1], 3, {}, False),
+        ([1, 1, 1, 1], 1, {}, False),
+    ],
+)
+def test_zeros_around_an_image_are_not_written(sides, kernel, more, folded):
+    nodes, constants, feed = padded_network(np.random.default_rng(0), sides, kernel, **more)
+    net = make_net(nodes, feed, ["y"], constants, backends=("fbg",))
+    assert ("padded" in str(net.profile(feed))) != folded
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    op=st.sampled_from(["QLinearConv", "ConvInteger", "computed"]),
+    sides=SIDES,
+    kernel=st.sampled_from([1, 3]),
+    fill=st.sampled_from([0, 7, 7, 9]),
+)
+def test_integers_are_padded_with_their_zero_point(seed, op, sides, kernel, fill):
+    rng = np.random.default_rng(seed)
+    constants = {
+        "p": np.array([0, 0, *sides[:2], 0, 0, *sides[2:]]),
+        "v": np.uint8(fill),
+        # Larger weights saturate in onnxruntime on CPUs without VNNI.
+        "w": rng.integers(-64, 65, (8, 4, kernel, kernel), np.int8),
+        "z": np.uint8(7),
+        "wz": np.int8(0),
+        **{name: np.float32(scale) for name, scale in (("s", 0.1), ("ws", 0.01), ("ys", 0.4))},
+    }
+    feed = {"x": rng.integers(0, 256, (2, 4, 9, 8), np.uint8)}
+    if op == "computed":
+        del constants["z"]
+        feed["z"] = np.array(7, np.uint8)
+    inputs = {"QLinearConv": ["padded", "s", "z", "w", "ws", "wz", "ys", "z"]}
+    conv = "ConvInteger" if op == "computed" else op
+    nodes = [
+        node("Pad", ["x", "p", "v"], "padded"),
+        node(conv, inputs.get(op, ["padded", "w", "z", "wz"]), "y", pads=[1, 0, 0, 1]),
+    ]
+    results = {"y": (np.uint8 if op == "QLinearConv" else np.int32, None)}
+    wanted = plain_onnxruntime(make_model(nodes, feed, results, constants), feed)[0]
+    net = make_net(nodes, feed, results, constants, backends=("fbg",))
+    np.testing.assert_array_equal(net.run(feed)["y"], wanted)
+    written = "padded" in str(net.profile(feed))
+    assert written or (fill == 7 and op != "computed") or max(map(abs, sides)) == 0
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sides=SIDES,
+    pads=st.sampled_from([(0, 0, 0, 0), (1, 0, 0, 1)]),
+    kernel=st.sampled_from([2, 3]),
+    stride=st.integers(1, 2),
+    fill=st.sampled_from([0.0, 0.0, 1.0]),
+    options=st.fixed_dictionaries(
+        {"count_include_pad": st.integers(0, 1), "ceil_mode": st.integers(0, 1)}
+    ),
+)
+def test_means_count_the_zeros_of_a_pad(seed, sides, pads, kernel, stride, fill, options):
+    rng = np.random.default_rng(seed)
+    constants = {"p": np.array([0, 0, *sides[:2], 0, 0, *sides[2:]]), "v": np.float32(fill)}
+    windows = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": list(pads)}
+    nodes = [
+        node("Pad", ["x", "p", "v"], "padded"),
+        node("AveragePool", ["padded"], "y", **windows, **options),
+    ]
+    feed = {"x": rng.standard_normal((2, 4, 9, 8), np.float32)}
+    wanted = plain_onnxruntime(make_model(nodes, feed, ["y"], constants), feed)[0]
+    y = make_net(nodes, feed, ["y"], constants, backends=("fbg",)).run(feed)["y"]
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_means_over_a_small_border_are_one_step():
+    constants = {"p": np.array([0, 0, 1, 1, 0, 0, 1, 1]), "v": np.float32(0)}
+    nodes = [
+        node("Pad", ["x", "p", "v"], "padded"),
+        node("AveragePool", ["padded"], "y", kernel_shape=[3, 3]),
+    ]
+    feed = {"x": np.ones((1, 4, 8, 8), np.float32)}
+    net = make_net(nodes, feed, ["y"], constants, backends=("fbg",))
+    assert "padded" not in str(net.profile(feed))
+
+
+# Convolutions whose results are joined write them side by side: the bits of separate results.
+
+
+def pool(name, result):
+    """A node that reads a tensor as integers, where it is quantized, and returns its elements."""
+    return helper.make_node("MaxPool", [name], [result], result, kernel_shape=[1, 1])
+
+
+def joined_network(rng, draw_groups, batch, spatial, outputs, *, quantized):
+    """Several convolutions of x, joined: nodes, constants, x, what is joined, and the result."""
+    inputs = 8
+    x = rng.standard_normal((batch, inputs, *spatial)).astype(np.float32)
+    nodes, constants, names = [], {}, []
+    for i, count in enumerate(outputs):
+        k = (1, 3, 5)[i % 3]
+        groups = draw_groups[i]
+        w = rng.standard_normal((count, inputs // groups, k, k)).astype(np.float32)
+        constants[f"w{i}"] = w
+        pads = {"pads": [k // 2] * 4, "group": groups}
+        nodes.append(helper.make_node("Conv", ["x", f"w{i}"], [f"c{i}"], f"c{i}", **pads))
+        nodes.append(helper.make_node("Relu", [f"c{i}"], [f"r{i}"], f"r{i}"))
+        names.append(f"r{i}")
+    nodes.append(helper.make_node("Concat", names, ["joined"], "join", axis=1))
+    last = "joined"
+    if quantized:
+        nodes.append(pool("joined", "y"))
+        last = "y"
+    return nodes, constants, x, names, last
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    batch=st.integers(1, 2),
+    spatial=st.sampled_from([(1, 1), (5, 4), (12, 13)]),
+    outputs=st.lists(st.sampled_from([8, 16, 24, 40]), min_size=2, max_size=4),
+    groups=st.lists(st.sampled_from([1, 2, 8]), min_size=4, max_size=4),
+    isa=st.sampled_from(fbg.isa.supported()),
+    threads=st.integers(1, 2),
+    quantized=st.booleans(),
+)
+@example(
+    seed=0,
+    batch=1,
+    spatial=(1, 1),
+    outputs=[8, 24],
+    groups=[1, 2, 1, 1],
+    isa="generic",
+    threads=1,
+    quantized=True,
+)
+def test_joined_results_have_the_bits_of_separate_ones(
+    seed, batch, spatial, outputs, groups, isa, threads, quantized
+):
+    rng = np.random.default_rng(seed)
+    nodes, constants, x, names, last = joined_network(
+        rng, groups, batch, spatial, outputs, quantized=quantized
+    )
+    options = {"backends": ("fbg",), "num_threads": threads}
+    if quantized:
+        options["calibrate"] = [x]
+    with fbg.isa.limit(isa):
+        net = make_net(nodes, {"x": x}, [last], constants, **options)
+        y = net.run({"x": x})[last]
+        others = [pool(name, f"{name}.again") for name in names] if quantized else []
+        outputs = [last, *(node.output[0] for node in others)] if quantized else names
+        apart = make_net([*nodes, *others], {"x": x}, outputs, constants, **options)
+        results = apart.run({"x": x})
+        steps = net.plan().steps
+    if quantized:
+        np.testing.assert_array_equal(y, results[last])
+    else:
+        np.testing.assert_array_equal(y, np.concatenate([results[name] for name in names], axis=1))
+    assert sum("conv" in step.algorithm for step in steps) == len(names)
+    assert any("join" in step.nodes and "conv" in step.algorithm for step in steps)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_others_read_is_not_joined_in_place(threads):
+    rng = np.random.default_rng(5)
+    nodes, constants, x, names, _ = joined_network(rng, [1, 1], 1, (6, 6), [8, 8], quantized=False)
+    nodes.append(helper.make_node("Neg", [names[0]], ["z"], "neg"))
+    net = make_net(nodes, {"x": x}, ["joined", "z"], constants, num_threads=threads)
+    results = net.run({"x": x})
+    np.testing.assert_array_equal(results["z"], -results["joined"][:, :8])
+    assert "arrange" in [step.algorithm for step in net.plan().steps if "join" in step.nodes]
+
+
+# Convolutions and affine maps of one tensor whose results are added become one convolution.
 
 X = np.random.default_rng(0).standard_normal((2, 8, 9, 7)).astype(np.float32)
 

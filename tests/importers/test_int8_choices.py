@@ -1,15 +1,23 @@
-"""Which tensors become integers when a network is quantized, and who reads these."""
+"""Which tensors and products become integers when a network is quantized, and what they cost."""
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from onnx import helper
 
+import fbg
 from fbg.importers.description import TensorType
+from fbg.importers.int8 import costs
+from fbg.importers.int8.agreement import relative_error
 from fbg.importers.int8.integer_tensors import integer_tensors
 from fbg.importers.net import Net
 from fbg.importers.onnx.inference import infer
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import make_model, make_net, node
+from helpers.quantized_graphs import WIDEST
+
+# Which tensors become integers when a network is quantized, and who reads these.
 
 RNG = np.random.default_rng(0)
 
@@ -326,3 +334,130 @@ def test_what_is_pooled_from_numbers_is_not_rounded_by_a_step_of_its_own(op):
     assert "p" not in found and found["t"] is None
     found = chosen([start, node("Relu", ["a"], "n"), pool, *tail], IMAGE, ["y"])
     assert found["p"] is None and found["n"] is None
+
+
+# Convolutions of a network in int8 that stay in float32 as they are faster.
+
+COSTS_RNG = np.random.default_rng(9)
+COSTS_CONSTANTS = {
+    "k1": COSTS_RNG.standard_normal((16, 3, 3, 3)).astype(np.float32),
+    "k2": COSTS_RNG.standard_normal((16, 16, 3, 3)).astype(np.float32) / 12,
+    "k3": COSTS_RNG.standard_normal((8, 16, 1, 1)).astype(np.float32) / 4,
+    "gain": COSTS_RNG.uniform(0.5, 2, 16).astype(np.float32),
+    "shift": COSTS_RNG.standard_normal(16).astype(np.float32),
+}
+# Only a and c read tensors that are in float32 anyway: the input, and the result of a norm.
+NODES = [
+    node("Conv", ["x", "k1"], "a", pads=[1, 1, 1, 1]),
+    node("Relu", ["a"], "ra"),
+    node("Conv", ["ra", "k2"], "b", pads=[1, 1, 1, 1]),
+    node("InstanceNormalization", ["b", "gain", "shift"], "n"),
+    node("Conv", ["n", "k2"], "c", pads=[1, 1, 1, 1]),
+    node("Relu", ["c"], "rc"),
+    node("Conv", ["rc", "k3"], "y"),
+]
+FEED = {"x": COSTS_RNG.standard_normal((1, 3, 20, 20), np.float32)}
+
+
+def in_int8(net):
+    """The names of the convolutions that read integers."""
+    nodes = net.network.nodes
+    return {n.name for n in nodes if n.op == "Conv" and "dequantized" in n.inputs[0]}
+
+
+@pytest.fixture
+def cost_of(monkeypatch):
+    """Sets the cost of a convolution, a function of the dtype and the number of inputs."""
+
+    def install(cost):
+        def packed_cost(packed, pixels):
+            assert pixels == (1, 20, 20, packed.in_channels)
+            return cost(packed.dtype.name, packed.in_channels)
+
+        monkeypatch.setattr(costs, "_cost", packed_cost)
+
+    return install
+
+
+@pytest.mark.parametrize("cheaper", ["int8", "float32"])
+def test_the_cheaper_form_is_taken_where_both_are_at_hand(cost_of, cheaper):
+    cost_of(lambda dtype, _: 0 if dtype == cheaper else 1e6)
+    net = make_net(NODES, FEED, ["y"], COSTS_CONSTANTS, calibrate=[FEED])
+    assert in_int8(net) == ({"a", "b", "c", "y"} if cheaper == "int8" else {"b", "y"})
+    exact = make_net(NODES, FEED, ["y"], COSTS_CONSTANTS).run(FEED)["y"]
+    assert relative_error(net.run(FEED)["y"], exact) < 0.03
+    if cheaper == "float32":  # what it computes is integers, by the convolution itself
+        steps = [set(step.nodes) for step in net.plan().steps]
+        assert any({"a", "ra", "ra.quantized"} <= names for names in steps)
+        rounded = {n.inputs[0] for n in net.network.nodes if n.op == "QuantizeLinear"}
+        assert {"ra", "rc"} <= rounded and "x" not in rounded
+
+
+def test_the_rounding_counts_and_little_does_not(cost_of):
+    pixels = FEED["x"].size
+    for gained, stays in ((costs.LEAST - pixels - 9, False), (costs.LEAST - pixels + 9, True)):
+        cost_of(lambda dtype, inputs, g=gained: g if (dtype, inputs) == ("int8", 3) else 0)
+        net = make_net(NODES, FEED, ["y"], COSTS_CONSTANTS, calibrate=[FEED])
+        assert ("a" not in in_int8(net)) is stays
+
+
+def test_nodes_of_a_wanted_accuracy_stay_in_float32_besides(cost_of):
+    cost_of(lambda dtype, inputs: 1e6 if (dtype, inputs) == ("int8", 3) else 0)
+    options = {"calibrate": [FEED], "accuracy": 0.99995}
+    net = make_net(NODES, FEED, ["y"], COSTS_CONSTANTS, **options)
+    assert net.kept.agreement >= 0.99995 and "a" not in in_int8(net)
+    assert "a" not in [each.name for each in net.kept.nodes]
+    net = make_net(NODES, FEED, ["y"], COSTS_CONSTANTS, calibrate=[FEED], higher_precision=["b"])
+    assert in_int8(net) == {"c", "y"}
+
+
+# Weights that DequantizeLinear makes of integers: products take these, however many scales.
+
+SHAPES = {"Conv": (16, 3, 3, 3), "MatMul": (8, 16), "Gemm": (8, 16)}
+AXES = {"Conv": 0, "MatMul": 1, "Gemm": 1}
+
+
+def quantized_file(path, op, scales, signed):
+    """Write QuantizeLinear, DequantizeLinear, op, QuantizeLinear, DequantizeLinear.
+
+    Only scales in a vector name their axis, as in files of onnxruntime's tools.
+    """
+    rng = np.random.default_rng(3)
+    shape, axis = SHAPES[op], AXES[op]
+    kind = np.int8 if signed else np.uint8
+    size = {"one": (), "one in a vector": (1,), "each": (shape[axis],)}[scales]
+    arrays = {
+        "w": rng.integers(*((-WIDEST, WIDEST + 1) if signed else (0, 256)), shape).astype(kind),
+        "ws": np.full(size, 0.01, np.float32),
+        "wz": np.full(size, 0 if signed else 128, kind),
+        "xs": np.array(0.03, np.float32),
+        "xz": np.array(128, np.uint8),
+        "ys": np.array(0.05, np.float32),
+        "yz": np.array(120, np.uint8),
+    }
+    along = {} if scales == "one" else {"axis": axis}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], **along),
+        helper.make_node(op, ["xd", "wd"], ["c"], **({"pads": [1] * 4} if op == "Conv" else {})),
+        helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["cq"]),
+        helper.make_node("DequantizeLinear", ["cq", "ys", "yz"], ["y"]),
+    ]
+    given = (1, 3, 9, 7) if op == "Conv" else (5, 8)
+    onnx.save(make_model(nodes, {"x": (np.float32, given)}, ["y"], arrays, opset=17), path)
+    return rng.standard_normal(given).astype(np.float32)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("scales", ["one", "one in a vector", "each"])
+@pytest.mark.parametrize("op", list(SHAPES))
+def test_products_take_the_integers_however_many_scales_there_are(tmp_path, op, scales, signed):
+    path = tmp_path / "m.onnx"
+    x = quantized_file(path, op, scales, signed)
+    net = fbg.load(path)
+    found = net.run({"x": x})["y"]
+    assert "fp32" not in str(net.plan()) and "int32" in str(net.plan())
+    if scales != "one in a vector":  # which ONNX allows only with an axis, and onnxruntime refuses
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        assert np.abs(found - session.run(None, {"x": x})[0]).max() <= 0.05 * 1.001
