@@ -44,7 +44,7 @@ import numpy as np
 import timing
 
 import fbg
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.runtime.lanes import Lanes
 
 Call = Callable[..., Any]
@@ -162,18 +162,14 @@ def beats(arguments: argparse.Namespace, report: timing.Report) -> None:
 
 def of_lanes(arguments: argparse.Namespace) -> Iterator[timing.Case]:
     model, threads = model_of(arguments), max(arguments.threads)
-    queues = {"no lanes": BatchFormer(threads)}
+    queues = {"no lanes": Batcher(threads)}
     for count in (n for n in range(1, threads + 1) if threads % n == 0):
         for pinned in (False, True):
-            queue = queues[f"{count} × {threads // count}" + ", pinned" * pinned] = BatchFormer(
-                threads
-            )
+            queue = queues[f"{count} × {threads // count}" + ", pinned" * pinned] = Batcher(threads)
             queue.use_lanes(Lanes(count, threads, pinned))
     text = " ".join(["word"] * (arguments.tokens[0] - 2))
 
-    async def answers(
-        queue: BatchFormer, clients: int, texts: int, seconds: float
-    ) -> tuple[Any, int]:
+    async def answers(queue: Batcher, clients: int, texts: int, seconds: float) -> tuple[Any, int]:
         end, done, last = time.perf_counter() + seconds, 0, None
 
         async def client(runs: fbg.AsyncModel) -> None:
@@ -186,7 +182,7 @@ def of_lanes(arguments: argparse.Namespace) -> Iterator[timing.Case]:
             await asyncio.gather(*(client(runs) for _ in range(clients)))
         return last, done
 
-    def sample(queue: BatchFormer, load: tuple[int, int]) -> float:
+    def sample(queue: Batcher, load: tuple[int, int]) -> float:
         """Seconds of a text."""
         begin = time.perf_counter()
         done = asyncio.run(answers(queue, *load, arguments.seconds))[1]

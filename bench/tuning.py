@@ -34,7 +34,7 @@ import timing
 import fbg
 from fbg import _fbg
 from fbg.networks.transformer import linears
-from fbg.runtime.batches import pack_padded
+from fbg.runtime.engine import pack_padded
 from fbg.tuning.store import Blocking, Kind
 
 MODELS = ("base", "large", "roberta-base", "distilbert")

@@ -44,7 +44,7 @@ _LATER = {
     "CrossEncoder": "fbg.integrations.cross_encoder",
     "EmbeddingBag": "fbg.tables.embedding_bag",
     "EmbeddingTables": "fbg.tables.embedding_tables",
-    "EncodeOptions": "fbg.tasks.encoder",
+    "EncodeOptions": "fbg.tasks.encode",
     "Model": "fbg.model.model",
     "ModelOutput": "fbg.model.forward",
     "SentenceTransformer": "fbg.integrations.sentence_transformers",
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from fbg.tables.embedding_bag import EmbeddingBag
     from fbg.tables.embedding_tables import EmbeddingTables
     from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
-    from fbg.tasks.encoder import EncodeOptions
+    from fbg.tasks.encode import EncodeOptions
     from fbg.tasks.late_interaction.scores import maxsim
     from fbg.tasks.search import semantic_search, similarity
     from fbg.tasks.sparse import SparseEmbeddings

@@ -32,9 +32,8 @@ USUAL_SIZE = {"ncols": 80, "nrows": 24}  # for a terminal of unknown size
 _active: ContextVar[Progress | None] = ContextVar("_active", default=None)
 
 
-def active_progress() -> Progress | None:
-    """Return who is told of the progress of this thread, if anybody."""
-    return _active.get()
+# Returns who is told of the progress of this thread, if anybody.
+active_progress: Callable[[], Progress | None] = _active.get
 
 
 @contextmanager

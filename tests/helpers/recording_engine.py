@@ -1,16 +1,15 @@
-"""An engine that computes nothing, and an owner of tickets: what a batch former does with both."""
+"""An engine that computes nothing, and a caller of a batcher: what the batcher does with both."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from fbg.runtime.former import BatchFormer
-from fbg.runtime.ticket import Owner, Ticket
-from fbg.runtime.work import Work
+from fbg.runtime.batcher import Batcher, Caller, Future
+from fbg.runtime.steps import Request
 
-__all__ = ["RecordingEngine", "Requests", "submit", "work"]
+__all__ = ["RecordingCaller", "RecordingEngine", "request", "submit"]
 
 UNKNOWN, FAILS = 99, 98  # tokens
 
@@ -60,37 +59,40 @@ class RecordingEngine:
         return [part[:, None].astype(np.float32) for part in ids]
 
 
-class Requests(Owner):
-    """An owner that remembers the order in which its tickets were done."""
+class RecordingCaller(Caller):
+    """A caller that remembers the order in which its futures were done."""
 
     def __init__(self) -> None:
-        self.done: list[Ticket] = []
+        self.done: list[Future] = []
         self.batches: list[int] = []
         self._changed = threading.Condition()
 
-    def finished(self, tickets: Sequence[Ticket]) -> None:
+    def finished(self, futures: Sequence[Future]) -> None:
         with self._changed:
-            self.done += tickets
+            self.done += futures
             self._changed.notify_all()
 
     def batch(self, tokens: int, sequences: int) -> None:
         self.batches.append(tokens)
 
-    def wait(self, count: int) -> list[Ticket]:
+    def wait(self, count: int) -> list[Future]:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.done) >= count, 20)
         return self.done
 
 
-def work(engine: Any, *sequences: Sequence[int], keep: Callable[..., Any] | None = None) -> Work:
+def request(engine: Any, *sequences: Sequence[int], **options: Any) -> Request:
     ids = [np.array(sequence, np.int32) for sequence in sequences]
-    options = {} if keep is None else {"keep": keep}
-    return Work(engine, ids, "test", **options)
+    return Request(engine, ids, "test", **options)
 
 
 def submit(
-    former: BatchFormer, work: Work, owner: Owner, tag: Any = None, previous: Ticket | None = None
-) -> Ticket:
-    ticket = Ticket(work, owner, tag)
-    former.submit(ticket, previous)
-    return ticket
+    batcher: Batcher,
+    request: Request,
+    caller: Caller,
+    tag: Any = None,
+    previous: Future | None = None,
+) -> Future:
+    future = Future(request, caller, tag)
+    batcher.submit(future, previous)
+    return future

@@ -104,12 +104,12 @@ def ready_state(models: Mapping[str, fbg.Model] | None = None, **settings: Any) 
     """The state of a server in this process, whose models are there already."""
     source = ModelSource("m", "nowhere")
     state = State(Settings((source,), access_log=False, **settings), 1)
-    state.models.replace(serve_models(dict(models or {}), state.former, state.metrics.batch))
+    state.models.replace(serve_models(dict(models or {}), state.batcher, state.metrics.batch))
     state.ready = True
     try:
         yield state
     finally:
-        state.former.close()
+        state.batcher.close()
         for served in state.models:
             served.runs.close()
 

@@ -15,10 +15,8 @@ import pytest
 import fbg
 from fbg.errors import ClosedError
 from fbg.model.async_model import Record
-from fbg.runtime.former import BatchFormer
-from fbg.runtime.steps import Steps
-from fbg.runtime.ticket import Ticket
-from fbg.runtime.work import Work
+from fbg.runtime.batcher import Batcher, Future
+from fbg.runtime.steps import Request, Steps
 from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.forks import run_in_child
@@ -61,13 +59,13 @@ async def test_calls_of_one_turn_of_the_loop_are_submitted_together(
     model: fbg.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted: list[int] = []
-    submit = BatchFormer.submit
+    submit = Batcher.submit
 
-    def count(former: BatchFormer, ticket: Ticket, previous: Ticket | None) -> None:
-        submitted.append(len(ticket.work.ids))
-        submit(former, ticket, previous)
+    def count(batcher: Batcher, future: Future, previous: Future | None) -> None:
+        submitted.append(len(future.request.ids))
+        submit(batcher, future, previous)
 
-    monkeypatch.setattr(BatchFormer, "submit", count)
+    monkeypatch.setattr(Batcher, "submit", count)
 
     async with fbg.AsyncModel(model) as m:
         calls = [asyncio.create_task(m.encode(text)) for text in texts(5)]
@@ -87,10 +85,10 @@ async def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(
     ids = [np.array([1, 2], np.int32)]
 
     def steps() -> Any:
-        yield Work(engine, ids, "test", after=3)
+        yield Request(engine, ids, "test", after=3)
         raise ValueError("the second part is wrong")
 
-    queue = BatchFormer(1, max_waiting=4)
+    queue = Batcher(1, max_waiting=4)
     async with fbg.AsyncModel(model, queue) as m:
         with pytest.raises(ValueError, match="the second part"):
             await m.run(steps())
@@ -120,7 +118,7 @@ def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
             kept = weakref.ref(ids[0])
 
             def steps() -> Steps[None]:
-                yield Work(model.encoder()._engine, [ids.pop()], "test", keep=keep)
+                yield Request(model.encoder()._engine, [ids.pop()], "test", keep=keep)
 
             gc.disable()
             try:
@@ -202,7 +200,7 @@ async def test_tasks_give_the_results_of_the_model(
 
 
 async def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
-    queue = BatchFormer(2)
+    queue = Batcher(2)
     batches: list[int] = []
     first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
     second = fbg.AsyncModel(model, queue)
@@ -217,7 +215,7 @@ async def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.M
 
 
 async def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
-    queue = BatchFormer(1)
+    queue = Batcher(1)
     async with fbg.AsyncModel(model, queue) as m:
         task = asyncio.create_task(m.encode(texts(2000)))
         while queue.waiting == 0:
@@ -287,7 +285,7 @@ async def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
     model: fbg.Model, seed: int
 ) -> None:
     rng = Random(seed)
-    queue = BatchFormer(2) if rng.random() < 0.5 else None
+    queue = Batcher(2) if rng.random() < 0.5 else None
 
     async def close(m: fbg.AsyncModel) -> None:
         await asyncio.sleep(0.01 * rng.random())

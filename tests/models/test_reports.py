@@ -25,8 +25,7 @@ from fbg.reports.plots import plot_comparison, plot_stacks
 from fbg.reports.profiling import profile
 from fbg.reports.sensitivity import sensitivity
 from fbg.reports.timed_network import TimedNetwork, visible_pairs
-from fbg.runtime.batches import pack_sequences
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import Runner, pack_sequences
 from helpers import tiny_bert, tiny_models
 
 TEXTS = ["a word, and another", "one more of them", "the third", "number 4", "", "five and six"]

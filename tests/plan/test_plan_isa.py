@@ -14,8 +14,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.common import LayerNorm, Norm
-from fbg.runtime.batches import pack_sequences
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import Runner, pack_sequences
 from fbg.tuning.store import store
 
 WIDTH, TOKENS = 48, 40

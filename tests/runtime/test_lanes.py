@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.runtime.lanes import Lanes
-from helpers.recording_engine import RecordingEngine, Requests, submit, work
+from helpers.recording_engine import RecordingCaller, RecordingEngine, request, submit
 
 CPUS = sorted(os.sched_getaffinity(0))
 several = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
@@ -17,21 +17,21 @@ several = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
 
 @pytest.mark.parametrize(("count", "threads", "team"), [(1, 4, 4), (2, 4, 2), (3, 8, 3), (4, 4, 1)])
 def test_every_lane_computes_a_batch_at_the_same_time(count: int, threads: int, team: int) -> None:
-    former, engine, owner = BatchFormer(threads), RecordingEngine(), Requests()
-    former.use_lanes(Lanes(count, threads))
+    batcher, engine, caller = Batcher(threads), RecordingEngine(), RecordingCaller()
+    batcher.use_lanes(Lanes(count, threads))
     engine.gate.clear()
     for n in range(count):
-        submit(former, work(engine, [n]), owner)
+        submit(batcher, request(engine, [n]), caller)
         assert engine.running.acquire(timeout=20)
-    submit(former, work(engine, [70]), owner)
-    submit(former, work(engine, *[[50] * 300] * 2 * count), owner)
+    submit(batcher, request(engine, [70]), caller)
+    submit(batcher, request(engine, *[[50] * 300] * 2 * count), caller)
     for _ in range(count):  # bulk work has threads of its own in every lane
         assert engine.running.acquire(timeout=20)
     assert not engine.running.acquire(timeout=0.05)
-    assert former.waiting == 1 + count
+    assert batcher.waiting == 1 + count
     engine.gate.set()
-    owner.wait(count + 2)
-    former.close()
+    caller.wait(count + 2)
+    batcher.close()
     assert set(engine.teams) == {team}
 
 

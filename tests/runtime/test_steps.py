@@ -1,4 +1,4 @@
-"""Work in the calling thread: which sequences share a batch, who receives what, how runs end."""
+"""Requests in the calling thread: which sequences share a batch, who gets what, how runs end."""
 
 import contextlib
 import gc
@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,10 @@ from hypothesis import strategies as st
 
 import fbg
 from fbg.runtime import steps
-from fbg.runtime.batches import MAX_BATCH_TOKENS
-from fbg.runtime.engine import Engine
-from fbg.runtime.priority import PriorityClass
+from fbg.runtime.engine import MAX_BATCH_TOKENS, Engine
 from fbg.runtime.steps import compute
 from helpers import tiny_bert
-from helpers.recording_engine import RecordingEngine, work
+from helpers.recording_engine import RecordingEngine, request
 
 
 def run(
@@ -32,7 +29,7 @@ def run(
 ) -> tuple[list[np.ndarray], list[int]]:
     """Return what each sequence received, and what `advance` was told."""
     counts: list[int] = []
-    asked = replace(work(engine, *sequences), batch_size=batch_size)
+    asked = request(engine, *sequences, batch_size=batch_size)
     return compute(asked, threads, counts.append), counts
 
 
@@ -60,15 +57,15 @@ def test_batches_are_full_of_real_tokens_and_everyone_gets_their_own(
 def test_a_sequence_without_tokens_gets_zeros_or_no_rows() -> None:
     assert run(RecordingEngine(per_token=False), [[]])[0][0].tolist() == [[0]]
     assert run(RecordingEngine(), [[]])[0][0].shape == (0, 1)
-    assert run(RecordingEngine(), []) == ([], [0])
+    assert run(RecordingEngine(), []) == ([], [])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_of_one_batch_ends_the_run(threads: int) -> None:
     engine, counts = RecordingEngine(), list[int]()
-    asked = work(engine, *[[99] * 5 if n == 5 else [1] * 5 for n in range(400)])
+    asked = request(engine, *[[99] * 5 if n == 5 else [1] * 5 for n in range(400)], batch_size=1)
     with pytest.raises(ValueError, match="test: no such token"):
-        compute(replace(asked, batch_size=1), threads, counts.append)
+        compute(asked, threads, counts.append)
     if threads == 1:
         assert counts == [1] * 5 and len(engine.batches) == 6
     assert set(counts) <= {0, 1, 2} and sum(counts) < len(engine.batches) < 400
@@ -87,23 +84,27 @@ def test_of_several_errors_that_of_the_first_batch_is_raised() -> None:
                 failed.set()
             raise KeyError(name)
 
-    asked = work(Failing(), *[[n + 1] * (100 - n) for n in range(40)])
+    asked = request(Failing(), *[[n + 1] * (100 - n) for n in range(40)], batch_size=1)
     with pytest.raises(KeyError) as error:
-        compute(replace(asked, batch_size=1), 2)
+        compute(asked, 2)
     assert error.value.args == (1,)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("where", ["engine", "keep"])
-def test_nothing_of_work_that_failed_waits_for_the_garbage_collector(where: str) -> None:
+def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
+    where: str, threads: int
+) -> None:
     def keep(number: int, rows: np.ndarray) -> np.ndarray:
         raise KeyError(number)
 
     gc.disable()
     try:
-        asked = work(RecordingEngine(), [98 if where == "engine" else 1], keep=keep)
+        given = [[98 if where == "engine" else 1]] * 50
+        asked = request(RecordingEngine(), *given, keep=keep, batch_size=1)
         kept = weakref.ref(asked.ids[0])
         with contextlib.suppress(RuntimeError, KeyError):
-            compute(asked, 1)
+            compute(asked, threads)
         del asked
         assert kept() is None
     finally:
@@ -139,7 +140,7 @@ def test_without_threads_the_caller_computes_everything(monkeypatch: pytest.Monk
     engine = RecordingEngine()
     received, counts = run(engine, [[n] for n in range(20)], batch_size=1, threads=2)
     assert [rows.tolist() for rows in received] == [[[n]] for n in range(20)]
-    assert counts == [1] * 20 + [0]
+    assert counts == [1] * 20
 
 
 @pytest.fixture
@@ -171,9 +172,9 @@ def test_an_interruption_ends_the_run_and_keeps_what_was_computed(threads: int) 
             return super().compute(ids, *rest)
 
     engine = Interrupted()
-    asked = work(engine, *[[n % 90] for n in range(4000)], keep=keep)
+    asked = request(engine, *[[n % 90] for n in range(4000)], keep=keep, batch_size=1)
     with pytest.raises(KeyboardInterrupt):
-        compute(replace(asked, batch_size=1), threads)
+        compute(asked, threads)
     assert 8 <= len(kept) < 4000 and len(engine.batches) - 1 <= len(kept) <= len(engine.batches)
     assert not any(thread.is_alive() for thread in running)
     assert bool(running) == (threads > 1)
@@ -185,36 +186,36 @@ def test_whoever_is_told_of_the_progress_may_end_the_run() -> None:
 
     engine = RecordingEngine()
     with pytest.raises(LookupError, match="enough"):
-        compute(replace(work(engine, *[[1]] * 1000), batch_size=1), 2, advance)
+        compute(request(engine, *[[1]] * 1000, batch_size=1), 2, advance)
     assert len(engine.batches) < 1000
 
 
 def test_a_mistake_in_a_thread_that_helps_reaches_the_caller(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    take, main = PriorityClass.take, threading.main_thread()
+    compute_batch, main = steps._compute_batch, threading.main_thread()
 
     def broken(*arguments: Any) -> Any:
         if threading.current_thread() is not main:
-            raise IndexError("a mistake")
-        return take(*arguments)
+            raise SystemError("a mistake")
+        return compute_batch(*arguments)
 
-    monkeypatch.setattr(PriorityClass, "take", broken)
+    monkeypatch.setattr(steps, "_compute_batch", broken)
     engine = RecordingEngine()
     engine.gate.clear()
     threading.Timer(0.05, engine.gate.set).start()
-    with pytest.raises(IndexError, match="a mistake"):
-        compute(replace(work(engine, *[[1]] * 100), batch_size=1), 2)
+    with pytest.raises(SystemError, match="a mistake"):
+        compute(request(engine, *[[1]] * 100, batch_size=1), 2)
     assert len(engine.batches) < 100
 
 
-def test_each_work_of_a_task_is_computed_by_itself() -> None:
+def test_each_request_of_a_task_is_computed_by_itself() -> None:
     engine = RecordingEngine()
 
     def task() -> steps.Steps[float]:
         total = 0.0
         for n in (2, 3):
-            for rows in (yield work(engine, [n], [n, n])):
+            for rows in (yield request(engine, [n], [n, n])):
                 total += float(rows.sum())
         return total
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.server import answers
 from fbg.server.inputs import MOST_CHARACTERS
 from fbg.server.routes import tei
@@ -44,13 +44,13 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
     models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted: list[Any] = []
-    submit = BatchFormer.submit
+    submit = Batcher.submit
 
-    def spy(queue: BatchFormer, *arguments: Any, **more: Any) -> Any:
+    def spy(queue: Batcher, *arguments: Any, **more: Any) -> Any:
         submitted.append(arguments)
         return submit(queue, *arguments, **more)
 
-    monkeypatch.setattr(BatchFormer, "submit", spy)
+    monkeypatch.setattr(Batcher, "submit", spy)
     body, most = {"inputs": TEXTS}, numbers(models, path)
     refused = ask(models, path, body, max_answer_numbers=most - 1)
     assert refused.status_code == 422

@@ -77,7 +77,7 @@ class StartingServer(httpx.BaseTransport):
         try:
             got = asyncio.run(answer())
         finally:
-            state.former.close()
+            state.batcher.close()
         return httpx.Response(got.status_code, headers=got.headers, content=got.content)
 
 

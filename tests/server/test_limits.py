@@ -210,7 +210,7 @@ def test_tokens_are_encoded_in_threads(path: str, monkeypatch: pytest.MonkeyPatc
 
     assert b"1" in asyncio.run(main())
     assert threads and threading.current_thread() not in threads
-    state.former.close()
+    state.batcher.close()
     state.encoders.shutdown()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import fbg
 from fbg.model.async_model import AsyncModel
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.server.messages import Embedding, Message
 from fbg.server.models.served import Models, Served, serve_models, warm_up
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
@@ -26,7 +26,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Models]:
         "hybrid": tiny_outputs.write_hybrid(root / "hybrid"),
         "nli": write_model(root / "nli", "nli"),
     }
-    queue = BatchFormer(1)
+    queue = Batcher(1)
     models = {name: fbg.load(path) for name, path in directories.items()}
     result = serve_models(models, queue, lambda tokens, sequences: None)
     yield result
@@ -79,7 +79,7 @@ def test_models_are_warmed_up_by_each_of_their_tasks(
 
 def test_a_model_that_lacks_something_for_hybrid_embeddings_is_served(tmp_path: Path) -> None:
     model = fbg.load(tiny_outputs.write_hybrid(tmp_path, pooling="mean"))
-    queue = BatchFormer(1)
+    queue = Batcher(1)
     served = serve_models({"hybrid": model}, queue, lambda tokens, sequences: None)
     asyncio.run(warm_up(served))
     queue.close()

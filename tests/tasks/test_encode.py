@@ -1,6 +1,8 @@
 """Sentence embeddings: what encode accepts, and that a result depends on its sentence alone."""
 
 import importlib.util
+import sys
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -11,9 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
-from fbg.runtime import steps
-from fbg.runtime.former import BatchFormer
-from fbg.runtime.priority import PriorityClass
 from helpers import tiny_bert
 from helpers.callers import call_together
 
@@ -177,16 +176,34 @@ def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> N
     texts = TEXTS * 20
     alone = fbg.load(directory, dtype="int8", num_threads=1)
     together = fbg.load(directory, dtype="int8", num_threads=num_threads)
-    takers: list[int] = []
-    start = steps._start_helpers
+    helpers: list[str] = []
+    start = Thread.start
 
-    def spy(former: BatchFormer, chosen: PriorityClass, count: int, helpers: list[Thread]) -> None:
-        takers.append(count)
-        start(former, chosen, count, helpers)
+    def spy(thread: Thread) -> None:
+        helpers.append(thread.name)
+        start(thread)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "_start_helpers", spy)
+        patch.setattr(Thread, "start", spy)
         got = together.encode(texts, batch_size=3)
         assert np.array_equal(got, alone.encode(texts, batch_size=3))
-    assert takers == [num_threads]  # only the model with more threads
+    # Only the model with more threads has others help.
+    assert helpers == [f"fbg-batch-{n}" for n in range(1, num_threads)]
     assert np.array_equal(got[: len(TEXTS)], np.stack([alone.encode(text) for text in TEXTS]))
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_one_text_takes_a_straight_way(directory: Path, num_threads: int) -> None:
+    """From the text to its vector, a reader meets few functions, and seldom another file."""
+    model = fbg.load(directory, num_threads=num_threads)
+    model.encode("a fox")
+    files: list[str] = []
+    sys.setprofile(
+        lambda frame, event, _: event == "call" and files.append(frame.f_code.co_filename)
+    )
+    try:
+        model.encode("a dog")
+    finally:
+        sys.setprofile(None)
+    assert 10 < len(files) <= 30
+    assert sum(a != b for a, b in pairwise(files)) <= 20

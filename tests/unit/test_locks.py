@@ -16,10 +16,10 @@ from onnx import helper
 
 import fbg
 from fbg.locks import Lock, cached_property
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from helpers.forks import run_in_child
 from helpers.onnx_models import make_net
-from helpers.recording_engine import RecordingEngine, Requests, submit, work
+from helpers.recording_engine import RecordingCaller, RecordingEngine, request, submit
 from helpers.tiny_bert import AWKWARD, write_checkpoint
 
 PACKAGE = Path(fbg.__file__).parent
@@ -81,16 +81,16 @@ def test_copies_and_pickles_of_a_lock_are_free(held: Callable[[Lock], None]) -> 
 def test_a_cached_property_is_computed_once_and_holds_no_lock() -> None:
     computed = []
 
-    class Owner:
+    class Caller:
         @cached_property
         def value(self) -> int:
             """It."""
             computed.append(self)
             return len(computed)
 
-    owner = Owner()
-    assert (owner.value, owner.value, Owner().value) == (1, 1, 2)
-    assert Owner.value.__doc__ == "It."
+    owner = Caller()
+    assert (owner.value, owner.value, Caller().value) == (1, 1, 2)
+    assert Caller.value.__doc__ == "It."
 
 
 def convolution(_: Path) -> tuple[object, Callable[[], object]]:
@@ -166,21 +166,21 @@ def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_th
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_a_former_is_closed_in_a_forked_child(started: bool) -> None:
-    former, owner, engine = BatchFormer(num_threads=1), Requests(), RecordingEngine()
+def test_a_batcher_is_closed_in_a_forked_child(started: bool) -> None:
+    batcher, caller, engine = Batcher(num_threads=1), RecordingCaller(), RecordingEngine()
     try:
         if started:
-            submit(former, work(engine, [1]), owner)
-            owner.wait(1)
+            submit(batcher, request(engine, [1]), caller)
+            caller.wait(1)
 
         def child() -> None:
             with pytest.raises(fbg.errors.ClosedError):
-                submit(former, work(engine, [1]), owner)
-            former.close()
+                submit(batcher, request(engine, [1]), caller)
+            batcher.close()
 
         assert run_in_child(child) == 0
     finally:
-        former.close()
+        batcher.close()
 
 
 def test_the_package_has_no_other_locks() -> None:

@@ -26,7 +26,7 @@ from fbg.model import save as saved
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.tasks.embedding_precision import PRECISIONS
-from fbg.tasks.encoder import prompt_tokens
+from fbg.tasks.encode import prompt_tokens
 from fbg.tasks.inputs import require_choice, require_count, require_texts_or_pairs
 from fbg.text.saved_settings import files_with_settings
 from fbg.text.sentence import PROMPTS

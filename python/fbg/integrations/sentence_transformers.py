@@ -30,7 +30,7 @@ from fbg.integrations.vectors import in_form, quantized, require_similarity, sim
 from fbg.model.model import Model
 from fbg.runtime.steps import run_steps
 from fbg.tasks.embedding_precision import Precision
-from fbg.tasks.encoder import EncodeOptions
+from fbg.tasks.encode import EncodeOptions
 from fbg.tasks.inputs import MOST, require_count, require_texts, text_blocks
 from fbg.text.tokenization import Text
 

@@ -21,7 +21,7 @@ from fbg.files import parse_json
 from fbg.model.fingerprint import fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
-from fbg.tasks.encoder import EncodeOptions
+from fbg.tasks.encode import EncodeOptions
 from fbg.text.embedding_files import EmbeddingFile
 from fbg.text.files import input_kind, read_texts
 

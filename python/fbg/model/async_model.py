@@ -20,14 +20,11 @@ import numpy as np
 from fbg.arrays import Floats, Indices
 from fbg.errors import ClosedError
 from fbg.model.model import Model
-from fbg.runtime.former import BatchFormer
-from fbg.runtime.in_thread import in_thread
-from fbg.runtime.loop_requests import LoopRequests
-from fbg.runtime.steps import Steps
-from fbg.runtime.ticket import Ticket
-from fbg.runtime.work import Work
+from fbg.runtime.batcher import Batcher, Future
+from fbg.runtime.event_loop import LoopCalls, in_thread
+from fbg.runtime.steps import Request, Steps
 from fbg.tasks.context import steps_of
-from fbg.tasks.encoder import SENTENCES, EncodeOptions
+from fbg.tasks.encode import SENTENCES, EncodeOptions
 from fbg.tasks.inputs import require_texts, text_blocks
 from fbg.tasks.late_interaction.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
@@ -63,39 +60,41 @@ class Record:
     max_sequences: int | None = None
     background: bool = False
 
-    def count_numbers(self, work: Work) -> None:
-        """Count the numbers that work will compute; raises ValueError if they, or all sequences of
-        its request, are too many."""
-        number = work.before + len(work.ids) + work.after
+    def count_numbers(self, request: Request) -> None:
+        """Count the numbers that a request will compute; raises ValueError if these, or the
+        sequences of its call, are too many.
+        """
+        number = request.before + len(request.ids) + request.after
         if self.max_sequences is not None and number > self.max_sequences:
             raise ValueError(
-                f"{work.where}: the texts of a request may be read in at most {self.max_sequences} "
-                f"windows in total, got {number}; pass shorter texts, or windows that share less"
+                f"{request.where}: the texts of a request may be read in at most "
+                f"{self.max_sequences} windows in total, got {number}; pass shorter texts, or "
+                "windows that share less"
             )
         if self.max_numbers is None:
             return
-        engine = work.engine
-        rows = sum(ids.size for ids in work.ids) if engine.per_token else len(work.ids)
+        engine = request.engine
+        rows = sum(ids.size for ids in request.ids) if engine.per_token else len(request.ids)
         self.numbers += rows * engine.columns
         if self.numbers > self.max_numbers:
             raise ValueError(
-                f"{work.where}: the vectors of all tokens may have at most {self.max_numbers} "
+                f"{request.where}: the vectors of all tokens may have at most {self.max_numbers} "
                 f"numbers in total, got {self.numbers}; pass fewer or shorter texts"
             )
 
-    def count(self, ticket: Ticket) -> None:
-        """Add the cost of a finished ticket."""
-        self.tokens += ticket.tokens
-        self.sequences += len(ticket.results)
-        started = ticket.started or ticket.submitted
-        self.queue += started - ticket.submitted
-        self.inference += max(ticket.finished - started, 0.0)
+    def count(self, future: Future) -> None:
+        """Add the cost of a request that is finished."""
+        self.tokens += future.tokens
+        self.sequences += len(future.results)
+        started = future.started or future.submitted
+        self.queue += started - future.submitted
+        self.inference += max(future.finished - started, 0.0)
 
 
 def _advance(
     steps: Steps[Result], outputs: list[Floats] | None
-) -> tuple[Work, None] | tuple[None, Result]:
-    """Return the work that a task asks for next, or what it returns."""
+) -> tuple[Request, None] | tuple[None, Result]:
+    """Return the request that a task makes next, or what it returns."""
     try:
         return next(steps) if outputs is None else steps.send(outputs), None
     except StopIteration as end:
@@ -106,7 +105,7 @@ class AsyncModel:
     """The tasks of a model as coroutines, for programs that embed the engine.
 
     Calls that run at the same time share batches, on a queue that favours short requests
-    (runtime/former.py); each gets what `Model` gives for it alone, to the bit. A task that is
+    (runtime/batcher.py); each gets what `Model` gives for it alone, to the bit. A task that is
     cancelled leaves the queue. Arguments and errors are those of the methods of Model; `record`
     receives the cost of a call.
 
@@ -120,18 +119,18 @@ class AsyncModel:
     def __init__(
         self,
         model: Model,
-        queue: BatchFormer | None = None,
+        queue: Batcher | None = None,
         on_batch: Callable[[int, int], None] = lambda tokens, sequences: None,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"AsyncModel: model must be an fbg.Model, got {type(model).__name__}")
         self.model = model
-        self._former = BatchFormer(model.num_threads) if queue is None else queue
-        self._owns_former = queue is None
+        self._queue = Batcher(model.num_threads) if queue is None else queue
+        self._owns_queue = queue is None
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(2, "fbg-tokenize")
         self._life, self._process = SimpleNamespace(closed=False), os.getpid()
-        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopRequests]
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopCalls]
         self._loops = weakref.WeakKeyDictionary()
 
     def __reduce__(self) -> NoReturn:
@@ -175,8 +174,8 @@ class AsyncModel:
         self._life.closed = True
         self._submit_now()
         self._pool.shutdown()
-        if self._owns_former:
-            self._former.close()
+        if self._owns_queue:
+            self._queue.close()
 
     def _submit_now(self) -> None:
         """Pass to the queue what the requests of the running event loop, if any, have submitted."""
@@ -362,7 +361,7 @@ class AsyncModel:
     async def run(
         self, steps: Steps[Result], record: Record | None = None, characters: int | None = None
     ) -> Result:
-        """Drive a task to its end: its work goes to the queue, the rest runs here or in a thread.
+        """Drive a task to its end: its requests go to the queue, the rest runs here or in a thread.
 
         characters: number in its texts; None: always too many for the event loop.
         """
@@ -370,28 +369,28 @@ class AsyncModel:
         loop, record = asyncio.get_running_loop(), record or Record()
         waiting = self._loops.get(loop)
         if waiting is None:
-            waiting = self._loops[loop] = LoopRequests(loop, self._former, self._on_batch)
+            waiting = self._loops[loop] = LoopCalls(loop, self._queue, self._on_batch)
         outputs: list[Floats] | None = None
-        ticket: Ticket | None = None
+        future: Future | None = None
         waiting.enter()
         try:
             while True:
                 begin = time.perf_counter()
                 if characters is not None and characters <= INLINE_CHARACTERS:
-                    work, result = _advance(steps, outputs)
+                    request, result = _advance(steps, outputs)
                 else:
-                    work, result = await self._in_pool(_advance, steps, outputs)
+                    request, result = await self._in_pool(_advance, steps, outputs)
                 record.tokenization += time.perf_counter() - begin
-                if work is None:
+                if request is None:
                     return cast(Result, result)
-                record.count_numbers(work)
-                ticket = await waiting.compute(work, ticket, record.background)
-                outputs = ticket.results
-                record.count(ticket)
+                record.count_numbers(request)
+                future = await waiting.compute(request, future, record.background)
+                outputs = future.results
+                record.count(future)
         finally:
             waiting.leave()
-            if ticket is not None and ticket.expected:
-                self._former.expect_no_more(ticket)
+            if future is not None and future.expected:
+                self._queue.expect_no_more(future)
 
 
 # The tasks of a model: the methods of `Model` that are coroutines of AsyncModel.

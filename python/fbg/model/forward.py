@@ -10,9 +10,15 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.networks.transformer import Transformer
-from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded, pack_sequences
-from fbg.runtime.indices import index_array, require_in_range
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import (
+    MAX_BATCH_TOKENS,
+    Runner,
+    chunks,
+    index_array,
+    pack_padded,
+    pack_sequences,
+    require_in_range,
+)
 from fbg.threads import calling
 
 Integers = npt.NDArray[Any]

@@ -23,9 +23,10 @@ from fbg.networks.transformer import Transformer, precision
 from fbg.reading import FileState
 from fbg.runtime.reports import MemoryReport, PlanReport
 from fbg.tasks.answer import AnswerMethods
+from fbg.tasks.chunks import ChunkMethods
 from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
-from fbg.tasks.encode import ChunkMethods, EncodeMethods
+from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.engines import tasks_of
 from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.inputs import require_tower

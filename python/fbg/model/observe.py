@@ -27,8 +27,7 @@ from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress, unheard
-from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import PackedBatch, Runner, chunks, pack_sequences
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
@@ -109,7 +108,9 @@ def batches_of(
     group: list[PackedBatch] = []
     for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences)):
         batch = pack_sequences(sequences[part], config.pad_token_id)
-        group.append(batch if rows is None else replace(batch, rows=np.concatenate(rows[part])))
+        if rows is not None:
+            batch.rows = np.concatenate(rows[part])
+        group.append(batch)
         if sum(run.tokens for run in group) >= kept_tokens:
             yield group
             group = []

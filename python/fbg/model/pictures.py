@@ -18,11 +18,10 @@ from fbg.model.forward import ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.towers.config import PictureConfig
 from fbg.networks.towers.input import PREPROCESSOR
-from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work, copied
+from fbg.runtime.steps import Request, Steps, copied
 from fbg.tasks.classify import TopK, label_scores
 from fbg.tasks.context import TaskMethods, task
-from fbg.tasks.encoder import EncodeOptions, Encoder
+from fbg.tasks.encode import EncodeOptions, Encoder
 from fbg.tasks.engines import require_head
 from fbg.tasks.inputs import require_count
 from fbg.tasks.results import ImageZeroShotResult, LabelScore
@@ -208,7 +207,7 @@ class PictureMethods(TaskMethods):
             batch = table.prepare(prepared).array.astype(np.float32)
             rows = list(picture.rows(batch))
             places = [np.arange(len(each), dtype=np.int32) for each in rows]
-            found += yield Work(engine, places, method, copied, most, types=rows)
+            found += yield Request(engine, places, method, copied, most, types=rows)
         whole = np.concatenate(found) if found else np.zeros((0, engine.columns), np.float32)
         return whole, several
 

@@ -41,7 +41,7 @@ from fbg.networks.transformer import (
     with_dtype,
 )
 from fbg.progress import Progress, unheard
-from fbg.runtime.batches import PackedBatch
+from fbg.runtime.engine import PackedBatch
 
 # Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768
 # hidden states and 3072 wide ones per token.

@@ -15,8 +15,7 @@ from fbg.graph.graph import Graph
 from fbg.graph.ops.op import Value
 from fbg.model.model import Model
 from fbg.progress import counted
-from fbg.runtime.batches import chunks, pack_sequences
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import Runner, chunks, pack_sequences
 
 REFERENCE = "float32"
 COMPARED_TOKENS = 1024  # tokens of one run that returns every layer

@@ -16,8 +16,7 @@ from fbg.arrays import Doubles
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Op, Value
 from fbg.networks.transformer import Transformer
-from fbg.runtime.batches import pack_padded
-from fbg.runtime.runner import Runner
+from fbg.runtime.engine import Runner, pack_padded
 
 PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
 PHASES = 4

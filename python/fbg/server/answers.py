@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 from fbg.server.errors import Fault, RequestError
 from fbg.server.replies import encode_json
 from fbg.server.state import Call

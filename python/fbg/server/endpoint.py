@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from fbg.errors import ClosedError, ModelError, OverloadedError
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 from fbg.server.answers import json_of
 from fbg.server.bodies import decode, not_json, require_lists_within, size_of
 from fbg.server.errors import Dialect, Fault, RequestError
@@ -163,7 +163,7 @@ class Endpoint:
         except OverloadedError:
             raise RequestError(Fault.OVERLOADED, "too many texts are waiting") from None
         except ClosedError:
-            failed = self._state.former.failure is not None
+            failed = self._state.batcher.failure is not None
             what = "has failed" if failed else "is stopping"
             raise RequestError(Fault.UNHEALTHY, f"the server {what}") from None
         except ModelError as error:  # its text names files

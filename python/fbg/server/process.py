@@ -129,7 +129,7 @@ class Server(uvicorn.Server):
                     state.use_lanes(chosen["lanes"], threads)
                     break
         metrics = state.metrics
-        served = serve_models(models, state.former, metrics.batch, state.settings, metrics.changed)
+        served = serve_models(models, state.batcher, metrics.batch, state.settings, metrics.changed)
         try:
             slots = served.slots
             for name, before in state.models.slots.items():
@@ -158,7 +158,7 @@ class Server(uvicorn.Server):
             for connection in tuple(self.server_state.connections):
                 if isinstance(connection, Connection):
                     connection.look(now)
-        if self._state.former.failure is not None:
+        if self._state.batcher.failure is not None:
             self.failed = True
             return True
         return await super().on_tick(counter)
@@ -213,7 +213,7 @@ def run_process(
     state = State(settings, settings.threads)
     server = Server(state, models)
     server.run([listening])
-    state.former.close()
+    state.batcher.close()
     if state.access_log is not None:
         state.access_log.flush()
     if state.tracing is not None:

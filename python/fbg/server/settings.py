@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from fbg.runtime.batches import MAX_BATCH_TOKENS
+from fbg.runtime.engine import MAX_BATCH_TOKENS
 from fbg.threads import get_num_threads
 
 

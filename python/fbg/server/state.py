@@ -1,4 +1,4 @@
-"""The state that requests share: models, batch former, metrics, keys, and the load."""
+"""The state that requests share: models, batcher, metrics, keys, and the load."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fbg.model.async_model import Record
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.runtime.lanes import Lanes
-from fbg.runtime.work import Work
+from fbg.runtime.steps import Request
 from fbg.server.admission import AdmissionLimiter
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.logs import AccessLog
@@ -42,11 +42,11 @@ class State:
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
         self.settings = settings
-        self.former = BatchFormer(
+        self.batcher = Batcher(
             num_threads, settings.max_batch_tokens, max_waiting=settings.max_waiting_texts
         )
         self.metrics = Metrics(
-            lambda: self.former.waiting, (source.name for source in settings.models)
+            lambda: self.batcher.waiting, (source.name for source in settings.models)
         )
         self.models = Models({})
         self.access_log = AccessLog() if settings.access_log else None
@@ -66,13 +66,13 @@ class State:
     def use_lanes(self, count: int, num_threads: int) -> None:
         """Compute in so many lanes; nothing may have been computed yet."""
         lanes = Lanes(count, num_threads, self.settings.pin)
-        self.former.use_lanes(lanes)
+        self.batcher.use_lanes(lanes)
         self.networks = lanes.pool()
 
     @property
     def healthy(self) -> bool:
         """Whether the server takes requests."""
-        return self.ready and not self.draining and self.former.failure is None
+        return self.ready and not self.draining and self.batcher.failure is None
 
     def loaded(self, slot: Slot[Any]) -> dict[str, bool]:
         """Return whether a model is in memory, as JSON; nothing where all of them always are."""
@@ -207,8 +207,8 @@ class _Numbers(Record):
         super().__init__(max_numbers=most, max_sequences=call.record.max_sequences)
         self._call, self._size = call, size
 
-    def count_numbers(self, work: Work) -> None:
-        super().count_numbers(work)
+    def count_numbers(self, request: Request) -> None:
+        super().count_numbers(request)
         self._call.hold(self.numbers * self._size)
 
 

@@ -13,19 +13,18 @@ from typing import Generic, ParamSpec, TypeVar, cast
 import numpy as np
 
 from fbg import _fbg
-from fbg.arrays import Floats
+from fbg.arrays import Floats, require_flag
 from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
 from fbg.networks.gliner import TokenHead
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
-from fbg.runtime.steps import Steps, run_steps
-from fbg.runtime.work import Work
+from fbg.runtime.steps import Request, Steps, run_steps
 from fbg.tasks.engines import Engines, decode_columns, require_head
 from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.gliner.words import WordScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
-from fbg.tasks.truncation import CutTexts, require_truncation
+from fbg.tasks.truncation import CutTexts
 from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, Windows
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
@@ -39,6 +38,7 @@ OF_SENTENCES = ("encode_sparse", "predict", "rerank")  # tasks of sentence-trans
 class TaskContext:
     """The parts with which a model computes tasks, made once for a model; threads may share it.
 
+    threads: of a call, as set for the model; None: the default of the process.
     cut_vectors: by the limit of tokens of a text with a vector for each, which differs for queries
     and documents.
     """
@@ -59,12 +59,12 @@ class TaskContext:
         self.engines = Engines(transformer, sentence)
         self.cut_texts = CutTexts(tokenizer.max_length)
         self.cut_vectors: dict[int, CutTexts] = {}
-        self._num_threads = num_threads
+        self.threads = num_threads
 
     @property
     def num_threads(self) -> int:
         """The threads of a call: as set for the model, else the default of the process."""
-        return self._num_threads or _fbg.num_threads()
+        return self.threads or _fbg.num_threads()
 
     @cached_property
     def token_heads(self) -> PackedB | None:
@@ -117,7 +117,7 @@ class TaskCall:
         self._context = context
         self._task = task
         self.batch_size = require_count(f"{task}: batch_size", batch_size)
-        self.truncation = require_truncation(task, truncation)
+        self.truncation = require_flag(truncation, f"{task}: truncation")
 
     def blocks(
         self,
@@ -175,12 +175,12 @@ class TaskCall:
         """Ask for the head's output for each text; return the results of `keep(number, output)`.
 
         The driver of the task computes it: `outputs = yield from call.run(encoded)`. before,
-        after: texts of the same call that are computed earlier and later (`Work`).
+        after: texts of the same call that are computed earlier and later (`Request`).
         """
         engine = self._context.engines.head
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         size = self.batch_size
-        return (yield Work(engine, ids, self._task, keep, size, before, after, types))
+        return (yield Request(engine, ids, self._task, keep, size, before, after, types))
 
     def run_windows(
         self, parts: Sequence[Windows], read: Callable[[int, EncodedText, Floats], Result]
@@ -254,13 +254,10 @@ class TaskMethods:
     A task is written as steps, so that others can drive it, too:
 
         model.classify(…)       runs them in this thread
-        await m.classify(…)     of AsyncModel: their work goes to a queue
+        await m.classify(…)     of AsyncModel: their requests go to a queue
     """
 
     _context: TaskContext
-
-    def _run(self, steps: Steps[Result]) -> Result:
-        return run_steps(steps, self._context.num_threads)
 
 
 def task(method: Callable[P, Steps[Result]]) -> Callable[P, Result]:
@@ -268,8 +265,8 @@ def task(method: Callable[P, Steps[Result]]) -> Callable[P, Result]:
 
     @functools.wraps(method)
     def run(*args: P.args, **options: P.kwargs) -> Result:
-        steps = method(*args, **options)
-        return cast(TaskMethods, args[0])._run(steps)
+        context = cast(TaskMethods, args[0])._context
+        return run_steps(method(*args, **options), context.threads)
 
     returned = method.__annotations__["return"]
     method.__annotations__["return"] = returned.removeprefix("Steps[").removesuffix("]")

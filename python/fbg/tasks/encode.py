@@ -1,37 +1,259 @@
-"""Embeddings of sentences: the methods of Model; their computation is in encoder.py.
+"""Embeddings of sentences: blocks of texts are tokenized and computed one after the other.
 
-Late chunking (Günther et al., 2024, arXiv:2409.04701) reads a document as a whole, in windows that
-overlap if it is long, and pools its tokens to a vector for each chunk.
+A block is one request (`Request`), so that the memory in use is for one block, whatever the number
+of texts. Results for a text depend on neither block nor batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
+import numpy.typing as npt
 
-from fbg.arrays import Floats, Indices, require_integer
-from fbg.errors import ModelError
-from fbg.progress import progress_bar
-from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work, copied
-from fbg.tasks.context import TaskContext, TaskMethods, task
-from fbg.tasks.encoder import SENTENCES, EncodeOptions, Encoder
-from fbg.tasks.inputs import require_count, require_iterable, require_texts
-from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, count_windows, windows
-from fbg.text.tokenization import MOST_PARTS
+from fbg import _fbg
+from fbg.arrays import Floats, require_flag, require_integer
+from fbg.progress import active_progress, progress_bar
+from fbg.runtime.engine import Types
+from fbg.runtime.steps import Advance, Request, Steps, copied, run_steps
+from fbg.tasks.context import TaskContext
+from fbg.tasks.inputs import (
+    MOST,
+    checked_texts,
+    cut_blocks,
+    require_iterable,
+    require_texts,
+    require_tower,
+)
+from fbg.tasks.search import unit_rows
+from fbg.text.sentence import SentenceConfig
+from fbg.text.tokenization import Text
 from fbg.threads import calling
 
+SENTENCES = "encode: sentences"
 BAR = "encode: show_progress_bar"
-CHUNKS = "encode_chunks"
-SHARED = 128  # tokens of two windows
-# By the names of Pooling modules, those that do not read certain tokens of a text.
-POOLINGS: dict[str, Callable[[Floats], Floats]] = {
-    "mean": lambda rows: rows.mean(axis=0),
-    "max": lambda rows: rows.max(axis=0),
-    "mean_sqrt_len_tokens": lambda rows: rows.mean(axis=0) * len(rows) ** 0.5,
-}
+
+
+@dataclass(frozen=True)
+class EncodeOptions:
+    """The options of embedding. The arguments of `Model.encode` have the same meanings."""
+
+    batch_size: int = 32
+    normalize_embeddings: bool | None = None
+    truncate_dim: int | None = None
+    prompt: str | None = None
+    prompt_name: str | None = None
+    truncation: bool = True
+
+
+class Encoder:
+    """Embeds texts with the same options, a block of texts at a time; made by `Model.encoder`.
+
+    dimension: the length of the vectors. prompt: the text before each. skipped: the tokens at the
+    beginning of a text that are not pooled.
+    """
+
+    def __init__(self, context: TaskContext, options: EncodeOptions, name: str = "encode") -> None:
+        """Check the options; raises TypeError or ValueError that names the option.
+
+        name: the method of `Model` in errors.
+        """
+        if context.config.picture is not None:
+            require_tower(context.config, name)
+        sentence, widest = context.sentence, context.engines.dimension
+        cut = options.truncate_dim
+        if cut is not None:
+            cut = require_integer(cut, f"{name}: truncate_dim", 1, widest)
+        elif sentence.truncate_dim is not None:
+            cut = min(sentence.truncate_dim, widest)
+        shortened, normalize = cut not in (None, widest), options.normalize_embeddings
+        self.dimension = cut or widest
+        self._context = context
+        self._batch_size = require_integer(options.batch_size, f"{name}: batch_size", 1, MOST)
+        self._truncation = require_flag(options.truncation, f"{name}: truncation")
+        self.prompt, self.skipped = "", 0
+        named = options.prompt_name
+        if named is None:
+            named = sentence.default_prompt_name
+        if options.prompt is not None or named is not None:
+            self.prompt = _chosen_prompt(sentence, options.prompt, named, name)
+        if not sentence.include_prompt:
+            self.skipped = prompt_tokens(context, self.prompt, name)
+        self._rounds = sentence.rounded
+        # A Normalize module of the model comes before dimensions are cut off, the argument after.
+        self._normalize_last = (shortened or self._rounds) and bool(normalize)
+        normalize_first = sentence.normalize if normalize is None else bool(normalize)
+        self._normalize_now = normalize_first and not self._normalize_last
+        self._engine = context.engines.embedding(self._normalize_now, self.skipped)
+
+    def blocks(
+        self,
+        sentences: Iterable[str],
+        *,
+        first: int = 0,
+        advance: Advance = None,
+        done: MutableMapping[int, Floats] | None = None,
+    ) -> Iterator[Floats]:
+        """Return an iterator over arrays (n, dimension), the embeddings of n texts each.
+
+        sentences: at most 2048 texts, or fewer long ones, are read at a time.
+        first: the number that error messages give to the first text.
+        advance: called with the number of texts that have been computed since the last call.
+        done: filled with the results for the current block, by the number of the text.
+            Texts in it are not computed again, so that a job that was interrupted within a block
+            can go on there.
+
+        Raises TypeError at once if `sentences` is not an iterable of texts. The errors of
+        `Model.encode` for a text are raised when it is read.
+        """
+        given = require_iterable(SENTENCES, sentences, "an iterable of str")
+        return self._blocks(checked_texts(SENTENCES, given, first), first, advance, done)
+
+    def _blocks(
+        self,
+        texts: Iterator[str],
+        first: int,
+        advance: Advance,
+        done: MutableMapping[int, Floats] | None,
+    ) -> Iterator[Floats]:
+        for block in cut_blocks(texts):
+            yield run_steps(self.embed(block, first, done), self._context.threads, advance)
+            if done is not None:
+                for n in range(first, first + len(block)):
+                    done.pop(n, None)
+            first += len(block)
+
+    def whole(self, texts: Sequence[str], advance: Advance = None) -> Floats:
+        """Return the embeddings of texts, (texts, dimension)."""
+        result, first = np.empty((len(texts), self.dimension), np.float32), 0
+        for block in cut_blocks(texts) if len(texts) > 1 else [texts]:
+            steps = self.embed_tokens(self._tokens(block, first))
+            rows = run_steps(steps, self._context.threads, advance)
+            result[first : first + len(block)] = rows
+            first += len(block)
+        return result
+
+    def embed(
+        self, texts: Sequence[str], first: int = 0, done: MutableMapping[int, Floats] | None = None
+    ) -> Steps[Floats]:
+        """Tokenize one block of texts, and return the task of embedding them: (texts, dimension).
+
+        first: the number of texts[0] in errors. done: as for `blocks`.
+        """
+        return self.embed_tokens(self._tokens(texts, first), first, done)
+
+    def embed_pairs(self, texts: Sequence[Text]) -> Steps[Floats]:
+        """Embed texts, and pairs of texts as one sequence each, as a task."""
+        context, prompt = self._context, self.prompt
+        joined: list[Text] = [
+            prompt + text if isinstance(text, str) else (prompt + text[0], text[1])
+            for text in texts
+        ]
+        with calling:
+            encoded = context.tokenizer.encode(joined, SENTENCES, sentences=True)
+            context.cut_texts.check(encoded, SENTENCES, 0, self._truncation)
+        ids, types = [text.ids for text in encoded], [text.types for text in encoded]
+        return (yield from self.embed_tokens(ids, types=types))
+
+    def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
+        """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
+        return (yield from self.states_of_tokens(self._tokens(texts, 0)))
+
+    def states_of_tokens(self, sequences: Sequence[npt.NDArray[np.int32]]) -> Steps[list[Floats]]:
+        """Return the hidden states of token ids, special tokens included, as a task."""
+        engine = self._context.engines.tokens
+        return (yield Request(engine, sequences, "encode", copied, self._batch_size))
+
+    def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
+        context = self._context
+        if self.prompt:
+            texts = [self.prompt + text for text in texts]
+        _fbg.enter_call()  # as `calling`, which takes longer
+        try:
+            encoded = context.tokenizer.encode_sentences(texts, SENTENCES, first)
+        finally:
+            _fbg.leave_call()
+        ids = list(map(attrgetter("ids"), encoded))
+        if list(map(attrgetter("length"), encoded)) != list(map(len, ids)):
+            context.cut_texts.check(encoded, SENTENCES, first, self._truncation)
+        return ids
+
+    def embed_tokens(
+        self,
+        sequences: Sequence[npt.NDArray[np.int32]],
+        first: int = 0,
+        done: MutableMapping[int, Floats] | None = None,
+        types: Sequence[Types] = (),
+    ) -> Steps[Floats]:
+        """Embed token ids, special tokens included, as a task: return (sequences, dimension).
+
+        first: the number of sequences[0] in `done`, which is as for `blocks`. types: the token
+        types of each sequence, without `done`; none stands for zeros.
+        """
+        result = np.empty((len(sequences), self.dimension), np.float32)
+        missing: Sequence[int] = range(len(sequences))
+        if done:
+            for n in done.keys() & range(first, first + len(sequences)):
+                result[n - first] = done[n]
+            missing = [n for n in missing if first + n not in done]
+
+        def keep(n: int, output: Floats) -> Floats:
+            row: Floats = result[missing[n]]
+            row[:] = output[0, : self.dimension]
+            if self._rounds:
+                row[:] = _rounded(row)
+            if done is not None:
+                done[first + missing[n]] = row
+            return row
+
+        given = list(map(sequences.__getitem__, missing))
+        yield Request(self._engine, given, "encode", keep, self._batch_size, types=types)
+        return unit_rows(result) if self._normalize_last else result
+
+    def embed_pooled(self, rows: Floats) -> Floats:
+        """Return the embeddings of rows that are pooled already."""
+        context = self._context
+        with calling:
+            whole = context.engines.projected(rows, self._normalize_now, context.num_threads)
+        result = whole[:, : self.dimension]
+        if self._rounds:
+            result = _rounded(result)
+        return unit_rows(result) if self._normalize_last else result
+
+
+def _rounded(values: Floats) -> Floats:
+    return np.rint(np.tanh(values) * np.float32(127))
+
+
+def _chosen_prompt(
+    sentence: SentenceConfig, prompt: object, prompt_name: object, where: str
+) -> str:
+    if prompt is not None:
+        if not isinstance(prompt, str):
+            got = type(prompt).__name__
+            raise TypeError(f"{where}: prompt must be a str or None, got {got}")
+        return prompt
+    prompts: Mapping[str, str] = sentence.prompts
+    if not isinstance(prompt_name, str) or prompt_name not in prompts:
+        has = ", ".join(map(repr, prompts)) or "none"
+        raise ValueError(
+            f"{where}: prompt_name must be a prompt of the model ({has}), got {prompt_name!r}"
+        )
+    return prompts[prompt_name]
+
+
+def prompt_tokens(context: TaskContext, prompt: str, where: str) -> int:
+    """Return how many tokens the prompt takes at the beginning of a text; the special tokens
+    before it count, and the one behind it does not.
+    """
+    if not prompt:
+        return 0
+    tokens = context.tokenizer.encode_sentences([prompt], f"{where}: prompt")[0].ids
+    frame = context.tokenizer.frame
+    ends = frame.size > 0 and tokens.size > 0 and tokens[-1] == frame[-1]
+    return min(int(tokens.size) - int(ends), context.tokenizer.max_length)
 
 
 class EncodeMethods:
@@ -100,20 +322,15 @@ class EncodeMethods:
         options = EncodeOptions(
             batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
         )
-        rows = self._encode(sentences, self.encoder(options), show_progress_bar)
+        encoder = Encoder(self._context, options)
+        texts = [sentences] if isinstance(sentences, str) else require_texts(SENTENCES, sentences)
+        if show_progress_bar or active_progress() is not None:
+            size, shown = len(texts), show_progress_bar
+            with progress_bar(size, "sentence", show=shown, required_by=BAR) as advance:
+                rows = encoder.whole(texts, advance)
+        else:
+            rows = encoder.whole(texts)
         return rows[0] if isinstance(sentences, str) else rows
-
-    def _encode(self, sentences: object, encoder: Encoder, show_progress_bar: bool) -> Floats:
-        texts = require_texts(SENTENCES, sentences)
-        result = np.empty((len(texts), encoder.dimension), np.float32)
-        filled = 0
-        with progress_bar(
-            len(texts), "sentence", show=show_progress_bar, required_by=BAR
-        ) as advance:
-            for rows in encoder.checked_blocks(iter(texts), advance=advance):
-                result[filled : filled + len(rows)] = rows
-                filled += len(rows)
-        return result
 
     def encode_stream(
         self,
@@ -163,155 +380,3 @@ class EncodeMethods:
         [(2, 256)]
         """
         return Encoder(self._context, options or EncodeOptions())
-
-
-class ChunkMethods(TaskMethods):
-    """The methods of `Model` for documents and their chunks."""
-
-    @task
-    def encode_chunks(
-        self,
-        document: str,
-        spans: Iterable[tuple[int, int]],
-        batch_size: int = 32,
-        normalize_embeddings: bool | None = None,
-        *,
-        stride: int | None = None,
-        truncate_dim: int | None = None,
-        prompt: str | None = None,
-        prompt_name: str | None = None,
-    ) -> Steps[Floats]:
-        """Return a vector for each chunk of a document of any length: (chunks, dimension).
-
-        spans: the first character of each chunk, and the one after its last. A token is in the
-            chunk that has its last character; special tokens and the prompt are in the first and
-            the last chunk.
-        batch_size: the most windows to compute at a time; never changes a result.
-        stride: by how many tokens adjacent windows overlap. Default: the lesser of 128 and half of
-            a window.
-
-        Other arguments are those of `encode`. Raises ModelError for a model that does not pool by
-        the mean or the maximum, TypeError or ValueError for a span that is not within the document,
-        and ValueError for a chunk without tokens of the document.
-
-        >>> model.encode_chunks("Ada is here. She works.", [(0, 12), (13, 23)]).shape
-        (2, 384)
-        """
-        context, where = self._context, f"{CHUNKS}: document"
-        tokenizer, pooling = context.tokenizer, context.sentence.pooling
-        options = EncodeOptions(batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name)
-        encoder = Encoder(context, options, CHUNKS)
-        if pooling not in POOLINGS:
-            raise ModelError(
-                f"{CHUNKS}: pooling must be one of {', '.join(POOLINGS)}, got {pooling}"
-            )
-        document = _require_str(where, document)
-        bounds = _bounds(spans, len(document))
-        first, whole = len(encoder.prompt), encoder.prompt + document
-        with calling:
-            (text,) = tokenizer.encode_sentences([whole], where, located=True)
-        places, inside = _places(text, first)
-        places[: encoder.skipped] = -1
-        order = np.argsort(places, kind="stable")
-        ends = first + np.array(bounds, np.intp).reshape(-1, 2)
-        chunks = np.searchsorted(places[order], ends)
-        for n, (begin, end) in enumerate(chunks):
-            if begin == end:
-                raise ValueError(f"{CHUNKS}: spans[{n}] has no token of the document")
-        states = yield from _states(context, text, inside, stride, batch_size)
-        pooled = np.empty((len(chunks), states.shape[1]), np.float32)
-        for n, (begin, end) in enumerate(chunks):
-            pooled[n] = POOLINGS[pooling](states[np.sort(order[begin:end])])
-        return encoder.embed_pooled(pooled)
-
-    def chunk_spans(self, document: str, tokens: int = 256) -> list[tuple[int, int]]:
-        """Return spans for `encode_chunks`, which end where paragraphs, sentences or words do.
-
-        tokens: the most tokens of a chunk; special tokens do not count. Spaces between two chunks
-            are in neither.
-
-        Raises TypeError for a document that is not a str; ValueError for `tokens` below 1;
-        ModelError for a model without a tokenizer; ModuleNotFoundError without the package
-        semantic-text-splitter (`pip install 'fbg[chunks]'`).
-
-        >>> model.chunk_spans("Ada is here. She works.", 12)
-        [(0, 12), (13, 23)]
-        """
-        return found_spans(self._context, document, tokens)
-
-
-def found_spans(
-    context: TaskContext, document: str, tokens: int, most: int = MOST_PARTS
-) -> list[tuple[int, int]]:
-    """Return the spans of `chunk_spans`; if there are more than `most`, some of them, but more."""
-    document = _require_str("chunk_spans: document", document)
-    return context.tokenizer.split(document, require_count("chunk_spans: tokens", tokens), most)
-
-
-def _require_str(where: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{where} must be a str, got {type(value).__name__}")
-    return value
-
-
-def _bounds(spans: object, size: int) -> list[tuple[int, int]]:
-    """Return the spans of chunks of a document. size: its characters."""
-    where, bounds = f"{CHUNKS}: spans", []
-    for n, span in enumerate(require_iterable(where, spans, "a sequence of pairs of integers")):
-        pair = span.tolist() if isinstance(span, np.ndarray) else span
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(f"{where}[{n}] must be a pair of integers, got {span!r:.80}")
-        begin = require_integer(pair[0], f"{where}[{n}]", 0, size)
-        bounds.append((begin, require_integer(pair[1], f"{where}[{n}]", begin, size)))
-    return bounds
-
-
-def _places(text: EncodedText, begin: int) -> tuple[Indices, slice]:
-    """Return for each token the character whose chunk has it, and the tokens of the document.
-
-    begin: of the document, behind its prompt.
-    """
-    assert text.segments is not None and text.offsets is not None
-    places = np.maximum(text.offsets[:, 0], text.offsets[:, 1] - 1)
-    inside = np.flatnonzero((text.segments >= 0) & (places >= begin))
-    if inside.size == 0:
-        return np.full_like(places, -1), slice(0, 0)
-    first, last = inside[[0, -1]].tolist()
-    places[:first], places[last:] = places[first], places[last]
-    return places, slice(first, last + 1)
-
-
-def _states(
-    context: TaskContext, text: EncodedText, inside: slice, stride: int | None, size: int
-) -> Steps[Floats]:
-    """Return the hidden states of all tokens. inside: those of the document.
-
-    Where windows overlap, a state is their mean, in which a window counts the more, the farther the
-    token is from its edge.
-    """
-    before, body, after = np.split(np.arange(text.ids.size), [inside.start, inside.stop])
-    room = context.tokenizer.max_length - before.size - after.size
-    if room < min(body.size, 1):
-        raise ValueError(f"{CHUNKS}: prompt leaves no room for the document")
-    shared = min(SHARED, room // 2)
-    if stride is not None:
-        shared = require_integer(stride, f"{CHUNKS}: stride", 0, room - 1)
-    engine, done = context.engines.tokens, 0
-    left, most = count_windows(body.size, room, shared), max(1, WINDOW_TOKENS // max(room, 1))
-    parts = (np.concatenate([before, body[p], after]) for p in windows(body.size, room, shared))
-    states = np.zeros((text.ids.size, engine.columns), np.float32)
-    weights = np.zeros((text.ids.size, 1), np.float32)
-    while chosen := list(islice(parts, most)):
-        left -= len(chosen)
-        ids = [text.ids[part] for part in chosen]
-        outputs = yield Work(engine, ids, CHUNKS, copied, size, done, left)
-        done += len(chosen)
-        outputs.reverse()
-        for part in chosen:
-            rows = outputs.pop()  # which is then freed, as states take memory row by row
-            rising = np.arange(1, part.size + 1, dtype=np.float32)
-            weight = np.minimum(rising, rising[::-1])[:, None]
-            states[part] += weight * rows
-            weights[part] += weight
-    states /= weights
-    return states

@@ -22,7 +22,7 @@ from fbg.networks.dense import Dense, build_dense
 from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
-from fbg.runtime.engine import Engine, PictureEngine
+from fbg.runtime.engine import Engine, RowsEngine
 from fbg.tasks.late_interaction.expansion import ExpandedEngine
 from fbg.text.multi_vector import MultiVector
 from fbg.text.sentence import SentenceConfig
@@ -62,13 +62,16 @@ class Engines:
         The first `skipped` tokens are left out of the pooling. The least recently made engine for
         such prompts is dropped when there are many of them.
         """
+        key = ("embedding", skipped, normalize)
+        engine = self._made.get(key)
+        if engine is not None:
+            return engine
         sentence = self._sentence
 
         def pooled(graph: Graph, hidden: Value) -> Value:
             x = self._transformer.build_vector(graph, hidden, sentence.pooling, skipped)
             return _projected(graph, x, sentence.dense, normalize)
 
-        key = ("embedding", skipped, normalize)
         engine = self._engine(key, pooled, self.dimension, per_token=False)
         with self._lock:
             prompts = [key for key in self._made if key[0] == "embedding" and key[1] > 0]
@@ -84,15 +87,16 @@ class Engines:
         with self._lock:
             engine = self._made.get(key)
             if engine is None:
-                graph = Graph()
+                graph, config = Graph(), self._transformer.config
                 x = graph.add(ops.Input(rows.shape[1]))
                 graph.output(_projected(graph, x, dense, normalize))
-                engine = Engine(graph, self._transformer.config, self.dimension, per_token=True)
+                engine = RowsEngine(graph, config, self.dimension, per_token=True)
                 self._made[key] = engine
         # A sequence has at most as many rows as the model takes tokens.
         most = self._transformer.config.max_length
         parts = [rows[n : n + most] for n in range(0, len(rows), most)]
-        return np.concatenate(engine.compute_rows(parts, num_threads)) if parts else engine.empty()
+        found = engine.compute([], parts, num_threads, "encode") if parts else [engine.empty()]
+        return np.concatenate(found)
 
     @property
     def picture(self) -> Engine:
@@ -166,7 +170,7 @@ class Engines:
                 if key[0] == "vectors" and key[1]:
                     engine = ExpandedEngine(graph, config, key[1], columns)
                 else:
-                    kind = Engine if config.picture is None else PictureEngine
+                    kind = Engine if config.picture is None else RowsEngine
                     engine = kind(graph, config, columns, per_token=per_token)
                 self._made[key] = engine
             return engine

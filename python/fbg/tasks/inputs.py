@@ -138,17 +138,19 @@ def text_blocks(texts: Iterable[SomeText]) -> Iterator[list[SomeText]]:
     """
     progress = active_progress()
     if progress is None or not isinstance(texts, Sized):
-        yield from _cut(texts, BLOCK_TEXTS)
+        yield from cut_blocks(texts)
         return
     done, total = 0, len(texts)
     progress("texts", done, total)
-    for block in _cut(texts, WATCHED_TEXTS):
+    for block in cut_blocks(texts, WATCHED_TEXTS):
         yield block
         done += len(block)
         progress("texts", done, total)
 
 
-def _cut(texts: Iterable[SomeText], most: int) -> Iterator[list[SomeText]]:
+def cut_blocks(texts: Iterable[SomeText], most: int | None = None) -> Iterator[list[SomeText]]:
+    """Do the same, and report nothing. most: texts of a block; None: BLOCK_TEXTS."""
+    most = most or BLOCK_TEXTS
     block: list[SomeText] = []
     characters = 0
     for text in texts:

@@ -10,16 +10,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-import numpy as np
-
 from fbg.text.encoded_text import EncodedText
-
-
-def require_truncation(task: str, truncation: object) -> bool:
-    if not isinstance(truncation, (bool, np.bool_)):
-        got = type(truncation).__name__
-        raise TypeError(f"{task}: truncation must be True or False, got {got}")
-    return bool(truncation)
 
 
 class CutTexts:
@@ -44,10 +35,10 @@ class CutTexts:
         where, first: the name of the texts, such as "encode: sentences", and the number of
             texts[0] among them.
         """
-        n = next((n for n, text in enumerate(texts) if text.length > text.ids.size), None)
-        if n is not None:
-            has = f"{texts[n].length} tokens"
-            self.cut(f"{where}[{first + n}]", has, self._max_length, truncation)
+        for n, text in enumerate(texts, first):
+            if text.length > text.ids.size:
+                self.cut(f"{where}[{n}]", f"{text.length} tokens", self._max_length, truncation)
+                return
 
     def cut(self, text: str, has: str, most: int, truncation: bool) -> None:
         """Do as `check` for a text that is too long.

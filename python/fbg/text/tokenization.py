@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ Text = str | tuple[str, str]  # a text, or a pair of texts
 PART_CHARACTERS = 1 << 16  # of texts that are tokenized at a time
 
 MOST_PARTS = 1 << 31
+MOST_INT32 = np.uint32((1 << 31) - 1)
 # The time in which texts are cut into parts grows with the square of their length.
 PIECE_CHARACTERS = 1 << 13
 CHARACTERS_OF_TOKEN = 32
@@ -81,7 +81,8 @@ class TextTokenizer:
             return
         from tokenizers import Tokenizer  # here, so that the kernels import with NumPy alone
 
-        with self._errors("not a readable tokenizer"):
+        special = 0
+        try:
             self._read = Tokenizer.from_buffer(read_model_file(path))
             side = (self._read.truncation or {}).get("direction", "right").lower()
             given = read_optional(path.with_name(TOKENIZER_CONFIG))
@@ -90,10 +91,13 @@ class TextTokenizer:
             self._read.no_truncation()
             apply_settings(self._read, given, read_optional(path.with_name(SPECIAL_TOKENS)))
             self._of_sentences = in_lower_case(self._read) if lowercase else self._read
-            special = self._read.num_special_tokens_to_add(False) if special_tokens else 0
+            if special_tokens:
+                special = self._read.num_special_tokens_to_add(False)
             if skip_unknown:
                 self._skipped = _unknown_id(self._read)
             self._read.encode_batch_fast([""])  # shows a damaged post-processor here and now
+        except BaseException as error:
+            raise self._explained(error, "not a readable tokenizer") from None
         if max_length < special:
             raise ModelError(
                 f"{path}: puts {special} special tokens around a text, but the model takes only "
@@ -128,81 +132,29 @@ class TextTokenizer:
         other._cuts_left = side == "left"
         return other
 
-    @contextmanager
-    def _errors(self, what: str) -> Iterator[None]:
-        """Turn errors of the library into a ModelError.
+    def _missing(self) -> ModelError:
+        """Return the error for a directory without a tokenizer."""
+        what = "no such file; without it, the model only takes token ids"
+        return ModelError(f"{self._path}: {what}")
+
+    def _explained(self, error: BaseException, what: str = "the tokenizer failed") -> BaseException:
+        """Return a ModelError for an error of the library, and others as they are.
 
         A panic of its Rust code arrives as a PanicException, which is not an Exception. (The report
         that Rust writes to stderr cannot be kept back: stderr belongs to the whole process.)
         """
+        is_own = isinstance(error, (ModelError, MemoryError))
+        if is_own or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            return error
+        return ModelError(f"{self._path}: {what}: {error}")
+
+    def _call(self, function: Callable[[Tokenizer], Any]) -> Any:
+        if self._read is None:
+            raise self._missing()
         try:
-            yield
-        except (ModelError, MemoryError):
-            raise
+            return function(self._read)
         except BaseException as error:
-            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-                raise ModelError(f"{self._path}: {what}: {error}") from None
-            raise
-
-    def _call(self, function: Callable[[Tokenizer], Any], sentences: bool = False) -> Any:
-        tokenizer = self._of_sentences if sentences else self._read
-        if tokenizer is None:
-            raise ModelError(
-                f"{self._path}: no such file; without it, the model only takes token ids"
-            )
-        with self._errors("the tokenizer failed"):
-            return function(tokenizer)
-
-    def _encode_batch(
-        self,
-        texts: Sequence[Text] | Sequence[list[str]],
-        where: str,
-        first: int,
-        *,
-        located: bool,
-        split: bool = False,
-        sentences: bool = False,
-    ) -> Iterator[Any]:
-        """Yield what the library makes of each text, which takes 100 bytes for each token."""
-        for begin, end in _parts(texts):
-            yield from self._encode_part(
-                texts[begin:end],
-                where,
-                first + begin,
-                located=located,
-                split=split,
-                sentences=sentences,
-            )
-
-    def _encode_part(
-        self,
-        texts: Sequence[Text] | Sequence[list[str]],
-        where: str,
-        first: int,
-        *,
-        located: bool,
-        split: bool,
-        sentences: bool,
-    ) -> list[Any]:
-        batch: list[Any] = texts if isinstance(texts, list) else list(texts)
-        framed = self._special_tokens
-        try:
-            if located:
-                encodings = self._call(
-                    lambda t: t.encode_batch(
-                        batch, is_pretokenized=split, add_special_tokens=framed
-                    ),
-                    sentences,
-                )
-            else:  # faster, as it does not track characters
-                encodings = self._call(
-                    lambda t: t.encode_batch_fast(batch, add_special_tokens=framed), sentences
-                )
-        except ModelError:
-            _require_unicode(where, texts, first)  # if it is a ModelError, it explains more
-            raise
-        found: list[Any] = encodings
-        return found
+            raise self._explained(error) from None
 
     # --- Texts to tokens ------------------------------------------------------------------------
 
@@ -222,9 +174,10 @@ class TextTokenizer:
 
         located: whole, with positions. Otherwise the same as `encode`.
         """
-        encodings = self._encode_batch(texts, where, first, located=located, sentences=True)
         cut = not located and self._skipped is None
-        encoded = [self._encoded(e, types=False, located=located, cut=cut) for e in encodings]
+        encoded = self.encode(
+            texts, where, first, located=located, cut=cut, sentences=True, types=False
+        )
         if self._skipped is None:
             return encoded
         # Skipped tokens do not count towards the length, as in model2vec.
@@ -252,7 +205,7 @@ class TextTokenizer:
 
     def encode(
         self,
-        texts: Sequence[Text],
+        texts: Sequence[Text] | Sequence[list[str]],
         where: str,
         first: int = 0,
         *,
@@ -260,6 +213,8 @@ class TextTokenizer:
         cut: bool = True,
         cut_first: bool = False,
         sentences: bool = False,
+        types: bool = True,
+        split: bool = False,
     ) -> list[EncodedText]:
         """Return the tokens of texts and pairs of texts.
 
@@ -268,32 +223,37 @@ class TextTokenizer:
         cut: leave at most `max_length` tokens of each; the longer text of a pair is cut first.
         cut_first: cut only the first text of a pair.
         sentences: in lower case first if the model wants sentences so.
+        types: also return the types of tokens.
+        split: texts are cut into words, and their tokens are located.
 
         Raises ValueError for text that is not valid Unicode, and with `cut_first` for a second text
         that leaves no room for the first; ModelError if the tokenizer cannot
         encode it, or if the special tokens of a pair are more than the model takes.
         """
-        encodings = self._encode_batch(texts, where, first, located=located, sentences=sentences)
-        return [
-            self._encoded(encoding, located=located, cut=cut, cut_first=cut_first)
-            for encoding in encodings
-        ]
-
-    def encode_words(
-        self, texts: Sequence[list[str]], where: str, first: int = 0
-    ) -> list[EncodedText]:
-        """Return the tokens of texts that are cut into words, located, otherwise as `encode`."""
-        encodings = self._encode_batch(texts, where, first, located=True, split=True)
-        return [self._encoded(encoding, located=True) for encoding in encodings]
+        encoded: list[EncodedText] = []
+        for part in _parts(texts):  # what the library makes takes 100 bytes for each token
+            library, framed = self._of_sentences if sentences else self._read, self._special_tokens
+            if library is None:
+                raise self._missing()
+            some: list[Any] = list(texts[part])
+            try:
+                if located or split:
+                    found = library.encode_batch(
+                        some, is_pretokenized=split, add_special_tokens=framed
+                    )
+                else:  # faster, as it does not track characters
+                    found = library.encode_batch_fast(some, add_special_tokens=framed)
+            except BaseException as error:
+                failure = self._explained(error)
+                if isinstance(failure, ModelError):
+                    _require_unicode(where, some, first + part.start)  # which explains more
+                raise failure from None
+            for encoding in found:
+                encoded.append(self._encoded(encoding, types, located or split, cut, cut_first))
+        return encoded
 
     def _encoded(
-        self,
-        encoding: Any,
-        *,
-        types: bool = True,
-        located: bool = False,
-        cut: bool = True,
-        cut_first: bool = False,
+        self, encoding: Any, types: bool, located: bool, cut: bool, cut_first: bool
     ) -> EncodedText:
         ids = _indices(encoding.ids)
         too_long = cut and ids.size > self.max_length
@@ -411,14 +371,15 @@ class TextTokenizer:
         )
 
 
-def _parts(texts: Sequence[Text] | Sequence[list[str]]) -> Iterator[tuple[int, int]]:
+def _parts(texts: Sequence[Text] | Sequence[list[str]]) -> list[slice]:
     """Cut texts into parts of PART_CHARACTERS, or a little more; words are texts as well."""
-    begin = characters = 0
-    for n, text in enumerate(texts):
+    parts, begin, characters = [], 0, 0
+    for n, text in enumerate(texts, 1):
         characters += len(text) if isinstance(text, str) else sum(map(len, text))
-        if characters >= PART_CHARACTERS or n + 1 == len(texts):
-            yield begin, n + 1
-            begin, characters = n + 1, 0
+        if characters >= PART_CHARACTERS or n == len(texts):
+            parts.append(slice(begin, n))
+            begin, characters = n, 0
+    return parts
 
 
 def _pieces(text: str, size: int) -> Iterator[slice]:
@@ -464,4 +425,4 @@ def _or_minus_one(values: Sequence[int | None]) -> Indices:
 
 def _indices(ids: Sequence[int]) -> Indices:
     """Ids are unsigned in the library: large ones become the largest int32, in no vocabulary."""
-    return np.minimum(np.array(ids, np.uint32), np.iinfo(np.int32).max).astype(np.int32)
+    return np.minimum(np.array(ids, np.uint32), MOST_INT32).astype(np.int32)

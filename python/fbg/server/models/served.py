@@ -16,7 +16,7 @@ from fbg.model.async_model import AsyncModel
 from fbg.model.load import load
 from fbg.model.load_net import is_net
 from fbg.model.model import Model
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Message
 from fbg.server.models.facts import Facts, NetFacts, facts_of, find_facts
@@ -222,7 +222,7 @@ def _load(source: ModelSource, settings: Settings) -> Any:
 
 def serve_models(
     models: Mapping[str, Loaded],
-    former: BatchFormer,
+    batcher: Batcher,
     on_batch: OnBatch,
     settings: Settings | None = None,
     on_change: OnChange = lambda name, loaded: None,
@@ -248,7 +248,7 @@ def serve_models(
         for each in served.values():
             if each.slot is served[name].slot:  # its adapters, too
                 each.facts = found
-        return AsyncModel(loaded, former, on_batch)
+        return AsyncModel(loaded, batcher, on_batch)
 
     for name, model in models.items():
         facts = model if isinstance(model, (Facts, NetFacts)) else facts_of(model)
@@ -258,7 +258,7 @@ def serve_models(
             own = Slot(name, net, make, seconds=seconds, changed=changed)
             nets[name] = ServedNet(name, facts, own)
         else:
-            runs = None if model is facts else AsyncModel(model, former, on_batch)
+            runs = None if model is facts else AsyncModel(model, batcher, on_batch)
             one = served[name] = Served(name, facts)
             family = [one]
             for adapter, _ in sources[name].adapters if name in sources else ():

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from fbg.arrays import Array
 from fbg.errors import ModelError
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 from fbg.server.endpoint import JSON, Page, Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import MOST_AXES, Inference
@@ -210,7 +210,7 @@ def describe(state: State, request: Request) -> Response:
 
 def live(state: State, request: Request) -> Response:
     """`GET /v2/health/live`: 200 unless the server must be started again."""
-    if state.former.failure is not None:
+    if state.batcher.failure is not None:
         raise RequestError(Fault.UNHEALTHY, "the server has failed")
     return Response(status_code=200)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.logs import quiet_libtiff

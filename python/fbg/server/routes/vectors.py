@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 from fbg.server.answers import hybrid_json, json_parts, sparse_json
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
@@ -24,7 +24,7 @@ from fbg.server.messages import ChunkEmbedding, RetrievalEmbedding, TokenEmbeddi
 from fbg.server.models.served import Served
 from fbg.server.routes.results import Chunk, Hybrid, Vectors, Weight
 from fbg.server.state import Call
-from fbg.tasks.encode import POOLINGS, found_spans
+from fbg.tasks.chunks import POOLINGS, found_spans
 
 CHUNK_TOKENS = 256  # of a chunk at most, if a request does not say
 MOST_IN_CHUNKS = 1 << 22  # characters of all chunks, which may overlap

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fbg.arrays import require_flag
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work, copied
+from fbg.runtime.steps import Request, Steps, copied
 from fbg.tasks.context import TaskContext
 from fbg.tasks.gliner.spans import best_spans, split_words
 from fbg.tasks.inputs import require_count, require_texts, text_blocks
 from fbg.tasks.results import Entity
-from fbg.tasks.truncation import require_truncation
 from fbg.text.encoded_text import EncodedText
 
 THRESHOLD = 0.5
@@ -45,14 +44,17 @@ def labelled_steps(
     """Return the entities of each text, as `Model.ner` does."""
     chosen = _checked_labels(labels)
     limit = _checked_threshold(THRESHOLD if threshold is None else threshold)
-    size, cut = require_count("ner: batch_size", batch_size), require_truncation("ner", truncation)
+    size, cut = (
+        require_count("ner: batch_size", batch_size),
+        require_flag(truncation, "ner: truncation"),
+    )
     reader, results = _Reader(context, chosen, cut), []
     first = 0
     for block in text_blocks(require_texts("ner: texts", texts)):
         places, encoded = reader.encode(block, first)
         asked = [text for text, words in zip(encoded, places, strict=True) if words]
         ids = [text.ids for text in asked]
-        work = Work(context.engines.tokens, ids, "ner", copied, size)
+        work = Request(context.engines.tokens, ids, "ner", copied, size)
         states = iter((yield work) if asked else [])
         for text, one, words in zip(block, encoded, places, strict=True):
             results.append(reader.entities(text, one, words, next(states), limit) if words else [])
@@ -97,7 +99,7 @@ class _Reader:
             [*self._prompt, *(text[begin:end] for begin, end in words)]
             for text, words in zip(texts, places, strict=True)
         ]
-        encoded = self._context.tokenizer.encode_words(parts, "ner: texts", first)
+        encoded = self._context.tokenizer.encode(parts, "ner: texts", first, split=True)
         self._context.cut_texts.check(encoded, "ner: texts", first, self._truncation)
         return places, encoded
 

@@ -8,17 +8,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import Floats, Indices
+from fbg.arrays import Floats, Indices, require_flag
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work
+from fbg.runtime.steps import Request, Steps
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
 from fbg.tasks.late_interaction.expansion import can_expand
 from fbg.tasks.late_interaction.scores import maxsim
 from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
-from fbg.tasks.truncation import CutTexts, require_truncation
+from fbg.tasks.truncation import CutTexts
 from fbg.text.multi_vector import KINDS, MARKERS, Expansion, MultiVector
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
@@ -108,7 +107,7 @@ class _Call:
         self._where, self._task = where, where.partition(":")[0]
         require_choice(f"{self._task}: kind", kind, KINDS)
         self._batch_size = require_count(f"{self._task}: batch_size", batch_size)
-        self._truncation = require_truncation(self._task, truncation)
+        self._truncation = require_flag(truncation, f"{self._task}: truncation")
         settings = _settings(context, self._task)
         self._reader = _Reader(context, settings, kind, self._task)
         self._engine = context.engines.vectors(settings, self._reader.hidden_length)
@@ -125,7 +124,7 @@ class _Call:
     ) -> Steps[list[Floats]]:
         """Return the vectors of some texts, of which texts[0] has the number `first` in errors.
 
-        before, after: texts of the same call that are computed earlier and later (`Work`).
+        before, after: texts of the same call that are computed earlier and later (`Request`).
         """
         sequences = self._reader.read(texts, self._where, first, self._truncation)
         kept = [self._reader.kept(ids) for ids in sequences]
@@ -135,7 +134,7 @@ class _Call:
             return rows
 
         size = self._batch_size
-        return (yield Work(self._engine, sequences, self._task, keep, size, before, after))
+        return (yield Request(self._engine, sequences, self._task, keep, size, before, after))
 
 
 def _settings(context: TaskContext, task: str) -> MultiVector:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -25,8 +26,7 @@ from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Op
 from fbg.graph.ops.rows import Heads
 from fbg.networks.config import EncoderConfig
-from fbg.runtime.batches import PackedBatch, token_position_ids
-from fbg.runtime.engine import Engine
+from fbg.runtime.engine import Engine, PackedBatch, token_position_ids
 
 HIDDEN = -1e9  # bias of a score that must not count
 ZONES = 4  # segments of 2 L places each
@@ -101,23 +101,20 @@ class ExpandedEngine(Engine):
         where: str,
     ) -> list[Floats]:
         self.require_valid(ids, types, where)
-        packed = [self._packed(part) for part in ids]
-        offsets = np.zeros(len(ids) + 1, np.int32)
-        np.cumsum([tokens.size for tokens, _, _ in packed], out=offsets[1:])
-        tokens, position_ids, places = (
-            np.concatenate(parts).astype(np.int32) for parts in zip(*packed, strict=True)
-        )
-        batch = PackedBatch(tokens, position_ids, np.zeros_like(tokens), places, offsets)
-        output = np.empty((int(offsets[-1]), self.columns), np.float32)
-        self.runner.run(batch, [output], num_threads)
         results = []
-        for part, begin, end in zip(ids, offsets[:-1], offsets[1:], strict=True):
+        outputs = super().compute(ids, types, num_threads, where)
+        for part, rows in zip(ids, outputs, strict=True):
             own = int(np.count_nonzero(part >= 0))
-            rows = output[begin:end]
             results.append(np.concatenate([rows[:own], rows[2 * own :]]))
         return results
 
-    def _packed(self, ids: Indices) -> tuple[Indices, Indices, Indices]:
+    def _packed(self, ids: Sequence[Indices], types: Sequence[Indices | None]) -> PackedBatch:
+        parts = list(zip(*map(self._expanded, ids), strict=True))
+        tokens, position_ids, places = (np.concatenate(p).astype(np.int32) for p in parts)
+        offsets = np.array([0, *accumulate(map(len, parts[0]))], np.int32)
+        return PackedBatch(tokens, position_ids, np.zeros_like(tokens), places, offsets)
+
+    def _expanded(self, ids: Indices) -> tuple[Indices, Indices, Indices]:
         """Return the tokens, rows of the position table and places of a query."""
         whole = np.where(ids < 0, ~ids, ids)
         count, own = ids.size, int(np.count_nonzero(ids >= 0))

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fbg.arrays import Floats, Indices
+from fbg.arrays import Floats, Indices, require_flag
 from fbg.errors import ModelError
 from fbg.matmul.product import linear
-from fbg.runtime.steps import Steps
-from fbg.runtime.work import Work, copied
+from fbg.runtime.steps import Request, Steps, copied
 from fbg.tasks.context import TaskContext, TaskMethods, task
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.search import unit_rows
 from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
-from fbg.tasks.truncation import require_truncation
 from fbg.text.token_heads import TokenHeads
 from fbg.threads import calling
 
@@ -57,7 +55,7 @@ class HybridMethods(TaskMethods):
         heads = _heads(context, name)
         size, cut = (
             require_count(f"{name}: batch_size", batch_size),
-            require_truncation(name, truncation),
+            require_flag(truncation, f"{name}: truncation"),
         )
         given = require_texts(where, texts)
         tokenizer, vocabulary = context.tokenizer, context.config.vocab_size
@@ -76,7 +74,7 @@ class HybridMethods(TaskMethods):
                 context.cut_texts.check(encoded, where, first, cut)
             ids = [text.ids for text in encoded]
             after = len(given) - first - len(ids)
-            work = Work(context.engines.tokens, ids, name, copied, size, first, after)
+            work = Request(context.engines.tokens, ids, name, copied, size, first, after)
             for n, states in enumerate((yield work)):
                 dense[first + n] = (
                     unit_rows(states[:1])[0] if context.sentence.normalize else states[0]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fbg.runtime.in_thread import in_thread
+from fbg.runtime.event_loop import in_thread
 
 
 class Large:

@@ -1,10 +1,9 @@
-"""A former that many threads use at the same time, in random ways, against what each should get."""
+"""A batcher that many threads use at once, in random ways, against what each should get."""
 
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -12,11 +11,10 @@ import numpy as np
 import pytest
 
 from fbg.errors import ClosedError, OverloadedError
-from fbg.runtime.former import BatchFormer
+from fbg.runtime.batcher import Batcher, Caller, Future
 from fbg.runtime.steps import compute
-from fbg.runtime.ticket import Owner, Ticket
 from helpers.callers import call_together
-from helpers.recording_engine import RecordingEngine, work
+from helpers.recording_engine import RecordingEngine, request
 
 pytestmark = pytest.mark.races
 
@@ -35,18 +33,18 @@ class Slow(RecordingEngine):
         return super().compute(ids, *rest)
 
 
-class Told(Owner):
-    """Counts how often each ticket was done. Each of its requests waits for an event of its own."""
+class Told(Caller):
+    """Counts how often each future was done. Each of its requests waits for an event of its own."""
 
     def __init__(self) -> None:
-        self.times: Counter[Ticket] = Counter()
+        self.times: Counter[Future] = Counter()
         self.lock = threading.Lock()
 
-    def finished(self, tickets: Sequence[Ticket]) -> None:
+    def finished(self, futures: Sequence[Future]) -> None:
         with self.lock:
-            self.times.update(tickets)
-        for ticket in tickets:
-            ticket.tag.set()
+            self.times.update(futures)
+        for future in futures:
+            future.tag.set()
 
 
 def sequences(rng: Random) -> list[list[int]]:
@@ -61,14 +59,14 @@ def sequences(rng: Random) -> list[list[int]]:
     return drawn
 
 
-class Caller:
+class Client:
     """One thread's requests: in one or several parts, some of which it cancels."""
 
-    def __init__(self, former: BatchFormer, engines: Sequence[Any], seed: int) -> None:
-        self.former, self.engines, self.rng = former, engines, Random(seed)
-        self.owner = Told()
-        self.tickets: list[Ticket] = []
-        self.cancelled: list[Ticket] = []
+    def __init__(self, batcher: Batcher, engines: Sequence[Any], seed: int) -> None:
+        self.batcher, self.engines, self.rng = batcher, engines, Random(seed)
+        self.caller = Told()
+        self.futures: list[Future] = []
+        self.cancelled: list[Future] = []
         self.outcomes: Counter[str] = Counter()
         self.begun = 0
 
@@ -80,73 +78,73 @@ class Caller:
         try:
             for n, part in enumerate(parts):
                 place = {"before": sum(counts[:n]), "after": sum(counts[n + 1 :])}
-                asked = replace(work(engine, *part), **place)
-                ticket = Ticket(asked, self.owner, threading.Event())
-                self.former.submit(ticket, previous)
-                previous = ticket
-                self.tickets.append(ticket)
+                asked = request(engine, *part, **place)
+                future = Future(asked, self.caller, threading.Event())
+                self.batcher.submit(future, previous)
+                previous = future
+                self.futures.append(future)
                 if self.rng.random() < 0.1:
                     time.sleep(self.rng.random() * 0.002)
-                    self.former.cancel(ticket)
-                    self.cancelled.append(ticket)
+                    self.batcher.cancel(future)
+                    self.cancelled.append(future)
                     return
                 if self.rng.random() < 0.8 or len(parts) > 1:
-                    assert ticket.tag.wait(20)
-                    if ticket.error is not None:
+                    assert future.tag.wait(20)
+                    if future.error is not None:
                         return
         except (OverloadedError, ClosedError, ValueError) as error:
             self.outcomes[type(error).__name__] += 1
         finally:
             if previous is not None:
-                self.former.expect_no_more(previous)
+                self.batcher.expect_no_more(previous)
 
     def check(self) -> None:
         """After everything has ended."""
-        for ticket in self.tickets:
-            if ticket in self.cancelled:
-                assert self.owner.times[ticket] <= 1
+        for future in self.futures:
+            if future in self.cancelled:
+                assert self.caller.times[future] <= 1
                 continue
-            assert self.owner.times[ticket] == 1
-            given = [ids.tolist() for ids in ticket.work.ids]
-            if ticket.error is None:
-                assert [rows[:, 0].tolist() for rows in ticket.results] == given
+            assert self.caller.times[future] == 1
+            given = [ids.tolist() for ids in future.request.ids]
+            if future.error is None:
+                assert [rows[:, 0].tolist() for rows in future.results] == given
                 self.outcomes["done"] += 1
             else:  # its own, or that of one whose batch it shared
-                assert isinstance(ticket.error, RuntimeError)
+                assert isinstance(future.error, RuntimeError)
                 self.outcomes["failed"] += 1
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
     rng = Random(seed)
-    former = BatchFormer(
+    batcher = Batcher(
         rng.randrange(1, 4),
         max_batch_tokens=MOST_TOKENS,
         max_waiting=None if seed % 2 else 60,
     )
     engines = [Slow(Random(seed + n)) for n in range(2)]
-    callers = [Caller(former, engines, 100 * seed + n) for n in range(5)]
-    closing = rng.randrange(100, REQUESTS * len(callers))
+    clients = [Client(batcher, engines, 100 * seed + n) for n in range(5)]
+    closing = rng.randrange(100, REQUESTS * len(clients))
 
     def use(n: int) -> None:
-        if n == len(callers):
-            while sum(caller.begun for caller in callers) < closing:
+        if n == len(clients):
+            while sum(client.begun for client in clients) < closing:
                 time.sleep(0.0005)
-            former.close()
+            batcher.close()
             return
         for _ in range(REQUESTS):
-            callers[n].request()
+            clients[n].request()
 
-    call_together(len(callers) + 1, use)
-    former.close()
+    call_together(len(clients) + 1, use)
+    batcher.close()
     outcomes: Counter[str] = Counter()
-    for caller in callers:
-        caller.check()
-        outcomes += caller.outcomes
+    for client in clients:
+        client.check()
+        outcomes += client.outcomes
     assert outcomes["done"] > 10
-    assert former.waiting == former._expected == 0 and not former._open
-    assert former.failure is None
-    for each in (former._interactive, former._bulk):
+    assert batcher.waiting == batcher._expected == 0 and not batcher._open
+    assert batcher.failure is None
+    for each in (batcher._interactive, batcher._bulk):
         assert each.tokens == each.sequences == each.running == 0
     for engine in engines:
         for lengths in engine.lengths:
@@ -161,7 +159,7 @@ def test_calls_side_by_side_share_nothing() -> None:
         for _ in range(10):
             given = [[rng.randrange(90)] * rng.randrange(LONGEST) for _ in range(rng.randrange(40))]
             counts: list[int] = []
-            asked = replace(work(engine, *given), batch_size=1 + rng.randrange(5))
+            asked = request(engine, *given, batch_size=1 + rng.randrange(5))
             received = compute(asked, 1 + n % 3, counts.append)
             assert [rows[:, 0].tolist() for rows in received] == given
             assert sum(counts) == len(given)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import fbg
-from fbg.runtime.priority import PriorityClass
+from fbg.runtime.batcher import PriorityClass
 from fbg.server.app import build_app
 from fbg.server.process import Server
 from fbg.server.state import State
