@@ -11,11 +11,8 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar, cast
-
-import numpy as np
 
 from fbg.arrays import Floats, Indices
 from fbg.errors import ClosedError
@@ -25,7 +22,7 @@ from fbg.runtime.event_loop import LoopCalls, in_thread
 from fbg.runtime.steps import Request, Steps
 from fbg.tasks.context import steps_of
 from fbg.tasks.encode import SENTENCES, EncodeOptions
-from fbg.tasks.inputs import require_texts, text_blocks
+from fbg.tasks.inputs import require_texts
 from fbg.tasks.late_interaction.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
 
@@ -195,11 +192,8 @@ class AsyncModel:
         """As `Model.encode`."""
         encoder = self.model.encoder(EncodeOptions(**options))
         texts = require_texts(SENTENCES, sentences)
-        rows = await self.run(_in_blocks(encoder.embed, texts), record, _characters(texts))
-        if isinstance(sentences, str):
-            vector: Floats = rows[0][0]
-            return vector
-        return np.concatenate(rows) if rows else np.empty((0, encoder.dimension), np.float32)
+        rows = await self.run(encoder.embed(texts), record, _characters(texts))
+        return rows[0] if isinstance(sentences, str) else rows
 
     async def encode_tokens(
         self,
@@ -239,8 +233,7 @@ class AsyncModel:
         prompt_name: as in `Model.encode`; the tokens of the prompt are included.
         """
         encoder = self.model.encoder(EncodeOptions(truncation=truncation, prompt_name=prompt_name))
-        steps = _in_blocks(encoder.token_states, sentences)
-        return list(chain(*await self.run(steps, record, _characters(sentences))))
+        return await self.run(encoder.token_states(sentences), record, _characters(sentences))
 
     async def encode_sparse(
         self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
@@ -399,16 +392,6 @@ TASKS = tuple(
     for name, method in vars(AsyncModel).items()
     if inspect.iscoroutinefunction(method) and hasattr(Model, name)
 )
-
-
-def _in_blocks(
-    task: Callable[[Sequence[str]], Steps[Result]], texts: Iterable[str]
-) -> Steps[list[Result]]:
-    """Return a task that does another one for each block of texts, as one request."""
-    results = []
-    for block in text_blocks(texts):
-        results.append((yield from task(block)))
-    return results
 
 
 def _characters(texts: Any) -> int | None:

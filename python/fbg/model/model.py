@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import Floats, require_integer
+from fbg.arrays import require_integer
 from fbg.checkpoints.saved_directory import save_arguments
 from fbg.graph.graph import Graph
 from fbg.model import save as saved
@@ -157,9 +157,20 @@ class Model(
 
     def with_network(self, network: Transformer) -> Model:
         """Return a model that differs in its network only; it cannot be pickled."""
-        return Model(
-            self.name, self._origin, network, self.sentence, self.tokenizer, self._num_threads
-        )
+        return self._changed(network, self.tokenizer, self._origin)
+
+    def _changed(
+        self,
+        network: Transformer,
+        tokenizer: TextTokenizer,
+        origin: saved.Origin,
+        how: tuple[str, object] | None = None,
+    ) -> Model:
+        """Return a model with other parts. how: the method that made it, and its argument."""
+        result = Model(self.name, origin, network, self.sentence, tokenizer, self._num_threads)
+        if how is not None and self.reload is not None:
+            result.reload = partial(_load_and_change, self.reload, *how)
+        return result
 
     def with_max_length(self, max_length: int) -> Model:
         """Return a model that cuts texts at another number of tokens, and shares the weights.
@@ -190,17 +201,9 @@ class Model(
     def _cutting(self, tokenizer: TextTokenizer, method: str, how: object) -> Model:
         """Return a model with a tokenizer that a method made; `save` keeps where it cuts."""
         cut = files_that_cut(self._origin.files, tokenizer.max_length, tokenizer.truncation_side)
-        result = Model(
-            self.name,
-            replace(self._origin, files=cut),
-            self.network,
-            self.sentence,
-            tokenizer,
-            self._num_threads,
-        )
+        origin = replace(self._origin, files=cut)
+        result = self._changed(self.network, tokenizer, origin, (method, how))
         result.adapted = self.adapted
-        if self.reload is not None:
-            result.reload = partial(_load_and_change, self.reload, method, how)
         return result
 
     @property
@@ -226,12 +229,8 @@ class Model(
         if name not in self._made:
             method = f"{self._origin.method}; adapter: {name}"
             origin, network = replace(self._origin, method=method), self.adapted[name]
-            result = Model(
-                self.name, origin, network, self.sentence, self.tokenizer, self._num_threads
-            )
-            if self.reload is not None:
-                result.reload = partial(_load_and_change, self.reload, "with_adapter", name)
-            self._made.setdefault(name, result)
+            made = self._changed(network, self.tokenizer, origin, ("with_adapter", name))
+            self._made.setdefault(name, made)
         return self._made[name]
 
     @property
@@ -339,9 +338,6 @@ class Model(
         """
         require_tower(self.config, "forward")
         return self._hidden_states.run(input_ids, attention_mask, token_type_ids, self.num_threads)
-
-    def _forward_rows(self, rows: Floats) -> ModelOutput:
-        return self._image_states.run_rows(rows, self.num_threads)
 
 
 def _load_and_change(load: Callable[[], Model], method: str, how: object) -> Model:

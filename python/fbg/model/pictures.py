@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats, as_array, require_flag
 from fbg.errors import ModelError
-from fbg.model.forward import ModelOutput
+from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.towers.config import PictureConfig
 from fbg.networks.towers.input import PREPROCESSOR
@@ -42,6 +42,8 @@ class PictureMethods(TaskMethods):
     A picture is what `fbg.vision.read_image` takes; several are a list, a tuple, an iterator, or an
     array of uint8 with one axis more. The errors are those of `read_image`, and name the picture.
     """
+
+    _image_states: HiddenStates
 
     @task
     def encode_image(
@@ -87,11 +89,8 @@ class PictureMethods(TaskMethods):
             raise ValueError(
                 f"forward_image: pixel_values must be (batch, {shape}), got {values.shape}"
             )
-        return self._forward_rows(picture.rows(values.astype(np.float32)))
-
-    def _forward_rows(self, rows: Floats) -> ModelOutput:
-        """Run the tower for pictures on rows of patches."""
-        raise NotImplementedError
+        rows = picture.rows(values.astype(np.float32))
+        return self._image_states.run_rows(rows, self._context.num_threads)
 
     @property
     def image_size(self) -> tuple[int, int]:

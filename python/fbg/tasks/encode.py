@@ -119,30 +119,21 @@ class Encoder:
         done: MutableMapping[int, Floats] | None,
     ) -> Iterator[Floats]:
         for block in cut_blocks(texts):
-            yield run_steps(self.embed(block, first, done), self._context.threads, advance)
+            steps = self.embed_tokens(self._tokens(block, first), first, done)
+            yield run_steps(steps, self._context.threads, advance)
             if done is not None:
                 for n in range(first, first + len(block)):
                     done.pop(n, None)
             first += len(block)
 
-    def whole(self, texts: Sequence[str], advance: Advance = None) -> Floats:
-        """Return the embeddings of texts, (texts, dimension)."""
+    def embed(self, texts: Sequence[str]) -> Steps[Floats]:
+        """Embed texts, block by block, as a task: return their vectors, (texts, dimension)."""
         result, first = np.empty((len(texts), self.dimension), np.float32), 0
-        for block in cut_blocks(texts) if len(texts) > 1 else [texts]:
-            steps = self.embed_tokens(self._tokens(block, first))
-            rows = run_steps(steps, self._context.threads, advance)
+        for block in [texts] if len(texts) == 1 else cut_blocks(texts):
+            rows = yield from self.embed_tokens(self._tokens(block, first), first)
             result[first : first + len(block)] = rows
             first += len(block)
         return result
-
-    def embed(
-        self, texts: Sequence[str], first: int = 0, done: MutableMapping[int, Floats] | None = None
-    ) -> Steps[Floats]:
-        """Tokenize one block of texts, and return the task of embedding them: (texts, dimension).
-
-        first: the number of texts[0] in errors. done: as for `blocks`.
-        """
-        return self.embed_tokens(self._tokens(texts, first), first, done)
 
     def embed_pairs(self, texts: Sequence[Text]) -> Steps[Floats]:
         """Embed texts, and pairs of texts as one sequence each, as a task."""
@@ -159,7 +150,10 @@ class Encoder:
 
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
-        return (yield from self.states_of_tokens(self._tokens(texts, 0)))
+        states: list[Floats] = []
+        for block in cut_blocks(texts):
+            states += yield from self.states_of_tokens(self._tokens(block, len(states)))
+        return states
 
     def states_of_tokens(self, sequences: Sequence[npt.NDArray[np.int32]]) -> Steps[list[Floats]]:
         """Return the hidden states of token ids, special tokens included, as a task."""
@@ -324,12 +318,13 @@ class EncodeMethods:
         )
         encoder = Encoder(self._context, options)
         texts = [sentences] if isinstance(sentences, str) else require_texts(SENTENCES, sentences)
+        steps, threads = encoder.embed(texts), self._context.threads
         if show_progress_bar or active_progress() is not None:
             size, shown = len(texts), show_progress_bar
             with progress_bar(size, "sentence", show=shown, required_by=BAR) as advance:
-                rows = encoder.whole(texts, advance)
+                rows = run_steps(steps, threads, advance)
         else:
-            rows = encoder.whole(texts)
+            rows = run_steps(steps, threads)
         return rows[0] if isinstance(sentences, str) else rows
 
     def encode_stream(

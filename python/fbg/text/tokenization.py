@@ -161,7 +161,7 @@ class TextTokenizer:
     @property
     def frame(self) -> Indices:
         """The tokens of an empty text; none without a tokenizer."""
-        return _indices([]) if self._read is None else self([""])[0]
+        return np.zeros(0, np.int32) if self._read is None else self([""])[0]
 
     def __call__(self, texts: Sequence[str]) -> list[Indices]:
         """Return the token ids of each text, special tokens included."""
@@ -255,12 +255,13 @@ class TextTokenizer:
     def _encoded(
         self, encoding: Any, types: bool, located: bool, cut: bool, cut_first: bool
     ) -> EncodedText:
-        ids = _indices(encoding.ids)
+        # Ids are unsigned in the library: large ones become the largest int32, in no vocabulary.
+        ids = np.minimum(np.array(encoding.ids, np.uint32), MOST_INT32).astype(np.int32)
         too_long = cut and ids.size > self.max_length
         segments = _or_minus_one(encoding.sequence_ids) if located or too_long else None
         text = EncodedText(
             ids,
-            _indices(encoding.type_ids) if types else None,
+            np.array(encoding.type_ids, np.int32) if types else None,
             ids.size,
             np.array(encoding.offsets, np.int32).reshape(-1, 2) if located else None,
             segments if located else None,
@@ -421,8 +422,3 @@ def _require_unicode(where: str, texts: Sequence[Text] | Sequence[list[str]], fi
 
 def _or_minus_one(values: Sequence[int | None]) -> Indices:
     return np.array([-1 if value is None else value for value in values], np.int32)
-
-
-def _indices(ids: Sequence[int]) -> Indices:
-    """Ids are unsigned in the library: large ones become the largest int32, in no vocabulary."""
-    return np.minimum(np.array(ids, np.uint32), MOST_INT32).astype(np.int32)
