@@ -198,7 +198,9 @@ class Ablation:
         packed = pack_padded(ids, None, None, self.model.config.pad_token_id)
         rows = [tokens] if self.model.network.pooler is None else [tokens, 1]
         outputs = [np.empty((m, self.model.config.hidden_size), np.float32) for m in rows]
-        return lambda: plan.run(*packed.arrays, outputs, self.threads, times)
+        places = packed.sequence_positions
+        arrays = packed.ids, packed.position_ids, packed.types, places, packed.offsets
+        return lambda: plan.run(*arrays, outputs, self.threads, times)
 
 
 def mean_seconds(call: Any) -> float:

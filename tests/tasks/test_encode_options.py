@@ -313,7 +313,7 @@ def test_the_length_at_which_texts_are_cut(
         ({"truncate_dim": "8"}, TypeError, "truncate_dim must be an integer"),
         ({"prompt": 3}, TypeError, "prompt must be a str or None, got int"),
         ({"prompt_name": "absent"}, ValueError, r"prompt_name .* \(none\), got 'absent'"),
-        ({"truncation": 0}, TypeError, "truncation must be True or False, got int"),
+        ({"truncation": 0}, TypeError, "truncation must be True or False, got 0"),
     ],
 )
 def test_bad_options_are_named(

@@ -80,7 +80,8 @@ def test_every_task_can_refuse_to_cut(tmp_path: Path, task: str) -> None:
     short = "a a"
     whole = call(model, short, truncation=False)
     assert as_list(whole) == as_list(call(model, short))
-    with pytest.raises(TypeError, match=f"{task}: truncation must be True or False, got str"):
+    wanted = f"{task}: truncation must be True or False, got 'longest_first'"
+    with pytest.raises(TypeError, match=wanted):
         call(model, short, truncation="longest_first")
 
 

@@ -284,7 +284,7 @@ class DropIn:
         single = [text for text in texts if isinstance(text, str)]
         tokenizer, where = model.tokenizer, "preprocess: inputs"
         if len(single) == len(texts):
-            encoded = tokenizer.encode_sentences(single, where)
+            encoded = tokenizer.encode(single, where, sentences=True, types=False)
         else:
             encoded = tokenizer.encode(texts, where)
         shape = (len(encoded), max(text.ids.size for text in encoded))

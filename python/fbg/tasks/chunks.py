@@ -19,7 +19,6 @@ from fbg.tasks.encode import EncodeOptions, Encoder
 from fbg.tasks.inputs import require_count, require_iterable
 from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, count_windows, windows
 from fbg.text.tokenization import MOST_PARTS
-from fbg.threads import calling
 
 CHUNKS = "encode_chunks"
 SHARED = 128  # tokens of two windows
@@ -64,7 +63,7 @@ class ChunkMethods(TaskMethods):
         (2, 384)
         """
         context, where = self._context, f"{CHUNKS}: document"
-        tokenizer, pooling = context.tokenizer, context.sentence.pooling
+        pooling = context.sentence.pooling
         options = EncodeOptions(batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name)
         encoder = Encoder(context, options, CHUNKS)
         if pooling not in POOLINGS:
@@ -74,8 +73,9 @@ class ChunkMethods(TaskMethods):
         document = _require_str(where, document)
         bounds = _bounds(spans, len(document))
         first, whole = len(encoder.prompt), encoder.prompt + document
-        with calling:
-            (text,) = tokenizer.encode_sentences([whole], where, located=True)
+        (text,) = context.tokenize(
+            [whole], where, 0, True, located=True, cut=False, sentences=True, types=False
+        )
         places, inside = _places(text, first)
         places[: encoder.skipped] = -1
         order = np.argsort(places, kind="stable")

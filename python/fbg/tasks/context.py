@@ -1,14 +1,21 @@
-"""The context that the tasks of a model share: tokenizer, engines, and the common part of calls."""
+"""The context that the tasks of a model share: tokenizer, engines, and the common part of calls.
+
+The rule of all tasks for texts that are too long: with truncation=True, they are cut, which a
+UserWarning says once for each method of a model; truncation=False is a ValueError that names the
+text and its length.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -24,11 +31,9 @@ from fbg.tasks.engines import Engines, decode_columns, require_head
 from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.gliner.words import WordScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
-from fbg.tasks.truncation import CutTexts
 from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, Windows
 from fbg.text.sentence import SentenceConfig
-from fbg.text.tokenization import TextTokenizer
-from fbg.threads import calling
+from fbg.text.tokenization import Text, TextTokenizer
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -39,8 +44,6 @@ class TaskContext:
     """The parts with which a model computes tasks, made once for a model; threads may share it.
 
     threads: of a call, as set for the model; None: the default of the process.
-    cut_vectors: by the limit of tokens of a text with a vector for each, which differs for queries
-    and documents.
     """
 
     def __init__(
@@ -57,14 +60,62 @@ class TaskContext:
         self.sentence = sentence
         self.tokenizer = tokenizer
         self.engines = Engines(transformer, sentence)
-        self.cut_texts = CutTexts(tokenizer.max_length)
-        self.cut_vectors: dict[int, CutTexts] = {}
+        self._warned: set[str] = set()  # the methods that have said that they cut texts
         self.threads = num_threads
 
     @property
     def num_threads(self) -> int:
         """The threads of a call: as set for the model, else the default of the process."""
         return self.threads or _fbg.num_threads()
+
+    def tokenize(
+        self,
+        texts: Sequence[Text] | Sequence[list[str]],
+        where: str,
+        first: int,
+        truncation: bool,
+        tokenizer: TextTokenizer | None = None,
+        **how: Any,
+    ) -> list[EncodedText]:
+        """Return the tokens of texts, as `TextTokenizer.encode` does; if one is cut, say so, or
+        raise ValueError without `truncation`.
+
+        where, first: the name of the texts, such as "encode: sentences", and the number of texts[0]
+            among them. tokenizer: instead of that of the model. how: options of `encode`.
+        """
+        tokenizer = tokenizer or self.tokenizer
+        _fbg.enter_call()  # as `calling`, which takes longer
+        try:
+            encoded = tokenizer.encode(texts, where, first, **how)
+        finally:
+            _fbg.leave_call()
+        for n, text in enumerate(encoded, first):
+            if text.length > text.ids.size:
+                has = f"{text.length} tokens"
+                self.cut(f"{where}[{n}]", has, tokenizer.max_length, truncation)
+                break
+        return encoded
+
+    def cut(self, text: str, has: str, most: int, truncation: bool) -> None:
+        """Say that a text is cut, or raise ValueError without `truncation`.
+
+        text: its name, such as "encode: sentences[3]". has: what it has, such as "40 words".
+        most: how many of them the model takes.
+        """
+        if not truncation:
+            raise ValueError(
+                f"{text} has {has}, but the model takes at most {most}; truncation=True "
+                "truncates it"
+            )
+        method = text.partition(":")[0]
+        if method not in self._warned:
+            self._warned.add(method)
+            warnings.warn(
+                f"{text} has {has} and was truncated to the {most} that the model takes (this "
+                f"warning is given once per model for {method})",
+                UserWarning,
+                stacklevel=_level_of_caller(),
+            )
 
     @cached_property
     def token_heads(self) -> PackedB | None:
@@ -81,6 +132,14 @@ class TaskContext:
         if isinstance(head, TokenHead):
             return WordScorer(head)
         return SpanScorer(head, spans.max_width)
+
+
+def _level_of_caller() -> int:
+    """Return the stacklevel with which a warning names the line that called this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fbg."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @dataclass(frozen=True)
@@ -133,24 +192,13 @@ class TaskCall:
         """
         first = 0
         for block in text_blocks(texts):
-            with calling:
-                rendered = self._rendered(block)
-                if rendered:
-                    *texts_of_block, one, other = rendered
-                    encoded = self.tokenizer.encode_rendered(
-                        texts_of_block, self.where, first, (one, other)
-                    )
-                else:
-                    encoded = self.tokenizer.encode(
-                        block,
-                        self.where,
-                        first,
-                        located=located,
-                        cut=cut,
-                        cut_first=cut_first,
-                        sentences=self._task in OF_SENTENCES,
-                    )
-            self._context.cut_texts.check(encoded, self.where, first, self.truncation)
+            rendered = self._rendered(block)
+            how: dict[str, Any] = {"located": located, "cut": cut, "cut_first": cut_first}
+            how["sentences"] = self._task in OF_SENTENCES
+            given: list[Any] = rendered[:-2] if rendered else block
+            encoded = self._context.tokenize(
+                given, self.where, first, self.truncation, ends=rendered[-2:], **how
+            )
             yield Block(first, block, encoded)
             first += len(block)
 

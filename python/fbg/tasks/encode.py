@@ -13,7 +13,6 @@ from operator import attrgetter
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.arrays import Floats, require_flag, require_integer
 from fbg.progress import active_progress, progress_bar
 from fbg.runtime.engine import Types
@@ -142,9 +141,7 @@ class Encoder:
             prompt + text if isinstance(text, str) else (prompt + text[0], text[1])
             for text in texts
         ]
-        with calling:
-            encoded = context.tokenizer.encode(joined, SENTENCES, sentences=True)
-            context.cut_texts.check(encoded, SENTENCES, 0, self._truncation)
+        encoded = context.tokenize(joined, SENTENCES, 0, self._truncation, sentences=True)
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
         return (yield from self.embed_tokens(ids, types=types))
 
@@ -161,18 +158,12 @@ class Encoder:
         return (yield Request(engine, sequences, "encode", copied, self._batch_size))
 
     def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
-        context = self._context
         if self.prompt:
             texts = [self.prompt + text for text in texts]
-        _fbg.enter_call()  # as `calling`, which takes longer
-        try:
-            encoded = context.tokenizer.encode_sentences(texts, SENTENCES, first)
-        finally:
-            _fbg.leave_call()
-        ids = list(map(attrgetter("ids"), encoded))
-        if list(map(attrgetter("length"), encoded)) != list(map(len, ids)):
-            context.cut_texts.check(encoded, SENTENCES, first, self._truncation)
-        return ids
+        encoded = self._context.tokenize(
+            texts, SENTENCES, first, self._truncation, sentences=True, types=False
+        )
+        return list(map(attrgetter("ids"), encoded))
 
     def embed_tokens(
         self,
@@ -244,7 +235,8 @@ def prompt_tokens(context: TaskContext, prompt: str, where: str) -> int:
     """
     if not prompt:
         return 0
-    tokens = context.tokenizer.encode_sentences([prompt], f"{where}: prompt")[0].ids
+    where = f"{where}: prompt"
+    tokens = context.tokenizer.encode([prompt], where, sentences=True, types=False)[0].ids
     frame = context.tokenizer.frame
     ends = frame.size > 0 and tokens.size > 0 and tokens[-1] == frame[-1]
     return min(int(tokens.size) - int(ends), context.tokenizer.max_length)

@@ -212,9 +212,8 @@ def _shortened(
 ) -> tuple[list[str], list[int]]:
     """Return texts of at most so many tokens, and the tokens of each."""
     most = min(most, call.tokenizer.max_length)
-    with calling:
-        encoded = call.tokenizer.with_max_length(most).encode(texts, where)
-    context.cut_texts.with_max_length(most).check(encoded, where, 0, call.truncation)
+    tokenizer = call.tokenizer.with_max_length(most)
+    encoded = context.tokenize(texts, where, 0, call.truncation, tokenizer)
     lengths = [text.ids.size for text in encoded]
     shorter = [
         call.tokenizer.decode(each.ids.tolist(), False) if each.length > most else text

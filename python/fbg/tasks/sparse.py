@@ -163,12 +163,9 @@ def _weigh_queries(
     if context.tokenizer.max_length != context.sentence.max_length:
         limit = min(limit, context.tokenizer.max_length)  # set by Model.with_max_length
     tokenizer = table.tokenizer.with_max_length(limit)
-    cut_texts = context.cut_texts.with_max_length(limit)
     for block in text_blocks(texts):
-        with calling:
-            encoded = tokenizer.encode_sentences(block, call.where, len(indices))
-        cut_texts.check(encoded, call.where, len(indices), call.truncation)
-        for text in encoded:
+        place = call.where, len(indices), call.truncation, tokenizer
+        for text in context.tokenize(block, *place, sentences=True, types=False):
             tokens = np.unique(text.ids)
             if tokens.size and tokens[-1] >= table.weights.size:
                 raise ModelError(

@@ -165,24 +165,8 @@ class TextTokenizer:
 
     def __call__(self, texts: Sequence[str]) -> list[Indices]:
         """Return the token ids of each text, special tokens included."""
-        return [text.ids for text in self.encode_sentences(texts, "encode: sentences")]
-
-    def encode_sentences(
-        self, texts: Sequence[str], where: str, first: int = 0, *, located: bool = False
-    ) -> list[EncodedText]:
-        """Encode texts that are to be embedded: in lower case if the model wants it, without types.
-
-        located: whole, with positions. Otherwise the same as `encode`.
-        """
-        cut = not located and self._skipped is None
-        encoded = self.encode(
-            texts, where, first, located=located, cut=cut, sentences=True, types=False
-        )
-        if self._skipped is None:
-            return encoded
-        # Skipped tokens do not count towards the length, as in model2vec.
-        whole = [text.without(self._skipped) for text in encoded]
-        return whole if located else [text.first(self.max_length) for text in whole]
+        where = "encode: sentences"
+        return [text.ids for text in self.encode(texts, where, sentences=True, types=False)]
 
     def split(self, text: str, tokens: int, most: int = MOST_PARTS) -> list[tuple[int, int]]:
         """Return the first character of each part of a text, and the one after its last.
@@ -215,6 +199,7 @@ class TextTokenizer:
         sentences: bool = False,
         types: bool = True,
         split: bool = False,
+        ends: Sequence[str] = (),
     ) -> list[EncodedText]:
         """Return the tokens of texts and pairs of texts.
 
@@ -223,13 +208,19 @@ class TextTokenizer:
         cut: leave at most `max_length` tokens of each; the longer text of a pair is cut first.
         cut_first: cut only the first text of a pair.
         sentences: in lower case first if the model wants sentences so.
-        types: also return the types of tokens.
+        types: also return the types of tokens. Sentences without types, which are to be embedded,
+            lose the tokens that the model skips before they are cut, as in model2vec.
         split: texts are cut into words, and their tokens are located.
+        ends: texts have their special tokens in them already, and two texts are given that end as
+            all of them do: texts are cut before the tokens that these two have in common.
 
         Raises ValueError for text that is not valid Unicode, and with `cut_first` for a second text
         that leaves no room for the first; ModelError if the tokenizer cannot
         encode it, or if the special tokens of a pair are more than the model takes.
         """
+        if ends:
+            return self._encode_rendered(texts, where, first, ends)
+        skipped = self._skipped if sentences and not types else None
         encoded: list[EncodedText] = []
         for part in _parts(texts):  # what the library makes takes 100 bytes for each token
             library, framed = self._of_sentences if sentences else self._read, self._special_tokens
@@ -248,20 +239,28 @@ class TextTokenizer:
                 if isinstance(failure, ModelError):
                     _require_unicode(where, some, first + part.start)  # which explains more
                 raise failure from None
+            limit = None if skipped is not None or not cut else self.max_length
             for encoding in found:
-                encoded.append(self._encoded(encoding, types, located or split, cut, cut_first))
+                text = self._encoded(encoding, types, located or split, limit, cut_first)
+                if skipped is not None:
+                    text = text.without(skipped)
+                    text = text.first(self.max_length) if cut else text
+                encoded.append(text)
         return encoded
 
     def _encoded(
-        self, encoding: Any, types: bool, located: bool, cut: bool, cut_first: bool
+        self, encoding: Any, types: bool, located: bool, limit: int | None, cut_first: bool
     ) -> EncodedText:
         # Ids are unsigned in the library: large ones become the largest int32, in no vocabulary.
         ids = np.minimum(np.array(encoding.ids, np.uint32), MOST_INT32).astype(np.int32)
-        too_long = cut and ids.size > self.max_length
+        kinds = None
+        if types:
+            kinds = np.minimum(np.array(encoding.type_ids, np.uint32), MOST_INT32).astype(np.int32)
+        too_long = limit is not None and ids.size > limit
         segments = _or_minus_one(encoding.sequence_ids) if located or too_long else None
         text = EncodedText(
             ids,
-            np.array(encoding.type_ids, np.int32) if types else None,
+            kinds,
             ids.size,
             np.array(encoding.offsets, np.int32).reshape(-1, 2) if located else None,
             segments if located else None,
@@ -285,14 +284,9 @@ class TextTokenizer:
             )
         return text.take(kept)
 
-    def encode_rendered(
-        self, texts: Sequence[str], where: str, first: int, ends: Sequence[str]
+    def _encode_rendered(
+        self, texts: Sequence[Any], where: str, first: int, ends: Sequence[str]
     ) -> list[EncodedText]:
-        """Return the tokens of texts that have their special tokens in them already.
-
-        ends: two texts that end as all of them do. Texts are cut before the tokens that these two
-        have in common. Otherwise the same as `encode`.
-        """
         plain = copy(self)
         plain._special_tokens = False
         *encoded, one, other = plain.encode([*texts, *ends], where, first, cut=False)

@@ -93,15 +93,14 @@ class _Reader:
             words, more = split_words(text, most)
             if more:
                 has = f"more than {most} words"
-                self._context.cut_texts.cut(f"ner: texts[{n}]", has, most, self._truncation)
+                self._context.cut(f"ner: texts[{n}]", has, most, self._truncation)
             places.append(words)
         parts = [
             [*self._prompt, *(text[begin:end] for begin, end in words)]
             for text, words in zip(texts, places, strict=True)
         ]
-        encoded = self._context.tokenizer.encode(parts, "ner: texts", first, split=True)
-        self._context.cut_texts.check(encoded, "ner: texts", first, self._truncation)
-        return places, encoded
+        where, cut = "ner: texts", self._truncation
+        return places, self._context.tokenize(parts, where, first, cut, split=True)
 
     def entities(
         self,

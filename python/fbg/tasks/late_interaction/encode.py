@@ -17,7 +17,6 @@ from fbg.tasks.late_interaction.expansion import can_expand
 from fbg.tasks.late_interaction.scores import maxsim
 from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
-from fbg.tasks.truncation import CutTexts
 from fbg.text.multi_vector import KINDS, MARKERS, Expansion, MultiVector
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
@@ -155,6 +154,7 @@ class _Reader:
     """
 
     def __init__(self, context: TaskContext, settings: MultiVector, kind: Kind, task: str) -> None:
+        self._context = context
         self._expansion = settings.expansion if kind == "query" else None
         self._fill = 0
         if self._expansion is not None:
@@ -184,18 +184,16 @@ class _Reader:
             self._tokenizer = context.tokenizer.with_max_length(room)
         except ValueError as error:
             raise ModelError(f"{task}: {kind}_length of the model: {error}") from None
-        self._cut_texts = context.cut_vectors.setdefault(room, CutTexts(room))
         skipped = settings.skiplist if kind in settings.skipped_in else ()
         known = [context.tokenizer.token_id(word) for word in skipped]
         self._skipped = np.array([token for token in known if token is not None], np.int32)
 
     def read(self, texts: Sequence[str], where: str, first: int, truncation: bool) -> list[Indices]:
         """Return the tokens of texts; a token to which no other attends is given as ~token."""
+        prefixed = [self._prefix + text for text in texts]
+        place = where, first, truncation, self._tokenizer
+        encoded = self._context.tokenize(prefixed, *place, sentences=True, types=False)
         with calling:
-            encoded = self._tokenizer.encode_sentences(
-                [self._prefix + text for text in texts], where, first
-            )
-            self._cut_texts.check(encoded, where, first, truncation)
             frame = self._tokenizer.frame
             return [self._filled(self._with_prefix(text.ids, frame)) for text in encoded]
 

@@ -69,9 +69,7 @@ class HybridMethods(TaskMethods):
         multi: list[Floats] = []
         for first in range(0, len(given), size):
             block = given[first : first + size]
-            with calling:
-                encoded = tokenizer.encode_sentences(block, where, first)
-                context.cut_texts.check(encoded, where, first, cut)
+            encoded = context.tokenize(block, where, first, cut, sentences=True, types=False)
             ids = [text.ids for text in encoded]
             after = len(given) - first - len(ids)
             work = Request(context.engines.tokens, ids, name, copied, size, first, after)
