@@ -44,8 +44,7 @@ import numpy as np
 import timing
 
 import fbg
-from fbg.runtime.batcher import Batcher
-from fbg.runtime.lanes import Lanes
+from fbg.runtime.batcher import Batcher, Lanes
 
 Call = Callable[..., Any]
 BEAT = 0.010

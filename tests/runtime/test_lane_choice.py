@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fbg.runtime import lanes as measured
-from fbg.runtime.lanes import Lanes, choose_lanes, measure
+from fbg.runtime import batcher as measured
+from fbg.runtime.batcher import Lanes, choose_lanes, measure
 
 
 class SlowEngine:

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fbg.runtime.batcher import Batcher
-from fbg.runtime.lanes import Lanes
+from fbg.runtime.batcher import Batcher, Lanes
 from helpers.recording_engine import RecordingCaller, RecordingEngine, request, submit
 
 CPUS = sorted(os.sched_getaffinity(0))

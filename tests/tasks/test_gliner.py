@@ -14,8 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks.gliner import GLINER, KNOWN
-from fbg.tasks.gliner.spans import SpanScorer, best_spans
-from fbg.tasks.gliner.words import WordScorer, spans_of
+from fbg.tasks.gliner.spans import SpanScorer, WordScorer, best_spans, spans_of
 from helpers.tiny_gliner import CONFIGS, LABELS, MARKER, TEXTS, tokenizer, write_model
 from helpers.torch_files import write_torch_file
 

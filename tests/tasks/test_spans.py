@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fbg.tasks.spans import Span, best_spans, whole_words
+from fbg.tasks.answer import Span, best_spans, whole_words
 
 
 def all_spans(

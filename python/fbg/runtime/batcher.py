@@ -9,7 +9,7 @@ is the same, to the bit, whatever shares its batch. AsyncModel and the server us
 There is no delay: a thread that is free takes what waits, and the next batch forms while others
 run. How the CPUs are used follows from the load. An interactive batch that is alone is shared by
 all CPUs; while several batches run, each has one CPU and waits for no other thread. A thread that
-takes a batch leaves an equal share to the other free threads. With lanes (lanes.py), each class has
+takes a batch leaves an equal share to the other free threads. With lanes (`Lanes`), each class has
 a thread in every lane, and every batch is shared by the threads of its lane.
 
 Short requests are interactive, in order of arrival. Long ones, and all parts of a call that is
@@ -26,6 +26,7 @@ again.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import os
 import sys
@@ -33,8 +34,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import truediv
+from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +50,15 @@ from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.runtime.engine import MAX_BATCH_TOKENS, Engine
 from fbg.runtime.steps import Request
-
-if TYPE_CHECKING:
-    from fbg.runtime.lanes import Lanes
+from fbg.topology import split_cpus, usable_cpus
 
 log = logging.getLogger("fbg.runtime")
 
 FAILED = "a thread of the queue failed; the queue computes nothing any more"
 
 MAX_BATCH_SEQUENCES = 128
+ROUNDS = 3  # of measuring lanes
+MARGIN = 1.1  # by which more lanes must be faster: a request that is alone is slower in them
 INTERACTIVE_TOKENS = 256  # most tokens; a single sequence is interactive, however long
 
 
@@ -233,6 +237,32 @@ class PriorityClass:
         if self.priority.round_robin:
             self._futures.rotate(-1)
         return batch
+
+
+class Lanes:
+    """So many lanes, each of which computes a batch at the same time as the others, from the same
+    weights. They divide threads; team: the most threads of one.
+
+    pinned: whether the threads of a lane are bound to neighbouring CPUs of its own.
+    """
+
+    def __init__(self, count: int, num_threads: int, pinned: bool = False) -> None:
+        self.count, self._threads = count, num_threads
+        self.team = -(-num_threads // count)
+        self._places = split_cpus(usable_cpus(), count) if pinned else None
+
+    def enter(self, number: int) -> None:
+        """Make the calling thread one of the lane `number % count`, until it ends."""
+        lane = number % self.count
+        if self._places:
+            with contextlib.suppress(OSError):  # the process may have lost CPUs
+                os.sched_setaffinity(0, self._places[lane])
+        _fbg.own_team((self._threads + lane) // self.count)
+
+    def pool(self) -> ThreadPoolExecutor:
+        """Return a thread in each lane."""
+        numbers = itertools.count()
+        return ThreadPoolExecutor(self.count, initializer=lambda: self.enter(next(numbers)))
 
 
 class Batcher:
@@ -498,3 +528,32 @@ def _tell(done: Mapping[Caller, Sequence[Future]]) -> None:
             error = raised
     if error is not None:
         raise error
+
+
+def choose_lanes(engine: Engine, num_threads: int, pinned: bool) -> dict[str, Any]:
+    """Measure; return the number of lanes that computes most, and the batches a second of each."""
+    rates: dict[int, list[float]] = {}
+    for _ in range(ROUNDS):
+        for n in filter(lambda n: num_threads % n == 0, range(1, num_threads + 1)):
+            lanes = Lanes(n, num_threads, pinned)
+            rates.setdefault(n, []).append(measure(engine, lanes, 2 * num_threads))
+    best, most = 1, 1.0
+    for n, found in rates.items():
+        gain = median(map(truediv, found, rates[1]))  # the machine's speed may change
+        if gain > MARGIN * most:
+            best, most = n, gain
+    return {"lanes": best, "batches_per_s": {n: median(found) for n, found in rates.items()}}
+
+
+def measure(engine: Engine, lanes: Lanes, batches: int) -> float:
+    """Return how many batches of 512 tokens all lanes together compute in a second."""
+    ids = [np.arange(16, dtype=np.int32)] * 32
+
+    def compute(number: int) -> None:
+        engine.compute(ids, [None] * 32, lanes.team, "lanes")
+
+    with lanes.pool() as pool:
+        list(pool.map(compute, range(lanes.count)))
+        begin = time.perf_counter()
+        list(pool.map(compute, range(batches)))
+        return batches / (time.perf_counter() - begin)

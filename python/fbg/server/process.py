@@ -16,7 +16,7 @@ import uvicorn
 
 from fbg.environment import INTERRUPTED
 from fbg.model.model import Model
-from fbg.runtime.lanes import choose_lanes
+from fbg.runtime.batcher import choose_lanes
 from fbg.server.app import build_app
 from fbg.server.connection import Connection
 from fbg.server.listening import address_of

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fbg.model.async_model import Record
-from fbg.runtime.batcher import Batcher
-from fbg.runtime.lanes import Lanes
+from fbg.runtime.batcher import Batcher, Lanes
 from fbg.runtime.steps import Request
 from fbg.server.admission import AdmissionLimiter
 from fbg.server.errors import Dialect, Fault, RequestError

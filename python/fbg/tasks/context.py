@@ -28,8 +28,7 @@ from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
 from fbg.runtime.steps import Request, Steps, run_steps
 from fbg.tasks.engines import Engines, decode_columns, require_head
-from fbg.tasks.gliner.spans import SpanScorer
-from fbg.tasks.gliner.words import WordScorer
+from fbg.tasks.gliner.spans import SpanScorer, WordScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
 from fbg.text.encoded_text import WINDOW_TOKENS, EncodedText, Windows
 from fbg.text.sentence import SentenceConfig
