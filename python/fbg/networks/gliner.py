@@ -2,8 +2,9 @@
 span of words is an entity of the label whose vector it is like. Models of tokens (Stepanov and
 Shtopko, 2024, arXiv:2406.12925) score each word as the first, the last and any word of an entity.
 
-gliner_config.json describes the model. Spans and words are scored by tasks/gliner/spans.py; here are their settings and weights, in float32. Variants that encode labels
-by themselves or extract relations are refused.
+gliner_config.json describes the model. Spans and words are scored by tasks/gliner/spans.py; here
+are their settings and weights, in float32. Variants that encode labels by themselves or extract
+relations are refused.
 """
 
 from __future__ import annotations
