@@ -137,7 +137,7 @@ def test_the_reference_has_every_public_name() -> None:
 
 # Returned by what users do not call: parts of a model, and what the tuner measures.
 INTERNAL = {"Blocking", "Engine", "FileState", "Graph", "Plan", "Runner", "TaskContext"}
-INTERNAL |= {"ConvTrial", "Network", "Origin", "Request"}
+INTERNAL |= {"ConvTrial", "HiddenStates", "Network", "Origin", "Request"}
 
 
 def annotated(value: object) -> Iterator[type]:

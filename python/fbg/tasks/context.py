@@ -306,14 +306,16 @@ class TaskMethods:
 
     _context: TaskContext
 
+    def _run(self, steps: Steps[Result]) -> Result:
+        return run_steps(steps, self._context.threads)
+
 
 def task(method: Callable[P, Steps[Result]]) -> Callable[P, Result]:
     """Let a method that is written as steps run them and return their result. A decorator."""
 
     @functools.wraps(method)
     def run(*args: P.args, **options: P.kwargs) -> Result:
-        context = cast(TaskMethods, args[0])._context
-        return run_steps(method(*args, **options), context.threads)
+        return cast(TaskMethods, args[0])._run(method(*args, **options))
 
     returned = method.__annotations__["return"]
     method.__annotations__["return"] = returned.removeprefix("Steps[").removesuffix("]")
