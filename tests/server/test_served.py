@@ -68,7 +68,7 @@ def test_models_are_warmed_up_by_each_of_their_tasks(
 
     monkeypatch.setattr(AsyncModel, "run", spy)
     asyncio.run(warm_up(served))
-    assert {name: steps - {"_in_blocks"} for name, steps in called.items()} == {
+    assert {name: steps - {"embed"} for name, steps in called.items()} == {
         "colbert": {"encode_multi"},
         "cross": {"classify"},
         "sparse": {"encode_sparse_steps"},
