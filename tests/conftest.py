@@ -4,8 +4,6 @@ import asyncio
 import gc
 import inspect
 import os
-from collections.abc import Generator, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,7 +22,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "fbg")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection():
     """Look for garbage neither while thousands of tests are collected, nor among them later."""
     gc.disable()
     try:
@@ -35,13 +33,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+def pytest_pyfunc_call(pyfuncitem):
     """Run a test that is a coroutine in a loop of its own, for a minute at most."""
     test, names = pyfuncitem.obj, pyfuncitem._fixtureinfo.argnames
     if not inspect.iscoroutinefunction(test):
         return None
 
-    async def bounded() -> None:
+    async def bounded():
         await asyncio.wait_for(test(**{name: pyfuncitem.funcargs[name] for name in names}), 60)
 
     asyncio.run(bounded())
@@ -49,7 +47,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(params=fbg.isa.supported())
-def isa(request: pytest.FixtureRequest) -> Iterator[str]:
+def isa(request):
     """Run the test once under each ISA that this machine has."""
     with fbg.isa.limit(request.param):
         assert fbg.isa.active() == request.param
@@ -57,7 +55,7 @@ def isa(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def keep_settings() -> Iterator[None]:
+def keep_settings():
     """For what sets the number of threads or the ISA: both are as before afterwards."""
     threads, limit = fbg.get_num_threads(), fbg._fbg.isa_limit()
     yield
@@ -66,7 +64,7 @@ def keep_settings() -> Iterator[None]:
 
 
 @pytest.fixture
-def tuning_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def tuning_cache(tmp_path, monkeypatch):
     """The file of what was tuned, which is not there yet; measurements take little time."""
     from fbg.tuning import trials
     from fbg.tuning.store import store

@@ -6,10 +6,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +25,7 @@ TEXTS = [f"text {n} " + "abc def " * (n * n % 7) for n in range(60)]
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=3, spread=0.25)
     prompts = {"prompts": {"query": "find: "}}
     tiny_bert.write_json(path / "config_sentence_transformers.json", prompts)
@@ -35,19 +33,17 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(directory: Path) -> fbg.Model:
+def model(directory):
     return fbg.load(directory)
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path):
     (tmp_path / "in.txt").write_text("\n".join(TEXTS) + "\n")
     return tmp_path / "in.txt"
 
 
-def test_every_input_and_output_holds_the_same(
-    directory: Path, model: fbg.Model, source: Path, tmp_path: Path
-) -> None:
+def test_every_input_and_output_holds_the_same(directory, model, source, tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -85,9 +81,7 @@ def test_every_input_and_output_holds_the_same(
     ],
 )
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
-def test_parquet_keeps_texts_and_ids(
-    kind: str, ids: list[Any] | None, wanted: list[Any] | None, directory: Path, tmp_path: Path
-) -> None:
+def test_parquet_keeps_texts_and_ids(kind, ids, wanted, directory, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -129,14 +123,7 @@ def test_parquet_keeps_texts_and_ids(
         (["--batch-size", "1", "--threads", "2"], {}),
     ],
 )
-def test_options_are_those_of_the_library(
-    directory: Path,
-    model: fbg.Model,
-    source: Path,
-    tmp_path: Path,
-    options: list[str],
-    arguments: dict[str, Any],
-) -> None:
+def test_options_are_those_of_the_library(directory, model, source, tmp_path, options, arguments):
     succeed(directory, "--input", source, "--output", tmp_path / "out.npy", *options)
     assert np.array_equal(np.load(tmp_path / "out.npy"), model.encode(TEXTS, **arguments))
 
@@ -160,20 +147,20 @@ main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}])
 """
 
 
-def stop_midway(directory: Path, source: Path, output: Path, number: signal.Signals) -> Any:
+def stop_midway(directory, source, output, number):
     paths = {"model": str(directory), "source": str(source), "output": str(output)}
     result = run_python(STOPPED.format(**paths, number=int(number)))
     assert not output.exists()
     return result
 
 
-def kill_midway(directory: Path, source: Path, output: Path) -> None:
+def kill_midway(directory, source, output):
     result = stop_midway(directory, source, output, signal.SIGKILL)
     assert result.returncode == -signal.SIGKILL, result.stderr
 
 
 @pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
-def test_a_killed_run_is_resumed(directory: Path, source: Path, tmp_path: Path, name: str) -> None:
+def test_a_killed_run_is_resumed(directory, source, tmp_path, name):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
     output, whole = tmp_path / name, tmp_path / f"whole{Path(name).suffix}"
@@ -186,7 +173,7 @@ def test_a_killed_run_is_resumed(directory: Path, source: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("family", ["modernbert", "qwen3"])
-def test_a_killed_run_of_any_family_is_resumed(family: str, tmp_path: Path) -> None:
+def test_a_killed_run_of_any_family_is_resumed(family, tmp_path):
     tokenizer = tiny_models.TOKENIZERS[family]()
     directory = tiny_models.write_tiny(tmp_path / "model", family, tokenizer=tokenizer)
     source, output, whole = tmp_path / "in.txt", tmp_path / "out.npy", tmp_path / "whole.npy"
@@ -200,9 +187,7 @@ def test_a_killed_run_of_any_family_is_resumed(family: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("change", ["input", "options", "dtype"])
-def test_another_job_begins_again(
-    directory: Path, source: Path, tmp_path: Path, change: str
-) -> None:
+def test_another_job_begins_again(directory, source, tmp_path, change):
     output = tmp_path / "out.npy"
     kill_midway(directory, source, output)
     texts = list(TEXTS)
@@ -219,9 +204,7 @@ def test_another_job_begins_again(
     assert np.array_equal(np.load(output), model.encode(texts, normalize_embeddings=normalize))
 
 
-def test_an_interrupted_run_says_what_it_keeps_and_how_to_resume(
-    directory: Path, source: Path, tmp_path: Path
-) -> None:
+def test_an_interrupted_run_says_what_it_keeps_and_how_to_resume(directory, source, tmp_path):
     output = tmp_path / "out.npy"
     result = stop_midway(directory, source, output, signal.SIGINT)
     assert result.returncode == 130
@@ -255,13 +238,8 @@ main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}, *{opti
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
 def test_whole_batches_of_an_interrupted_block_are_kept(
-    directory: Path,
-    source: Path,
-    tmp_path: Path,
-    name: str,
-    threads: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    directory, source, tmp_path, name, threads, monkeypatch
+):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
     output, whole = tmp_path / name, tmp_path / f"whole{Path(name).suffix}"
@@ -279,10 +257,10 @@ def test_whole_batches_of_an_interrupted_block_are_kept(
         assert found is not None, last
         assert kept + 4 * (batch - 1) <= int(found[1]) < len(TEXTS)
         kept = int(found[1])
-    computed: list[int] = []
+    computed = []
     compute = Engine.compute
 
-    def counted(self: Engine, ids: Sequence[Any], *arguments: Any) -> Any:
+    def counted(self, ids, *arguments):
         computed.append(len(ids))
         return compute(self, ids, *arguments)
 
@@ -294,9 +272,7 @@ def test_whole_batches_of_an_interrupted_block_are_kept(
     assert sorted(os.listdir(tmp_path)) == sorted(["in.txt", name, whole.name])
 
 
-def test_an_interruption_before_the_first_batch_says_how_to_go_on(
-    directory: Path, source: Path, tmp_path: Path
-) -> None:
+def test_an_interruption_before_the_first_batch_says_how_to_go_on(directory, source, tmp_path):
     paths = {"model": str(directory), "source": str(source), "output": str(tmp_path / "out.npy")}
     result = run_python(STOPPED_IN_A_BLOCK.format(**paths, batch=1, options=["--threads", "1"]))
     assert result.returncode == 130
@@ -304,9 +280,7 @@ def test_an_interruption_before_the_first_batch_says_how_to_go_on(
     assert os.listdir(tmp_path) == ["in.txt"]
 
 
-def test_an_output_is_replaced_only_when_asked_to(
-    directory: Path, model: fbg.Model, source: Path, tmp_path: Path
-) -> None:
+def test_an_output_is_replaced_only_when_asked_to(directory, model, source, tmp_path):
     output = tmp_path / "out.npy"
     output.write_bytes(b"precious")
     result = invoke(directory, "--input", source, "--output", output)
@@ -317,9 +291,7 @@ def test_an_output_is_replaced_only_when_asked_to(
     assert np.array_equal(np.load(output), model.encode(TEXTS))
 
 
-def test_an_output_is_a_regular_file_or_a_link_to_one(
-    directory: Path, model: fbg.Model, tmp_path: Path
-) -> None:
+def test_an_output_is_a_regular_file_or_a_link_to_one(directory, model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to-pipe").symlink_to("pipe")
     (tmp_path / "link.npy").symlink_to("target.npy")
@@ -336,7 +308,7 @@ def test_an_output_is_a_regular_file_or_a_link_to_one(
     assert sorted(os.listdir(tmp_path)) == ["link.npy", "pipe", "target.npy", "to-pipe"]
 
 
-def test_a_pipe_is_read_once(directory: Path, model: fbg.Model, tmp_path: Path) -> None:
+def test_a_pipe_is_read_once(directory, model, tmp_path):
     reading, writing = os.pipe()
     try:
         os.write(writing, "\n".join(TEXTS).encode())
@@ -347,7 +319,7 @@ def test_a_pipe_is_read_once(directory: Path, model: fbg.Model, tmp_path: Path) 
     assert np.array_equal(np.load(tmp_path / "out"), model.encode(TEXTS))
 
 
-def test_a_fault_in_the_middle_leaves_no_output(directory: Path, tmp_path: Path) -> None:
+def test_a_fault_in_the_middle_leaves_no_output(directory, tmp_path):
     source, output = tmp_path / "in.txt", tmp_path / "out.npy"
     source.write_bytes(b"fine\n" * 40 + b"\xff\n")
     result = invoke(directory, "--input", source, "--output", output)
@@ -356,7 +328,7 @@ def test_a_fault_in_the_middle_leaves_no_output(directory: Path, tmp_path: Path)
     assert os.listdir(tmp_path) == ["in.txt"]
 
 
-def test_a_cut_text_is_said_in_one_line(directory: Path) -> None:
+def test_a_cut_text_is_said_in_one_line(directory):
     result = succeed(directory, "--text", "a " * 500)
     assert "Warning: encode: sentences[0] has 502 tokens" in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -365,9 +337,7 @@ def test_a_cut_text_is_said_in_one_line(directory: Path) -> None:
     assert "Error: encode: sentences[0] has 502 tokens" in result.output
 
 
-def test_a_resumed_run_counts_texts_from_the_first_one(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_counts_texts_from_the_first_one(directory, tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "BLOCK_TEXTS", 16)
     source, output = tmp_path / "in.txt", tmp_path / "out.npy"
     source.write_text("\n".join([*TEXTS[:40], "a " * 500]))
@@ -378,14 +348,14 @@ def test_a_resumed_run_counts_texts_from_the_first_one(
         assert "Error: encode: sentences[40] has 502 tokens" in result.output
 
 
-def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -> None:
+def test_mistakes_take_one_line(directory, source, tmp_path):
     (tmp_path / "in.csv").write_text("a")
     (tmp_path / "in.jsonl").write_text('{"body": "a"}\n')
     plain = tmp_path / "plain"
     plain.write_text("a\n")
     out = ["--output", tmp_path / "out.npy"]
     before = sorted(os.listdir(tmp_path))
-    cases: list[tuple[list[object], int, str]] = [
+    cases = [
         ([directory], 2, "give either --text or --input"),
         ([directory, "--text", "a", "--input", source], 2, "give either --text or --input"),
         ([directory, "--text", "a", "--column", "b"], 2, "--column requires --input"),
@@ -416,13 +386,11 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_progress_advances_within_a_block(
-    directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    advanced: list[int] = []
+def test_progress_advances_within_a_block(directory, source, tmp_path, monkeypatch):
+    advanced = []
 
     @contextlib.contextmanager
-    def recorded(*args: object, **options: object) -> Iterator[Callable[[int], None]]:
+    def recorded(*args, **options):
         yield advanced.append
 
     invoke(directory, "--help")  # imports the command

@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -23,17 +22,17 @@ SHORT = {
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory):
     return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"))
 
 
-def run(arguments: list[str], stdout: int) -> tuple[int, str]:
+def run(arguments, stdout):
     command = [sys.executable, "-m", "fbg", *arguments]
     result = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
     return result.returncode, result.stderr
 
 
-def run_unread(arguments: list[str]) -> tuple[int, str]:
+def run_unread(arguments):
     """What a program does whose output nobody reads, as that of `fbg … | true`."""
     read, write = os.pipe()
     os.close(read)
@@ -44,18 +43,18 @@ def run_unread(arguments: list[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_it_is_silent_when_nobody_reads(name: str) -> None:
+def test_it_is_silent_when_nobody_reads(name):
     assert run_unread(SHORT[name]) == (141, "")
 
 
-def test_tasks_are_silent_when_nobody_reads(model: Path) -> None:
+def test_tasks_are_silent_when_nobody_reads(model):
     texts = [part for i in range(40) for part in ("--text", f"the quick {i}")]
     assert run_unread(["encode", str(model), *texts]) == (141, "")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
 @pytest.mark.parametrize("name", SHORT)
-def test_a_full_disk_is_an_error_in_one_line(name: str) -> None:
+def test_a_full_disk_is_an_error_in_one_line(name):
     with open("/dev/full", "wb") as full:
         code, error = run(SHORT[name], full.fileno())
     assert code == 1
@@ -75,9 +74,7 @@ ENDINGS = [*((name, ">&-") for name in PRINTING), ("encode", ">/dev/full")]
 
 
 @pytest.mark.parametrize(("name", "ending"), ENDINGS)
-def test_output_that_cannot_be_kept_is_an_error(
-    name: str, ending: str, model: Path, tmp_path: Path
-) -> None:
+def test_output_that_cannot_be_kept_is_an_error(name, ending, model, tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("a\nb\n")
     places = {"MODEL": str(model), "TEXTS": str(texts)}
@@ -90,7 +87,7 @@ def test_output_that_cannot_be_kept_is_an_error(
     assert len(errors) == 1 and "Traceback" not in result.stderr
 
 
-def test_output_that_nobody_wants_may_be_closed(model: Path, tmp_path: Path) -> None:
+def test_output_that_nobody_wants_may_be_closed(model, tmp_path):
     """With --output, nothing is printed."""
     output = tmp_path / "rows.npy"
     command = f"{sys.executable} -m fbg encode {model} --text a --output {output} >&-"
@@ -98,17 +95,15 @@ def test_output_that_nobody_wants_may_be_closed(model: Path, tmp_path: Path) -> 
     assert output.exists()
 
 
-def test_closed_input_is_named(model: Path) -> None:
+def test_closed_input_is_named(model):
     command = f"{sys.executable} -m fbg encode {model} --input - <&-"
     result = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (1, "Error: standard input is closed\n")
 
 
 @pytest.mark.parametrize("name", ["--version", *main.commands])
-def test_an_interruption_is_130_wherever_it_comes(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*args: object, **options: object) -> None:
+def test_an_interruption_is_130_wherever_it_comes(name, monkeypatch):
+    def interrupt(*args, **options):
         raise KeyboardInterrupt
 
     command = main.commands.get(name)
@@ -145,9 +140,7 @@ MOMENTS = ["numpy", "numpy.linalg", "fbg._fbg", "fbg.conv", "fbg.threads"]
 MOMENTS += ["fbg.cli", "click", "click.core", "fbg.cli.info", "the end"]
 
 
-def interrupted_at(
-    moment: str, start: list[str], folder: Path, *, ignore: bool = False
-) -> tuple[int, str]:
+def interrupted_at(moment, start, folder, *, ignore=False):
     """What `fbg info` returns and says if Ctrl-C comes at a moment."""
     (folder / "sitecustomize.py").write_text(INTERRUPTING)
     paths = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
@@ -167,27 +160,25 @@ def interrupted_at(
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("way", ["script", "module"])
-def test_ctrl_c_is_130_from_the_first_moment(way: str, moment: str, tmp_path: Path) -> None:
+def test_ctrl_c_is_130_from_the_first_moment(way, moment, tmp_path):
     script = tmp_path / "fbg"
     script.write_text(SCRIPT)
     start = [str(script)] if way == "script" else ["-X", "utf8", "-m", "fbg"]
     assert interrupted_at(moment, start, tmp_path) == (130, "")
 
 
-def test_a_program_that_is_told_to_ignore_ctrl_c_does(tmp_path: Path) -> None:
+def test_a_program_that_is_told_to_ignore_ctrl_c_does(tmp_path):
     assert interrupted_at("numpy", ["-m", "fbg"], tmp_path, ignore=True) == (0, "")
 
 
-def test_ctrl_c_remains_an_exception_in_other_programs(tmp_path: Path) -> None:
+def test_ctrl_c_remains_an_exception_in_other_programs(tmp_path):
     other = ["-c", "import fbg"]
     code, error = interrupted_at("numpy", other, tmp_path)
     assert code != 130 and error.rstrip().endswith("KeyboardInterrupt")
 
 
 @pytest.mark.parametrize("missing", ["msgspec", "prometheus_client", "starlette", "uvicorn"])
-def test_a_server_that_lacks_a_package_says_what_to_install(
-    missing: str, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_lacks_a_package_says_what_to_install(missing, model, monkeypatch):
     serve = main.commands["serve"].load()
     found = lambda name: None if name == missing else object()  # noqa: E731
     monkeypatch.setattr(sys.modules[serve.callback.__module__], "find_spec", found)

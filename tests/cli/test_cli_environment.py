@@ -14,7 +14,7 @@ SCRIPT = Path(sys.executable).with_name("fbg")
 COMMANDS = [[sys.executable, "-m", "fbg"], [str(SCRIPT)]]
 
 
-def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run(*command, **env):
     return subprocess.run(command, env=os.environ | env, capture_output=True, text=True)
 
 
@@ -27,9 +27,7 @@ def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
         ("FBG_MAX_ISA", "foo", "FBG_MAX_ISA: unknown ISA 'foo'; supported: generic"),
     ],
 )
-def test_a_variable_that_is_read_at_import(
-    program: list[str], variable: str, value: str, message: str
-) -> None:
+def test_a_variable_that_is_read_at_import(program, variable, value, message):
     result = run(*program, "info", **{variable: value})
     assert result.returncode == 2
     assert result.stdout == ""
@@ -37,14 +35,14 @@ def test_a_variable_that_is_read_at_import(
     assert result.stderr.count("\n") == 1
 
 
-def test_other_programs_get_an_exception() -> None:
+def test_other_programs_get_an_exception():
     result = run(sys.executable, "-c", "import fbg", FBG_MAX_ISA="foo")
     assert result.returncode == 1
     assert "ValueError: FBG_MAX_ISA: unknown ISA 'foo'" in result.stderr
 
 
 @pytest.mark.skipif(fbg.isa.active() == "generic", reason="this machine generates no kernels")
-def test_a_directory_for_kernels_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_directory_for_kernels_that_cannot_be_made(tmp_path):
     model = tiny_bert.write_checkpoint(tmp_path / "model", tiny_bert.AWKWARD)
     command = (*COMMANDS[0], "encode", str(model), "--text", "a", "--output", str(tmp_path / "a"))
     result = run(*command, FBG_DUMP_KERNELS="/proc/x")

@@ -21,7 +21,7 @@ from helpers import (
 )
 
 
-def invoke(*args: str) -> str:
+def invoke(*args):
     return commands.succeed(*args, catch_exceptions=False).output
 
 

@@ -1,7 +1,6 @@
 """Options have one name in all commands; the names that they had before are still understood."""
 
 import json
-from pathlib import Path
 
 import click
 import pytest
@@ -21,9 +20,9 @@ FORMER = {
 }
 
 
-def shown() -> dict[str, list[tuple[str, click.Option]]]:
+def shown():
     """Every option that help shows: the commands that have it, and what it is there."""
-    found: dict[str, list[tuple[str, click.Option]]] = {}
+    found = {}
     for command, each in main.commands.items():
         for option in each.load().params:
             if isinstance(option, click.Option) and not option.hidden:
@@ -36,7 +35,7 @@ def shown() -> dict[str, list[tuple[str, click.Option]]]:
 FILES = {"--labels"}
 
 
-def test_no_two_names_mean_the_same() -> None:
+def test_no_two_names_mean_the_same():
     uses = shown()
     assert {command for name in FILES for command, _ in uses[name]} == {"classify-image", "detect"}
     names = uses.keys() - FILES
@@ -45,7 +44,7 @@ def test_no_two_names_mean_the_same() -> None:
     assert {name: others & names for name, others in variants.items() if others & names} == {}
 
 
-def test_one_name_has_one_meaning() -> None:
+def test_one_name_has_one_meaning():
     kinds = {
         name: {type(option.type) for _, option in uses if not option.multiple}
         for name, uses in shown().items()
@@ -55,7 +54,7 @@ def test_one_name_has_one_meaning() -> None:
 
 
 @pytest.mark.parametrize("name", FORMER)
-def test_former_names_are_understood_and_not_shown(name: str) -> None:
+def test_former_names_are_understood_and_not_shown(name):
     having = [
         (command, option)
         for uses in shown().values()
@@ -70,7 +69,7 @@ def test_former_names_are_understood_and_not_shown(name: str) -> None:
         assert f"Option '{name}' requires an argument" in result.output
 
 
-def test_former_names_do_what_the_new_ones_do(checkpoint: Path, tmp_path: Path) -> None:
+def test_former_names_do_what_the_new_ones_do(checkpoint, tmp_path):
     (tmp_path / "texts.txt").write_text("a word\nanother one\n")
     found = []
     for source, dtype, threads in (
@@ -85,7 +84,7 @@ def test_former_names_do_what_the_new_ones_do(checkpoint: Path, tmp_path: Path) 
     assert found[0].keys() == found[1].keys()
 
 
-def test_commands_that_read_texts_of_a_file_take_a_column(checkpoint: Path, tmp_path: Path) -> None:
+def test_commands_that_read_texts_of_a_file_take_a_column(checkpoint, tmp_path):
     uses = shown()
     reading = {command for command, _ in uses["--input"]} | {"quantize"}
     assert {command for command, _ in uses["--column"]} == reading
@@ -108,7 +107,7 @@ def test_commands_that_read_texts_of_a_file_take_a_column(checkpoint: Path, tmp_
 
 
 @pytest.mark.parametrize("command", ["search", "compare", "encode", "quantize"])
-def test_a_column_needs_a_file(command: str, checkpoint: Path, tmp_path: Path) -> None:
+def test_a_column_needs_a_file(command, checkpoint, tmp_path):
     more = {"search": ["--text", "a", "--query", "b"], "quantize": [tmp_path / "out"]}
     more["encode"] = ["--text", "a"]
     result = invoke(command, checkpoint, *more.get(command, []), "--column", "body")
@@ -117,13 +116,13 @@ def test_a_column_needs_a_file(command: str, checkpoint: Path, tmp_path: Path) -
     assert f"--column requires {option} with a .jsonl or .parquet file" in result.output
 
 
-def test_lists_of_dtypes_add_up() -> None:
+def test_lists_of_dtypes_add_up():
     @click.command()
     @options.dtypes_option("")
-    def show(dtypes: list[str] | None) -> None:
+    def show(dtypes):
         click.echo(repr(dtypes))
 
-    def shown_for(*given: str) -> str:
+    def shown_for(*given):
         return CliRunner().invoke(show, given).output.strip()
 
     assert shown_for("--dtype", "int8,bfloat16", "--dtype", "float16") == str(
@@ -134,16 +133,14 @@ def test_lists_of_dtypes_add_up() -> None:
 
 @pytest.mark.parametrize("command", sorted(command for command, _ in shown()["--dtype"]))
 @pytest.mark.parametrize("wrong", ["int3", "", "int8,int3"])
-def test_wrong_dtypes_are_wrong_options(command: str, wrong: str, checkpoint: Path) -> None:
+def test_wrong_dtypes_are_wrong_options(command, wrong, checkpoint):
     result = invoke(command, checkpoint, "--dtype", wrong)
     assert result.exit_code == 2
     known = "is not one of 'float32', 'bfloat16', 'float16', 'float16_accum', 'int8', 'int4'"
     assert known in " ".join(result.output.split())
 
 
-def test_values_that_the_model_does_not_allow_are_wrong_options(
-    checkpoint: Path, tmp_path: Path
-) -> None:
+def test_values_that_the_model_does_not_allow_are_wrong_options(checkpoint, tmp_path):
     saved = tmp_path / "saved"
     fbg.load(checkpoint, dtype="int8").save(saved)
     longest = fbg.load(checkpoint).config.max_length
@@ -156,7 +153,7 @@ def test_values_that_the_model_does_not_allow_are_wrong_options(
     assert "Error: --dtype must be 'int8', the dtype of the saved model" in result.output
 
 
-def test_models_of_one_name_are_wrong_options(checkpoint: Path) -> None:
+def test_models_of_one_name_are_wrong_options(checkpoint):
     for models, said in (
         ((f"a={checkpoint}", f"a={checkpoint}"), "every model must have a NAME of its own"),
         (("a=",), "MODEL must be MODEL or NAME=MODEL, got 'a='"),

@@ -4,9 +4,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -36,15 +34,15 @@ MODELS = {
 class Terminal(io.StringIO):
     """A standard error that somebody looks at, or one that is kept."""
 
-    def __init__(self, looked_at: bool) -> None:
+    def __init__(self, looked_at):
         super().__init__()
         self._looked_at = looked_at
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return self._looked_at
 
 
-def arguments_of(command: str, folder: Path) -> list[str]:
+def arguments_of(command, folder):
     """Arguments with which a command does what may take long."""
     kind = MODELS.get(command)
     if kind is None:
@@ -69,7 +67,7 @@ def arguments_of(command: str, folder: Path) -> list[str]:
     return [command, str(model), *more.get(command, given)]
 
 
-def net_arguments_of(command: str, folder: Path) -> list[str]:
+def net_arguments_of(command, folder):
     """The same for an ONNX file."""
     model, shape = FAMILIES["mobilenet_v2"]()
     onnx.save(model, str(folder / "net.onnx"))
@@ -82,7 +80,7 @@ def net_arguments_of(command: str, folder: Path) -> list[str]:
     return [command, *given, *ROUNDS]
 
 
-def errors_of(arguments: list[str], looked_at: bool, monkeypatch: pytest.MonkeyPatch) -> str:
+def errors_of(arguments, looked_at, monkeypatch):
     """What a command writes to standard error."""
     terminal = Terminal(looked_at)
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -90,9 +88,7 @@ def errors_of(arguments: list[str], looked_at: bool, monkeypatch: pytest.MonkeyP
     return terminal.getvalue()
 
 
-def check_bars(
-    arguments: Callable[[Path], list[str]], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def check_bars(arguments, folder, monkeypatch):
     shown = []
     for looked_at in (True, False):
         own = folder / str(looked_at)
@@ -103,21 +99,17 @@ def check_bars(
 
 
 @pytest.mark.parametrize("command", sorted(main.commands.keys() - SILENT))
-def test_commands_show_bars_on_a_terminal(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_show_bars_on_a_terminal(command, tmp_path, monkeypatch):
     check_bars(lambda folder: arguments_of(command, folder), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("command", ["bench", "compare", "profile", "quantize", "report"])
-def test_commands_show_bars_of_networks(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_show_bars_of_networks(command, tmp_path, monkeypatch):
     check_bars(lambda folder: net_arguments_of(command, folder), tmp_path, monkeypatch)
 
 
-def test_progress_is_told_to_the_innermost(monkeypatch: pytest.MonkeyPatch) -> None:
-    outer: list[tuple[str, int, int]] = []
+def test_progress_is_told_to_the_innermost(monkeypatch):
+    outer = []
     with progress.told_to(lambda *now: outer.append(now)):
         for _ in progress.counted("steps", range(2)):
             with progress.told_to(None):
@@ -129,7 +121,7 @@ def test_progress_is_told_to_the_innermost(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(progress.counted("nobody", [1])) == [1]
 
 
-def test_a_second_stage_of_the_same_name_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_stage_of_the_same_name_begins_again(monkeypatch):
     terminal = Terminal(True)
     monkeypatch.setattr(sys, "stderr", terminal)
     with progress.progress_bars():
@@ -142,7 +134,7 @@ def test_a_second_stage_of_the_same_name_begins_again(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="has no pseudo-terminals")
-def test_a_terminal_of_unknown_width_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_of_unknown_width_has_a_bar(monkeypatch):
     reader, writer = os.openpty()  # of 0 columns, until somebody says how many
     with open(reader, "rb", buffering=0) as shown, open(writer, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)

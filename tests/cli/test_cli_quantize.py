@@ -3,8 +3,6 @@
 import inspect
 import os
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ invoke = partial(commands.invoke, "quantize")
 
 
 @pytest.mark.parametrize("dtype", [None, "int8", "float32"])
-def test_it_writes_what_save_writes(checkpoint: Path, tmp_path: Path, dtype: str | None) -> None:
+def test_it_writes_what_save_writes(checkpoint, tmp_path, dtype):
     result = invoke(checkpoint, tmp_path / "out", *([] if dtype is None else ["--dtype", dtype]))
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
@@ -32,7 +30,7 @@ def test_it_writes_what_save_writes(checkpoint: Path, tmp_path: Path, dtype: str
 
 
 @pytest.mark.parametrize("how", ["calibrate", "no-smooth"])
-def test_weights_are_quantized_as_asked(checkpoint: Path, tmp_path: Path, how: str) -> None:
+def test_weights_are_quantized_as_asked(checkpoint, tmp_path, how):
     texts = ["a word", "the quick brown fox", "0123 abc def"]
     (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
     if how == "calibrate":
@@ -55,9 +53,7 @@ def test_weights_are_quantized_as_asked(checkpoint: Path, tmp_path: Path, how: s
         (["layers.0.*=float32", "*.output"], {"layers.0.*": "float32", "*.output": "bfloat16"}),
     ],
 )
-def test_layers_of_a_higher_precision(
-    checkpoint: Path, tmp_path: Path, given: list[str], wanted: Any
-) -> None:
+def test_layers_of_a_higher_precision(checkpoint, tmp_path, given, wanted):
     options = [part for pattern in given for part in ("--higher-precision", pattern)]
     result = invoke(checkpoint, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
@@ -67,7 +63,7 @@ def test_layers_of_a_higher_precision(
     assert written == same
 
 
-def test_there_is_an_option_for_every_argument_of_quantization() -> None:
+def test_there_is_an_option_for_every_argument_of_quantization():
     """What decides about saved weights can be given on the command line, too."""
     of_runs = {"model", "num_threads", "progress", "net_options", "backends", "placement", "tune"}
     of_runs |= {"adapters"}  # which are kept beside the weights, and not saved
@@ -81,7 +77,7 @@ def test_there_is_an_option_for_every_argument_of_quantization() -> None:
     assert wanted <= {parameter.name for parameter in quantize.params}
 
 
-def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> None:
+def test_other_commands_take_what_it_wrote(checkpoint, tmp_path):
     assert invoke(checkpoint, tmp_path / "out").exit_code == 0
     texts = ["--text", "a word"]
     saved = commands.invoke("encode", tmp_path / "out", *texts)
@@ -90,7 +86,7 @@ def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> 
     assert saved.stdout == fresh.stdout != ""
 
 
-def test_an_old_model_is_replaced_only_with_overwrite(checkpoint: Path, tmp_path: Path) -> None:
+def test_an_old_model_is_replaced_only_with_overwrite(checkpoint, tmp_path):
     out = tmp_path / "out"
     assert invoke(checkpoint, out).exit_code == 0
     result = invoke(checkpoint, out, "--dtype", "float32")
@@ -101,11 +97,11 @@ def test_an_old_model_is_replaced_only_with_overwrite(checkpoint: Path, tmp_path
     assert fbg.load(out).dtype == "float32"
 
 
-def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
+def test_mistakes_take_one_line(checkpoint, tmp_path):
     out = tmp_path / "out"
     assert invoke(checkpoint, out).exit_code == 0
     (tmp_path / "empty").mkdir()
-    cases: list[tuple[list[object], int, str]] = [
+    cases = [
         (["./absent", tmp_path / "new"], 1, "./absent: no such directory"),
         ([tmp_path / "empty", tmp_path / "new"], 1, "config.json: no such file"),
         ([checkpoint, tmp_path / "none" / "new"], 1, "there is no directory"),
@@ -136,7 +132,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["empty", "out"]
 
 
-def test_the_output_is_checked_before_the_model_is_loaded(tmp_path: Path) -> None:
+def test_the_output_is_checked_before_the_model_is_loaded(tmp_path):
     (tmp_path / "file").write_text("mine")
     for out, message in (
         (tmp_path / "file", "not a saved"),
@@ -148,7 +144,7 @@ def test_the_output_is_checked_before_the_model_is_loaded(tmp_path: Path) -> Non
         assert "quantizing" not in result.output
 
 
-def test_a_file_in_the_way_stays(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_file_in_the_way_stays(checkpoint, tmp_path):
     (tmp_path / "file").write_text("mine")
     result = invoke(checkpoint, tmp_path / "file", "--overwrite")
     assert result.exit_code == 1

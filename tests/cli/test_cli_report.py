@@ -7,7 +7,6 @@ import re
 import sys
 from functools import partial
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -50,43 +49,43 @@ invoke = partial(commands.invoke, "report")
 class Reader(HTMLParser):
     """Reads a page: its tags, sections, figures and texts; fails where tags do not match."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[str, str]] = []  # the tag around, and the text
+        self.open = []
+        self.tags = []
+        self.texts = []  # the tag around, and the text
         self.feed(page)
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if data.strip():
             self.texts.append((self.open[-1] if self.open else "", data.strip()))
 
-    def ids(self, tag: str) -> list[str | None]:
+    def ids(self, tag):
         return [attrs.get("id") for name, attrs in self.tags if name == tag]
 
-    def figures(self) -> list[str]:
+    def figures(self):
         """The figures, as markup."""
         uris = [attrs["src"] or "" for tag, attrs in self.tags if tag == "img"]
         return [base64.b64decode(uri.removeprefix(IMAGE)).decode() for uri in uris]
 
-    def words(self, tag: str) -> list[str]:
+    def words(self, tag):
         return [text for around, text in self.texts if around == tag]
 
 
-def read(path: Path) -> Reader:
+def read(path):
     """Read a page, which must be sound, need nothing else, and run nothing."""
     page = Reader(path.read_text(encoding="utf-8"))
     assert page.ids("section") == SECTIONS
@@ -109,7 +108,7 @@ def read(path: Path) -> Reader:
     return page
 
 
-def written(out: Path, *args: object) -> Reader:
+def written(out, *args):
     result = invoke(*args, "--html", out)
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
@@ -117,7 +116,7 @@ def written(out: Path, *args: object) -> Reader:
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def network(tmp_path_factory):
     """An ONNX file whose nodes have the names of attacks."""
     pytest.importorskip("onnxruntime")
     weights = {f"w{n}": np.ones((3, 3, 1, 1), np.float32) for n in range(len(HOSTILE))}
@@ -131,7 +130,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_page_of_a_model_shows_everything(checkpoint: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_model_shows_everything(checkpoint, tmp_path):
     pytest.importorskip("matplotlib")
     page = written(tmp_path / "a.html", checkpoint, *TOKENS, *QUICK)
     figures = [attrs["alt"] for tag, attrs in page.tags if tag == "img"]
@@ -148,7 +147,7 @@ def test_the_page_of_a_model_shows_everything(checkpoint: Path, tmp_path: Path) 
     assert "mathdefault" not in "".join(page.figures())
 
 
-def test_the_page_of_minilm(tmp_path: Path) -> None:
+def test_the_page_of_minilm(tmp_path):
     pytest.importorskip("matplotlib")
     options = ("--tokens", "8", *QUICK, "--dtype", "int8")
     page = written(tmp_path / "minilm.html", minilm_directory(), *options)
@@ -157,7 +156,7 @@ def test_the_page_of_minilm(tmp_path: Path) -> None:
     assert len(page.words("figcaption")) == 5
 
 
-def test_the_page_of_a_network_shows_everything(tmp_path: Path) -> None:
+def test_the_page_of_a_network_shows_everything(tmp_path):
     pytest.importorskip("matplotlib")
     model, shape = FAMILIES["mobilenet_v2"]()
     onnx.save(model, tmp_path / "net.onnx")
@@ -169,7 +168,7 @@ def test_the_page_of_a_network_shows_everything(tmp_path: Path) -> None:
     assert "Conv + Clip" in page.words("td")
 
 
-def test_names_are_escaped(network: Path, tmp_path: Path) -> None:
+def test_names_are_escaped(network, tmp_path):
     pytest.importorskip("matplotlib")
     hostile = tmp_path / "<b>&amp;.onnx"
     hostile.write_bytes(network.read_bytes())
@@ -181,7 +180,7 @@ def test_names_are_escaped(network: Path, tmp_path: Path) -> None:
     assert "\u202e" not in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
-def test_names_in_figures_are_text() -> None:
+def test_names_in_figures_are_text():
     pytest.importorskip("matplotlib")
     names = [*HOSTILE, "a\0b\x1b[31m\ud800"]
     rows = [{"name": name, "seconds": 1e-3, "dtype": name} for name in names]
@@ -191,7 +190,7 @@ def test_names_in_figures_are_text() -> None:
     assert not {tag for tag, _ in svg.tags} & {"script", "img", "label"}
 
 
-def test_the_top_says_what_and_where(checkpoint: Path, network: Path) -> None:
+def test_the_top_says_what_and_where(checkpoint, network):
     """The CPU, the date, what colors mean, what is noisy, and of which dtype a figure is."""
     found = report(checkpoint, [4], num_threads=[1], rounds=1)
     of_net = net_report(str(network), num_threads=[1], rounds=1)
@@ -209,7 +208,7 @@ def test_the_top_says_what_and_where(checkpoint: Path, network: Path) -> None:
         assert page.facts["CPU"] in html
 
 
-def test_every_view_shows_records_of_a_report(checkpoint: Path, network: Path) -> None:
+def test_every_view_shows_records_of_a_report(checkpoint, network):
     """And every section has one for models and one for networks."""
     shown = set()
     for found in (
@@ -223,7 +222,7 @@ def test_every_view_shows_records_of_a_report(checkpoint: Path, network: Path) -
     assert shown == {(view.section, view.caption) for view in VIEWS.values()}
 
 
-def test_a_page_escapes_all_text(tmp_path: Path) -> None:
+def test_a_page_escapes_all_text(tmp_path):
     for text in (*HOSTILE, "a\0b", "\ud800"):
         table = Table(text, [text], [[text]])
         section = Section("accuracy", text, [text], {}, [table, Table(text, [], [], folded=True)])
@@ -233,7 +232,7 @@ def test_a_page_escapes_all_text(tmp_path: Path) -> None:
         assert {shown for _, shown in read(tmp_path / "a.html").texts} >= {printable(text)}
 
 
-def test_a_saved_model_has_no_accuracy(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_saved_model_has_no_accuracy(checkpoint, tmp_path):
     fbg.load(checkpoint, dtype="int8").save(tmp_path / "saved")
     page = written(tmp_path / "a.html", tmp_path / "saved", *TOKENS, *QUICK, "--no-plots")
     assert any(text.startswith("What was saved has one dtype") for text in page.words("p"))
@@ -242,13 +241,13 @@ def test_a_saved_model_has_no_accuracy(checkpoint: Path, tmp_path: Path) -> None
     assert "report: dtype of a saved model is 'int8', got 'bfloat16'" in result.output
 
 
-def test_a_saved_network_has_no_accuracy(network: Path, tmp_path: Path) -> None:
+def test_a_saved_network_has_no_accuracy(network, tmp_path):
     fbg.load(network).save(tmp_path / "saved")
     page = written(tmp_path / "a.html", tmp_path / "saved", *QUICK, "--no-plots")
     assert any(text.startswith("What was saved has one dtype") for text in page.words("p"))
 
 
-def test_it_prints_tables_or_json_without_a_page(checkpoint: Path, network: Path) -> None:
+def test_it_prints_tables_or_json_without_a_page(checkpoint, network):
     for model, more in ((checkpoint, TOKENS), (network, [])):
         result = invoke(model, *more, *QUICK)
         assert result.exit_code == 0, result.output
@@ -258,9 +257,7 @@ def test_it_prints_tables_or_json_without_a_page(checkpoint: Path, network: Path
         assert found["machine"]["cpu"]
 
 
-def test_without_matplotlib_there_are_tables(
-    checkpoint: Path, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_there_are_tables(checkpoint, network, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     out = tmp_path / "a.html"
     result = invoke("absent", "--html", out)
@@ -274,10 +271,10 @@ def test_without_matplotlib_there_are_tables(
         assert "int8" in page.words("td")
 
 
-def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path) -> None:
+def test_mistakes_take_one_line(checkpoint, network, tmp_path):
     os.mkfifo(tmp_path / "pipe.html")
     (tmp_path / "old.html").write_text("old")
-    cases: list[tuple[list[object], int, str]] = [
+    cases = [
         ([], 2, "Missing argument 'MODEL'"),
         (["./absent", "--html", tmp_path / "old.html"], 1, "./absent: no such directory"),
         (["absent", "--html", "a.txt"], 2, "must end in .html"),
@@ -295,7 +292,7 @@ def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path)
     assert (tmp_path / "old.html").read_text() == "old"
 
 
-def test_the_function_checks_its_arguments(checkpoint: Path) -> None:
+def test_the_function_checks_its_arguments(checkpoint):
     for options, message in (
         ({"rounds": 0}, "report: rounds"),
         ({"num_threads": []}, "at least one count"),
@@ -303,4 +300,4 @@ def test_the_function_checks_its_arguments(checkpoint: Path) -> None:
         ({"dtypes": ["int7"]}, "report: dtypes must be among"),
     ):
         with pytest.raises(ValueError, match=message):
-            report(checkpoint, [4], **options)  # type: ignore[arg-type]
+            report(checkpoint, [4], **options)

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_they_print_a_table_or_json(checkpoint: Path, command: str) -> None:
+def test_they_print_a_table_or_json(checkpoint, command):
     result = invoke(command, checkpoint, *COMMANDS[command])
     assert result.exit_code == 0, result.output
     assert str(checkpoint) in result.stdout.splitlines()[0]
@@ -31,7 +30,7 @@ def test_they_print_a_table_or_json(checkpoint: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["compare", "profile"])
-def test_they_plot(checkpoint: Path, tmp_path: Path, command: str) -> None:
+def test_they_plot(checkpoint, tmp_path, command):
     pytest.importorskip("matplotlib")
     plot = tmp_path / "out.png"
     result = invoke(command, checkpoint, *COMMANDS[command], "--plot", plot)
@@ -39,9 +38,7 @@ def test_they_plot(checkpoint: Path, tmp_path: Path, command: str) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
-def test_compare_takes_texts_from_a_file_or_standard_input(
-    checkpoint: Path, tmp_path: Path
-) -> None:
+def test_compare_takes_texts_from_a_file_or_standard_input(checkpoint, tmp_path):
     (tmp_path / "texts").write_text("a word\n\nanother one\n")
     from_file = ["--input", tmp_path / "texts"]
     for arguments, stdin in ((from_file, None), (["--input", "-"], "a word\nanother\n")):
@@ -50,14 +47,14 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
         assert json.loads(result.stdout)["texts"] == 2
 
 
-def test_a_cut_text_is_said_once_for_all_dtypes(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_cut_text_is_said_once_for_all_dtypes(checkpoint, tmp_path):
     (tmp_path / "t.txt").write_text("a " * 600 + "\nb\n")
     given = ("--rounds", 1, "--input", tmp_path / "t.txt", "--dtype", "bfloat16,int8")
     said = invoke("compare", checkpoint, *given).stderr
     assert said.count("Warning: encode: sentences[0] has 602 tokens") == 1
 
 
-def test_compare_takes_a_sample_of_many_texts(checkpoint: Path, tmp_path: Path) -> None:
+def test_compare_takes_a_sample_of_many_texts(checkpoint, tmp_path):
     lines = [f"text number {n}" for n in range(1001)]
     (tmp_path / "t.txt").write_text("\n".join(lines))
     given = ("compare", checkpoint, "--rounds", 1, "--json", "--input", tmp_path / "t.txt")
@@ -71,9 +68,7 @@ def test_compare_takes_a_sample_of_many_texts(checkpoint: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("options", [(), ("--sensitivity",)])
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_compare_says_why_it_takes_no_saved_model(
-    checkpoint: Path, tmp_path: Path, dtype: str, options: tuple[str, ...]
-) -> None:
+def test_compare_says_why_it_takes_no_saved_model(checkpoint, tmp_path, dtype, options):
     fbg.load(checkpoint, dtype=dtype).save(tmp_path / "saved")
     result = invoke("compare", tmp_path / "saved", *options)
     assert result.exit_code == 1
@@ -82,7 +77,7 @@ def test_compare_says_why_it_takes_no_saved_model(
     assert "give the checkpoint or the ONNX file" in line
 
 
-def test_compare_finds_sensitive_layers(checkpoint: Path) -> None:
+def test_compare_finds_sensitive_layers(checkpoint):
     result = invoke("compare", checkpoint, "--sensitivity", "--target", "1e-12", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
@@ -91,10 +86,10 @@ def test_compare_finds_sensitive_layers(checkpoint: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) -> None:
+def test_mistakes_take_one_line(checkpoint, tmp_path, command):
     (tmp_path / "empty").mkdir()
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\n" * 3)
-    cases: list[tuple[list[object], int, str]] = [
+    cases = [
         ([], 2, "Missing argument 'MODEL'"),
         (["./absent"], 1, "./absent: no such directory"),
         ([tmp_path / "empty"], 1, "config.json: no such file"),
@@ -128,9 +123,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
 
 
 @pytest.mark.parametrize("command", ["compare", "profile"])
-def test_a_missing_matplotlib_is_said_before_anything_runs(
-    checkpoint: Path, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_matplotlib_is_said_before_anything_runs(checkpoint, command, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = invoke(command, checkpoint, "--plot", "out.png")
     assert result.exit_code == 1
@@ -138,12 +131,12 @@ def test_a_missing_matplotlib_is_said_before_anything_runs(
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))
-def test_the_list_says_what_a_command_says_of_itself(command: str) -> None:
+def test_the_list_says_what_a_command_says_of_itself(command):
     listed = main.commands[command]
     assert listed.get_short_help_str(200) == listed.load().get_short_help_str(200)
 
 
-def test_the_list_of_commands_imports_none() -> None:
+def test_the_list_of_commands_imports_none():
     code = "import sys\nfrom fbg.cli import main\nmain(['--help'], standalone_mode=False)\n"
     code += "print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -153,13 +146,13 @@ def test_the_list_of_commands_imports_none() -> None:
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))
-def test_help_has_an_example(command: str) -> None:
+def test_help_has_an_example(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Example" in result.stdout
     assert f"fbg {command}" in result.stdout
 
 
-def test_shapes_are_for_onnx_files(checkpoint: Path) -> None:
+def test_shapes_are_for_onnx_files(checkpoint):
     result = invoke("profile", checkpoint, "--shape", "x=1")
     assert "--shape cannot be used with encoders" in result.output

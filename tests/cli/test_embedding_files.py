@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,14 +13,14 @@ ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 JOB = {"model": "a", "options": [1, None]}
 
 
-def interrupted(path: Path, rows: int) -> None:
+def interrupted(path, rows):
     with EmbeddingFile(path, 3, JOB) as file:
         file.append(ROWS[:rows])
 
 
 @pytest.mark.parametrize("rows", [0, 1, 10])
 @pytest.mark.parametrize("name", ["out.npy", "out"])
-def test_npy_is_what_numpy_writes(tmp_path: Path, name: str, rows: int) -> None:
+def test_npy_is_what_numpy_writes(tmp_path, name, rows):
     with EmbeddingFile(tmp_path / name, 3, JOB) as file:
         for row in ROWS[:rows]:
             file.append(row[None])
@@ -35,7 +34,7 @@ def test_npy_is_what_numpy_writes(tmp_path: Path, name: str, rows: int) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 10])
-def test_parquet_has_a_list_in_each_row(tmp_path: Path, rows: int) -> None:
+def test_parquet_has_a_list_in_each_row(tmp_path, rows):
     pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -49,7 +48,7 @@ def test_parquet_has_a_list_in_each_row(tmp_path: Path, rows: int) -> None:
     assert column == ROWS[:rows].tolist()
 
 
-def test_rows_of_the_same_job_are_kept(tmp_path: Path) -> None:
+def test_rows_of_the_same_job_are_kept(tmp_path):
     path = tmp_path / "out.npy"
     interrupted(path, 4)
     with (tmp_path / "out.npy.partial").open("ab") as file:
@@ -62,7 +61,7 @@ def test_rows_of_the_same_job_are_kept(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out.npy"]
 
 
-def test_rows_that_were_done_beyond_a_block_are_kept(tmp_path: Path) -> None:
+def test_rows_that_were_done_beyond_a_block_are_kept(tmp_path):
     path = tmp_path / "out.npy"
     with EmbeddingFile(path, 3, JOB) as file:
         file.append(ROWS[:4])
@@ -80,7 +79,7 @@ def test_rows_that_were_done_beyond_a_block_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["job", "dimension", "state", "number", "rows", "none", "done"])
-def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
+def test_anything_else_begins_again(tmp_path, change):
     path, state = tmp_path / "out.npy", tmp_path / "out.npy.partial.json"
     interrupted(path, 4)
     content = json.loads(state.read_text())
@@ -102,7 +101,7 @@ def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
         assert file.discarded == told.get(change, "")
 
 
-def test_what_cannot_be_resumed_says_what_it_discards(tmp_path: Path) -> None:
+def test_what_cannot_be_resumed_says_what_it_discards(tmp_path):
     interrupted(tmp_path / "out.npy", 4)
     with EmbeddingFile(tmp_path / "out.npy", 3, None) as file:
         assert (file.rows, file.discarded) == (0, "other texts")
@@ -110,7 +109,7 @@ def test_what_cannot_be_resumed_says_what_it_discards(tmp_path: Path) -> None:
         assert (file.rows, file.discarded) == (0, "")
 
 
-def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:
+def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path):
     path = tmp_path / "out.npy"
     np.save(path, ROWS[:2])
     interrupted(path, 4)
@@ -120,7 +119,7 @@ def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path: Path) -> No
     assert np.array_equal(np.load(path), ROWS[:4])
 
 
-def test_a_file_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
+def test_a_file_is_written_by_one_process_at_a_time(tmp_path):
     with (
         EmbeddingFile(tmp_path / "out.npy", 3, JOB),
         pytest.raises(BlockingIOError, match=r"out\.npy: another process is writing it"),
@@ -128,7 +127,7 @@ def test_a_file_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
         EmbeddingFile(tmp_path / "out.npy", 3, JOB)
 
 
-def test_nothing_is_left_of_a_job_that_cannot_be_resumed(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_job_that_cannot_be_resumed(tmp_path):
     path = tmp_path / "out.npy"
     interrupted(path, 4)
     with EmbeddingFile(path, 3, None) as file:
@@ -143,14 +142,14 @@ def test_nothing_is_left_of_a_job_that_cannot_be_resumed(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["out.npy", "out.npy.partial", "out.npy.partial.json"])
-def test_no_pipe_is_written_or_replaced(tmp_path: Path, name: str) -> None:
+def test_no_pipe_is_written_or_replaced(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(NotRegularError, match=f"{name}: is a named pipe"):
         EmbeddingFile(tmp_path / "out.npy", 3, JOB)
     assert (tmp_path / name).is_fifo()
 
 
-def test_rows_are_not_written_through_a_link(tmp_path: Path) -> None:
+def test_rows_are_not_written_through_a_link(tmp_path):
     (tmp_path / "precious").write_bytes(b"precious")
     (tmp_path / "out.npy.partial").symlink_to("precious")
     with pytest.raises(NotRegularError, match=r"out\.npy\.partial: is a symbolic link"):
@@ -158,12 +157,12 @@ def test_rows_are_not_written_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_bytes() == b"precious"
 
 
-def test_nothing_is_left_of_a_job_without_rows(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_job_without_rows(tmp_path):
     interrupted(tmp_path / "out.npy", 0)
     assert os.listdir(tmp_path) == []
 
 
-def test_other_files_are_no_outputs(tmp_path: Path) -> None:
+def test_other_files_are_no_outputs(tmp_path):
     with pytest.raises(
         ValueError, match=r"out\.csv: the suffix of the output must be one of \.npy, \.parquet"
     ):

@@ -1,8 +1,6 @@
 """Texts of files: what is read, and how a damaged file is named."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,12 +9,12 @@ from fbg.text.files import count_texts, read_texts
 TEXTS = ["first", "", "  third é ", "fifth\u2028 one"]
 
 
-def write(path: Path, content: str | bytes) -> Path:
+def write(path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
-def write_parquet(path: Path, **columns: Any) -> Path:
+def write_parquet(path, **columns):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
@@ -26,7 +24,7 @@ def write_parquet(path: Path, **columns: Any) -> Path:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["in.txt", "IN.TXT", "in"])
-def test_a_text_file_is_its_lines(tmp_path: Path, name: str, end: str) -> None:
+def test_a_text_file_is_its_lines(tmp_path, name, end):
     path = write(tmp_path / name, end.join(TEXTS))
     assert list(read_texts(path)) == TEXTS
     assert count_texts(path) == 4
@@ -36,20 +34,20 @@ def test_a_text_file_is_its_lines(tmp_path: Path, name: str, end: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["in.txt", "in.jsonl"])
-def test_an_empty_file_has_no_texts(tmp_path: Path, name: str) -> None:
+def test_an_empty_file_has_no_texts(tmp_path, name):
     path = write(tmp_path / name, "")
     assert list(read_texts(path)) == []
     assert count_texts(path) in (0, None)
 
 
-def test_json_lines_have_texts_in_a_field(tmp_path: Path) -> None:
+def test_json_lines_have_texts_in_a_field(tmp_path):
     lines = [json.dumps({"id": n, "text": text, "t": "x"}) for n, text in enumerate(TEXTS)]
     path = write(tmp_path / "in.jsonl", "\n".join(lines) + "\n\n")
     assert list(read_texts(path)) == TEXTS
     assert list(read_texts(path, "t")) == ["x"] * 4
 
 
-def test_parquet_has_texts_in_a_column(tmp_path: Path) -> None:
+def test_parquet_has_texts_in_a_column(tmp_path):
     path = write_parquet(tmp_path / "in.parquet", id=[1, 2, 3, 4], text=TEXTS, t=["x"] * 4)
     assert list(read_texts(path)) == TEXTS
     assert list(read_texts(path, "t")) == ["x"] * 4
@@ -72,9 +70,7 @@ def test_parquet_has_texts_in_a_column(tmp_path: Path) -> None:
         ("in.parquet", b"", "not a readable Parquet file"),
     ],
 )
-def test_a_damaged_file_is_named_with_its_line(
-    tmp_path: Path, name: str, content: bytes, message: str
-) -> None:
+def test_a_damaged_file_is_named_with_its_line(tmp_path, name, content, message):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
     path = write(tmp_path / name, content)
@@ -82,7 +78,7 @@ def test_a_damaged_file_is_named_with_its_line(
         list(read_texts(path))
 
 
-def test_columns_that_do_not_fit_are_named(tmp_path: Path) -> None:
+def test_columns_that_do_not_fit_are_named(tmp_path):
     path = write_parquet(tmp_path / "in.parquet", id=[1, 2], text=["a", None])
     with pytest.raises(ValueError, match=r"in\.parquet: has no column 'body', only 'id', 'text'"):
         list(read_texts(path, "body"))
@@ -94,7 +90,7 @@ def test_columns_that_do_not_fit_are_named(tmp_path: Path) -> None:
         list(read_texts(write(tmp_path / "in.txt", "a"), "a"))
 
 
-def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     text = pyarrow.array([b"ok", b"\xff\xfe"], pyarrow.binary()).view(pyarrow.string())
     path = write_parquet(tmp_path / "in.parquet", text=text)
@@ -102,7 +98,7 @@ def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path: Path) -> None:
         list(read_texts(path))
 
 
-def test_a_damaged_parquet_page_is_named(tmp_path: Path) -> None:
+def test_a_damaged_parquet_page_is_named(tmp_path):
     path = write_parquet(tmp_path / "in.parquet", text=[f"text {n}" for n in range(5000)])
     content = bytearray(path.read_bytes())
     content[10:2000] = b"\xff" * 1990

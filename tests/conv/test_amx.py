@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_groups_of_a_transposed_convolution_are_merged_whatever_its_padding() -> None:
+def test_groups_of_a_transposed_convolution_are_merged_whatever_its_padding():
     rng = np.random.default_rng(3)  # its parts begin within the image: less than no padding
     x = rng.integers(-128, 128, (1, 3, 2, 64), np.int8)
     w = rng.integers(-128, 128, (64, 9, 1, 1), np.int8)
@@ -39,15 +39,8 @@ LAYERS = [
     ("channels", "outputs", "size", "kernel", "padding", "stride", "dilation", "tile"), LAYERS
 )
 def test_dense_layers_run_on_amx_with_the_bits_of_vnni(
-    channels: int,
-    outputs: int,
-    size: int,
-    kernel: tuple[int, int],
-    padding: int | tuple[int, int],
-    stride: int,
-    dilation: int,
-    tile: str,
-) -> None:
+    channels, outputs, size, kernel, padding, stride, dilation, tile
+):
     rng = np.random.default_rng(channels)
     x = rng.integers(0, 256, (2, size, size, channels), np.uint8)
     w = rng.integers(-128, 128, (outputs, channels, *kernel), np.int8)

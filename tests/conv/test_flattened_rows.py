@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_plane_that_reads_padding_alone_is_zero() -> None:
+def test_a_plane_that_reads_padding_alone_is_zero():
     x = np.full((1, 1, 16, 16, 64), 200, np.uint8)
     geometry = {"stride": (3, 1, 1), "padding": ((2, 0), (1, 1), (1, 1))}
     wc = fbg.PackedConv(np.ones((64, 64, 1, 3, 3), np.int8), **geometry)
@@ -23,7 +23,7 @@ def test_a_plane_that_reads_padding_alone_is_zero() -> None:
         assert not fbg.conv(x, wc, algorithm=name).any(), name
 
 
-def test_lines_of_images_with_gaps_between_pixels_and_lines() -> None:
+def test_lines_of_images_with_gaps_between_pixels_and_lines():
     rng = np.random.default_rng(1)
     x = rng.integers(0, 256, (2, 30, 40, 64), np.uint8)[:, ::2, 1:-2:3]
     w = rng.integers(-128, 128, (40, 64, 3, 3), np.int8)
@@ -33,7 +33,7 @@ def test_lines_of_images_with_gaps_between_pixels_and_lines() -> None:
 
 
 @pytest.mark.parametrize("size", [(40, 1024), (4, 1500), (150, 256)])
-def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
+def test_large_images_take_several_blocks(size):
     rng = np.random.default_rng(2)
     x = rng.integers(0, 256, (1, *size, 64), np.uint8)
     wc = fbg.PackedConv(rng.integers(-128, 128, (33, 64, 3, 3), np.int8), padding=1)
@@ -44,7 +44,7 @@ def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("outputs", [10, 16, 48, 100])
-def test_tiles_of_every_height(outputs: int) -> None:
+def test_tiles_of_every_height(outputs):
     # Kernels skip the gap after each line of the output by a mask of rows, in steps of some rows.
     rng = np.random.default_rng(4)
     w = rng.integers(-128, 128, (outputs, 128, 1, 3), np.int8)
@@ -63,9 +63,7 @@ def test_tiles_of_every_height(outputs: int) -> None:
 @pytest.mark.parametrize("outputs", [16, 33, 64])
 @pytest.mark.parametrize("channels", [320, 448])
 @pytest.mark.parametrize("dilation", [1, 2])
-def test_results_do_not_depend_on_the_parts_of_the_depth(
-    outputs: int, channels: int, dilation: int
-) -> None:
+def test_results_do_not_depend_on_the_parts_of_the_depth(outputs, channels, dilation):
     # Parts end within runs of k; the sums of the last part reach all stages, those of others none.
     rng = np.random.default_rng(3)
     twice = [dilation, dilation]
@@ -89,14 +87,14 @@ def test_results_do_not_depend_on_the_parts_of_the_depth(
 
 
 @pytest.mark.parametrize("shape", [(1, 1080, 1920, 64), (1, 832, 832, 128)])
-def test_lines_that_do_not_stay_near_are_left_to_other_algorithms(shape: tuple[int, ...]) -> None:
+def test_lines_that_do_not_stay_near_are_left_to_other_algorithms(shape):
     channels = shape[-1]
     wc = fbg.PackedConv(np.ones((channels, channels, 3, 3), np.int8), padding=1)
     found = {algorithm.name: algorithm.cost for algorithm in wc.algorithms(shape)}
     assert found.get("flattened_rows", np.inf) > found["implicit_gemm"]
 
 
-def test_a_long_line_is_not_copied_for_every_tile() -> None:
+def test_a_long_line_is_not_copied_for_every_tile():
     wc = fbg.PackedConv(np.ones((64, 64, 3), np.int8), padding=1)
     assert "flattened_rows" not in [algorithm.name for algorithm in wc.algorithms((1, 16000, 64))]
 
@@ -104,7 +102,7 @@ def test_a_long_line_is_not_copied_for_every_tile() -> None:
 @pytest.mark.parametrize(
     ("size", "channels"), [((256, 256), 256), ((200, 320), 128), ((256, 256), 128)]
 )
-def test_wide_images_run_lines(size: tuple[int, int], channels: int) -> None:
+def test_wide_images_run_lines(size, channels):
     # The costs of lines and taps were nearly equal there, and lines take 12 to 18 % less time.
     wc = fbg.PackedConv(
         np.zeros((channels, channels, 3, 3), np.int8), scale=np.float32(1), padding=1

@@ -1,7 +1,6 @@
 """Messages about images and weights in another layout name the way out, and it is one."""
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,22 +11,21 @@ from helpers.formulas import assert_same_bits
 F32 = np.float32
 
 
-def weights(w: np.ndarray, **options: Any) -> fbg.PackedConv:
+def weights(w, **options):
     return fbg.PackedConv(w, dtype="float32", **options)
 
 
-def way_out(error: Exception, name: str, value: np.ndarray) -> np.ndarray:
+def way_out(error, name, value):
     """Return what the message tells to pass in place of `value`, which it calls `name`."""
     found = re.search(rf"pass ({name}[.\[].*)$", str(error))
     assert found, str(error)
-    changed: np.ndarray = eval(found[1], {name: value})  # the text is ours
-    return changed
+    return eval(found[1], {name: value})  # the text is ours
 
 
 # Weights of 16 outputs and 8 inputs as other libraries store them.
 @pytest.mark.parametrize("kernel", [(3,), (3, 5), (2, 3, 5)])
 @pytest.mark.parametrize("layout", ["HWIO", "OHWI", "IOHW"])
-def test_weights_in_another_order_are_told_the_transposition(kernel: Any, layout: str) -> None:
+def test_weights_in_another_order_are_told_the_transposition(kernel, layout):
     rng = np.random.default_rng(0)
     w = rng.standard_normal((16, 8, *kernel), F32)
     axes = {"O": (0,), "I": (1,), "HW": tuple(range(2, 2 + len(kernel)))}
@@ -41,7 +39,7 @@ def test_weights_in_another_order_are_told_the_transposition(kernel: Any, layout
     )
 
 
-def test_weights_of_groups_in_another_order_are_told_it_when_they_are_packed() -> None:
+def test_weights_of_groups_in_another_order_are_told_it_when_they_are_packed():
     w = np.random.default_rng(0).standard_normal((8, 2, 3, 3), F32)
     given = w.transpose(2, 3, 1, 0)
     with pytest.raises(ValueError, match="PackedConv: groups must divide the output") as caught:
@@ -49,7 +47,7 @@ def test_weights_of_groups_in_another_order_are_told_it_when_they_are_packed() -
     np.testing.assert_array_equal(way_out(caught.value, "w", given), w)
 
 
-def test_depthwise_weights_of_tensorflow_are_told_the_transposition() -> None:
+def test_depthwise_weights_of_tensorflow_are_told_the_transposition():
     w = np.random.default_rng(0).standard_normal((3, 5, 4, 2), F32)  # H, W, C, multiplier
     with pytest.raises(ValueError, match="PackedConv: groups must divide") as caught:
         weights(w, groups=4)
@@ -59,13 +57,13 @@ def test_depthwise_weights_of_tensorflow_are_told_the_transposition() -> None:
     np.testing.assert_allclose(fbg.conv(x, packed)[0, 0, 0], sums, rtol=1e-5)
 
 
-def test_whole_weights_for_groups_are_told_how_many_inputs_a_group_has() -> None:
+def test_whole_weights_for_groups_are_told_how_many_inputs_a_group_has():
     packed = weights(np.ones((8, 8, 3, 3), F32), groups=2)
     with pytest.raises(ValueError, match=r"axis 1 of w must be I / groups = 4$"):
         fbg.conv(np.ones((1, 5, 5, 8), F32), packed)
 
 
-def test_transposed_weights_of_a_convolution_are_told_the_transposition() -> None:
+def test_transposed_weights_of_a_convolution_are_told_the_transposition():
     w = np.ones((8, 3, 2, 2), F32)  # I, O
     given = w.transpose(1, 0, 2, 3)
     with pytest.raises(ValueError, match="conv: x must have shape") as caught:
@@ -76,7 +74,7 @@ def test_transposed_weights_of_a_convolution_are_told_the_transposition() -> Non
 @pytest.mark.parametrize("axes", [1, 2, 3])
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("first", [False, True])
-def test_images_are_told_how_to_bring_channels_last(axes: int, single: bool, first: bool) -> None:
+def test_images_are_told_how_to_bring_channels_last(axes, single, first):
     if not (single or first):
         return
     x = np.random.default_rng(0).standard_normal((1, *range(5, 5 + axes), 3), F32)
@@ -90,9 +88,7 @@ def test_images_are_told_how_to_bring_channels_last(axes: int, single: bool, fir
 
 @pytest.mark.parametrize("kernel", [(1,), (2,), (3, 4), (5, 2), (2, 3, 4)])
 @pytest.mark.parametrize("dilation", [1, 2])
-def test_same_padding_keeps_the_size_and_puts_the_odd_pixel_last(
-    kernel: tuple[int, ...], dilation: int
-) -> None:
+def test_same_padding_keeps_the_size_and_puts_the_odd_pixel_last(kernel, dilation):
     w = np.random.default_rng(0).standard_normal((2, 3, *kernel), F32)
     x = np.random.default_rng(1).standard_normal((1, *(9 for _ in kernel), 3), F32)
     same = fbg.conv(x, weights(w, padding="same", dilation=dilation))
@@ -114,11 +110,11 @@ def test_same_padding_keeps_the_size_and_puts_the_odd_pixel_last(
         ({"groups": 3}, r"groups must divide the output channels, .* \(4, 3, 3, 3\), got 3"),
     ],
 )
-def test_other_arguments_are_told_what_to_pass(options: dict[str, Any], message: str) -> None:
+def test_other_arguments_are_told_what_to_pass(options, message):
     with pytest.raises(ValueError, match=f"PackedConv: .*{message}"):
         fbg.PackedConv(np.ones((4, 3, 3, 3), F32), **options)
 
 
-def test_pairs_may_be_an_array() -> None:
+def test_pairs_may_be_an_array():
     w, pairs = np.ones((4, 3, 3, 3), F32), [(1, 0), (2, 1)]
     assert weights(w, padding=np.array(pairs)).geometry == weights(w, padding=pairs).geometry

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -28,7 +26,7 @@ LAYERS = [
 ]
 
 
-def narrow_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def narrow_weights(rng, shape):
     w = rng.integers(0, 33, shape).astype(np.int8)
     w[::3] = 32
     w[rng.random(w.shape) < 0.5] *= -1
@@ -36,23 +34,14 @@ def narrow_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return w
 
 
-def in_order(w: Any) -> Any:
+def in_order(w):
     return np.moveaxis(w, 1, -1).reshape(w.shape[0], -1)
 
 
 @pytest.mark.parametrize(
     ("channels", "outputs", "kernel", "size", "groups", "stride", "dilation"), LAYERS
 )
-def test_every_algorithm_is_exact(
-    isa: str,
-    channels: int,
-    outputs: int,
-    kernel: tuple[int, int],
-    size: tuple[int, int],
-    groups: int,
-    stride: int,
-    dilation: int,
-) -> None:
+def test_every_algorithm_is_exact(isa, channels, outputs, kernel, size, groups, stride, dilation):
     rng = np.random.default_rng(channels)
     geometry = {
         "stride": [stride] * 2,
@@ -77,7 +66,7 @@ def test_every_algorithm_is_exact(
 
 
 @pytest.mark.parametrize("algorithm", ["implicit_gemm", "im2col"])
-def test_kernels_for_narrow_weights_are_used_for_these_alone(isa: str, algorithm: str) -> None:
+def test_kernels_for_narrow_weights_are_used_for_these_alone(isa, algorithm):
     w = narrow_weights(np.random.default_rng(1), (64, 32, 3, 3))
     wide = w.copy()
     wide[5, 7, 1, 1] = 127
@@ -88,7 +77,7 @@ def test_kernels_for_narrow_weights_are_used_for_these_alone(isa: str, algorithm
         assert ("_narrow" in call.kernel) == (narrow and isa in GAINS)
 
 
-def test_one_wide_group_makes_all_wide(isa: str) -> None:
+def test_one_wide_group_makes_all_wide(isa):
     rng = np.random.default_rng(2)
     x = np.full((1, 6, 6, 64), 255, np.uint8)
     for wide in range(2):
@@ -102,7 +91,7 @@ def test_one_wide_group_makes_all_wide(isa: str) -> None:
 
 
 @pytest.mark.parametrize("wide_phase", [False, True])
-def test_phases_of_transposed_convolutions(isa: str, wide_phase: bool) -> None:
+def test_phases_of_transposed_convolutions(isa, wide_phase):
     rng = np.random.default_rng(3)
     x = np.full((1, 5, 6, 16), 255, np.uint8)
     w = narrow_weights(rng, (16, 24, 4, 4))
@@ -115,7 +104,7 @@ def test_phases_of_transposed_convolutions(isa: str, wide_phase: bool) -> None:
     np.testing.assert_array_equal(y, expected)
 
 
-def test_requantized_results_equal_those_of_portable_code(isa: str) -> None:
+def test_requantized_results_equal_those_of_portable_code(isa):
     rng = np.random.default_rng(4)
     x = rng.integers(0, 256, (2, 9, 10, 32)).astype(np.uint8)
     w = narrow_weights(rng, (48, 32, 3, 3))

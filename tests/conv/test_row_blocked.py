@@ -7,7 +7,7 @@ import numpy as np
 import fbg
 
 
-def test_stems_wide_groups_and_wide_kernels_choose_them() -> None:
+def test_stems_wide_groups_and_wide_kernels_choose_them():
     with fbg.isa.limit("avx2"):
         for w_shape, x_shape, geometry in (
             ((64, 3, 7, 7), (1, 112, 112, 3), {"stride": 2, "padding": 3}),

@@ -12,8 +12,8 @@ import fbg
 @pytest.mark.parametrize("scale", [0.5, 300.0, 1e-30])
 @pytest.mark.parametrize("largest", [1000, 1 << 22, 1 << 23, (1 << 31) - 1])
 def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
-    channels: int, inputs: int, kernel: int, scale: float, largest: int
-) -> None:
+    channels, inputs, kernel, scale, largest
+):
     rng = np.random.default_rng(kernel)
     x = rng.integers(0, 256, (1, 6, 20, channels), np.uint8)
     w = rng.integers(-128, 128, (channels, inputs, kernel, kernel), np.int8)
@@ -44,9 +44,7 @@ def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
     ],
 )
 @pytest.mark.parametrize("channels", [16, 40, 96, 288])
-def test_lanes_in_memory_are_those_of_the_rows_under_each_line(
-    size: tuple[int, ...], kernel: tuple[int, ...], stride: int | tuple[int, ...], channels: int
-) -> None:
+def test_lanes_in_memory_are_those_of_the_rows_under_each_line(size, kernel, stride, channels):
     rng = np.random.default_rng(channels)
     x = rng.integers(0, 256, (2, *size, channels), np.uint8)
     w = rng.integers(-128, 128, (channels, 1, *kernel), np.int8)
@@ -66,9 +64,7 @@ def test_lanes_in_memory_are_those_of_the_rows_under_each_line(
 @pytest.mark.parametrize("channels", [5, 9, 12, 17, 20, 24, 27, 32, 96, 160])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize(("dtype", "zero_point"), [("uint8", 0), ("uint8", 9), ("int8", -3)])
-def test_narrow_blocks_write_only_their_own_pixels(
-    channels: int, stride: int, dtype: str, zero_point: int
-) -> None:
+def test_narrow_blocks_write_only_their_own_pixels(channels, stride, dtype, zero_point):
     rng = np.random.default_rng(channels)
     x = rng.integers(0, 256, (2, 9, 13, channels), np.uint8)
     w = rng.integers(-128, 128, (channels, 1, 3, 3), np.int8)
@@ -85,7 +81,7 @@ def test_narrow_blocks_write_only_their_own_pixels(
 
 @pytest.mark.parametrize("times", [2, 3, 4, 5])
 @pytest.mark.parametrize("channels", [3, 24, 70])
-def test_channels_with_several_outputs(isa: str, times: int, channels: int) -> None:
+def test_channels_with_several_outputs(isa, times, channels):
     rng = np.random.default_rng(times)
     wide = rng.integers(0, 256, (2, 9, 40, channels + 5), np.uint8)
     for kernel, stride in ((3, 1), (3, 2), (5, 1)):
@@ -106,7 +102,7 @@ def test_channels_with_several_outputs(isa: str, times: int, channels: int) -> N
 
 @pytest.mark.parametrize("channels", [9, 12, 20, 27])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_residual_in_the_memory_of_the_results_is_added_once(channels: int, threads: int) -> None:
+def test_a_residual_in_the_memory_of_the_results_is_added_once(channels, threads):
     rng = np.random.default_rng(channels)
     x = rng.integers(0, 256, (1, 9, 13, channels), np.uint8)
     w = rng.integers(-128, 128, (channels, 1, 3, 3), np.int8)
@@ -127,9 +123,7 @@ def test_a_residual_in_the_memory_of_the_results_is_added_once(channels: int, th
 )
 @pytest.mark.parametrize("weight", [-128, 127])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_sums_of_the_largest_bytes_do_not_saturate(
-    kernel: tuple[int, ...], stride: int, weight: int, dtype: type[np.generic]
-) -> None:
+def test_sums_of_the_largest_bytes_do_not_saturate(kernel, stride, weight, dtype):
     channels, lowest = 24, np.iinfo(dtype).min
     x = np.full((1, *(9 for _ in kernel), channels), np.iinfo(dtype).max, dtype)
     w = np.full((channels, 1, *kernel), weight, np.int8)
@@ -158,9 +152,7 @@ FLOAT_SHAPES = [
 
 
 @pytest.mark.parametrize(("channels", "inputs", "kernel", "stride"), FLOAT_SHAPES)
-def test_floats_with_a_bias_and_bounds(
-    isa: str, channels: int, inputs: int, kernel: int, stride: int
-) -> None:
+def test_floats_with_a_bias_and_bounds(isa, channels, inputs, kernel, stride):
     rng = np.random.default_rng(kernel)
     x = rng.standard_normal((2, 9, 13, channels), np.float32)
     x[0, 4, 4, 1] = np.nan
@@ -184,9 +176,7 @@ def test_floats_with_a_bias_and_bounds(
 
 
 @pytest.mark.parametrize(("channels", "kernel", "stride"), [(72, 3, 1), (40, 3, 2), (24, 5, 1)])
-def test_rows_of_floats_are_the_same_whatever_shares_their_window(
-    isa: str, channels: int, kernel: int, stride: int
-) -> None:
+def test_rows_of_floats_are_the_same_whatever_shares_their_window(isa, channels, kernel, stride):
     rng = np.random.default_rng(stride)
     x = rng.standard_normal((1, 8 * stride + kernel, 11, channels), np.float32)
     w = rng.standard_normal((channels, 1, kernel, kernel), np.float32)

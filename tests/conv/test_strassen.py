@@ -18,9 +18,7 @@ import fbg
     batch=st.integers(1, 3),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_sums_are_near_those_in_double(
-    isa: str, levels: int, pixels: int, inputs: int, outputs: int, batch: int, seed: int
-) -> None:
+def test_sums_are_near_those_in_double(isa, levels, pixels, inputs, outputs, batch, seed):
     side = 2**levels
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((batch, pixels, inputs * side), np.float32)
@@ -40,7 +38,7 @@ def test_sums_are_near_those_in_double(
 
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("k", [4, 1024, 32768])
-def test_sums_without_signs_keep_to_the_documented_bound(levels: int, k: int) -> None:
+def test_sums_without_signs_keep_to_the_documented_bound(levels, k):
     x, w = np.full((1, 3, k), 0.1, np.float32), np.full((64, k, 1), 0.7, np.float32)
     y = fbg.conv(x, fbg.PackedConv(w, dtype="float32"), algorithm=f"strassen{levels}")
     m = k / 2**levels
@@ -48,7 +46,7 @@ def test_sums_without_signs_keep_to_the_documented_bound(levels: int, k: int) ->
     assert np.abs(y - x.astype(np.float64) @ w[..., 0].T.astype(np.float64)).max() <= bound
 
 
-def test_it_is_for_pointwise_convolutions_that_halve() -> None:
+def test_it_is_for_pointwise_convolutions_that_halve():
     x = np.ones((1, 4, 4, 64), np.float32)
     wc = fbg.PackedConv(np.ones((48, 64, 1, 1), np.float32), dtype="float32")
     with pytest.raises(ValueError, match="'strassen' does not apply to 1 64->48"):

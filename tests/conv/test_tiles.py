@@ -21,14 +21,8 @@ LAYERS = [
 @pytest.mark.parametrize(("isa_limit", "dtype"), [("avx512_vnni", "int8"), ("avx512", "float32")])
 @pytest.mark.parametrize(("channels", "outputs", "size", "tile", "kept"), LAYERS)
 def test_wide_outputs_are_computed_in_tiles_that_load_least(
-    isa_limit: str,
-    dtype: str,
-    channels: int,
-    outputs: int,
-    size: int,
-    tile: str,
-    kept: bool,
-) -> None:
+    isa_limit, dtype, channels, outputs, size, tile, kept
+):
     if isa_limit not in fbg.isa.supported():
         pytest.skip(f"needs {isa_limit}")
     rng = np.random.default_rng(channels)

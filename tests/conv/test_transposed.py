@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import fbg
 
-Array = npt.NDArray[Any]
 
-
-def packed(w: Array, geometry: dict[str, Any], **options: Any) -> fbg.PackedConv:
+def packed(w, geometry, **options):
     return fbg.PackedConv(w, transposed=True, **geometry, **options)
 
 
 @pytest.mark.parametrize("kernel", [2, 4, 5])
-def test_winograd_computes_parts_with_kernels_of_two_or_more(isa: str, kernel: int) -> None:
+def test_winograd_computes_parts_with_kernels_of_two_or_more(isa, kernel):
     rng = np.random.default_rng(kernel)
     x = rng.standard_normal((2, 13, 10, 30), np.float32)
     w = rng.standard_normal((30, 21, kernel, kernel), np.float32)
@@ -35,7 +30,7 @@ def test_winograd_computes_parts_with_kernels_of_two_or_more(isa: str, kernel: i
         assert np.abs(y - expected).max() <= 1e-4 * expected.std(), name
 
 
-def test_outputs_without_taps_are_zero_whatever_the_image_holds() -> None:
+def test_outputs_without_taps_are_zero_whatever_the_image_holds():
     x = np.full((1, 3, 3, 4), np.inf, np.float32)
     wc = fbg.PackedConv(
         np.ones((4, 5, 1, 1), np.float32), stride=2, transposed=True, dtype="float32"
@@ -52,15 +47,15 @@ def test_outputs_without_taps_are_zero_whatever_the_image_holds() -> None:
     [(2, 4, 1, 24), ((1, 3), (1, 5), 1, 33), ((3, 2), (3, 3), 40, 40), (2, 3, 8, 64)],
 )
 def test_stages_with_an_operand_for_each_row_find_the_rows_of_every_pixel(
-    isa: str, dtype: str, stride: Any, kernel: Any, groups: int, channels: int
-) -> None:
+    isa, dtype, stride, kernel, groups, channels
+):
     """Results of a tile are some rows of C apart, as are residuals and the extents of rows."""
     rng = np.random.default_rng(channels)
     height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
     x = rng.standard_normal((2, 6, 11, channels), np.float32)
     w = rng.standard_normal((channels, channels // groups, height, width), np.float32)
     wc = packed(w, {"stride": stride, "padding": 0, "groups": groups}, dtype=dtype)
-    first: list[fbg.Stage] = [fbg.Dequantize()] if dtype == "int8" else []
+    first = [fbg.Dequantize()] if dtype == "int8" else []
     for algorithm in wc.algorithms(x.shape):
         plain = fbg.conv(x, wc, algorithm=algorithm.name)
         residual = rng.standard_normal((plain.size // channels, channels), np.float32)

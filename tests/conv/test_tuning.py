@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import fbg
 from fbg.tuning import file as tuning_file
 from fbg.tuning import trials
 from fbg.tuning.store import Blocking, Measured, Store, conv_label, product_key, store
-
-Array = npt.NDArray[Any]
 
 # Dense, depthwise, groupwise, pointwise, one row, one pixel.
 GEOMETRIES = [
@@ -31,14 +26,12 @@ GEOMETRIES = [
 pytestmark = pytest.mark.usefixtures("tuning_cache")
 
 
-def operands(
-    number: int, dtype: str
-) -> tuple[Array, fbg.PackedConv, fbg.Pipeline | None, dict[str, Any]]:
+def operands(number, dtype):
     """Return x, the weights, a pipeline, and how x is quantized."""
     x_shape, w_shape, geometry = GEOMETRIES[number]
     rng = np.random.default_rng(number)
     w = rng.standard_normal(w_shape, np.float32)
-    wc = fbg.PackedConv(w, dtype=dtype, **geometry)  # type: ignore[arg-type]
+    wc = fbg.PackedConv(w, dtype=dtype, **geometry)
     bias = fbg.Bias(rng.standard_normal(w_shape[0], np.float32))
     if dtype == "int8":
         x = rng.integers(0, 256, x_shape, np.uint8)
@@ -46,7 +39,7 @@ def operands(
     return rng.standard_normal(x_shape, np.float32), wc, bias >> fbg.ReLU(), {}
 
 
-def prepared(number: int, dtype: str, **options: Any) -> tuple[fbg.PreparedConv, Array]:
+def prepared(number, dtype, **options):
     x, wc, pipeline, quant = operands(number, dtype)
     options.setdefault("shape", x.shape)
     return fbg.prepare(wc, pipeline, x_dtype=x.dtype, **quant, **options), x
@@ -54,9 +47,7 @@ def prepared(number: int, dtype: str, **options: Any) -> tuple[fbg.PreparedConv,
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "bfloat16"])
 @pytest.mark.parametrize("number", range(len(GEOMETRIES)))
-def test_algorithms_that_count_as_equal_give_the_same_bits(
-    isa: str, number: int, dtype: str
-) -> None:
+def test_algorithms_that_count_as_equal_give_the_same_bits(isa, number, dtype):
     call, x = prepared(number, dtype)
     wanted = call(x)
     trial = call.trial()
@@ -69,7 +60,7 @@ def test_algorithms_that_count_as_equal_give_the_same_bits(
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("number", range(len(GEOMETRIES)))
-def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
+def test_no_entry_of_the_file_changes_a_bit(number, dtype):
     call, x = prepared(number, dtype)
     wanted, key = call(x), call.trial().key
     same = {name for name, _, alike in call.trial().algorithms if alike}
@@ -89,9 +80,7 @@ def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
         assert np.array_equal(fbg.conv(x_again, wc, pipeline, **quant), wanted), name
 
 
-def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(
-    tuning_cache: Path,
-) -> None:
+def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(tuning_cache):
     x, wc, pipeline, _ = operands(0, "bfloat16")
     wanted = fbg.conv(x, wc, pipeline)
     call = fbg.prepare(wc, pipeline, shape=x.shape)
@@ -108,7 +97,7 @@ def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(
     assert after == other_image, "measured for another image"
 
 
-def test_choices_depend_neither_on_the_batch_nor_on_threads() -> None:
+def test_choices_depend_neither_on_the_batch_nor_on_threads():
     x, wc, pipeline, _ = operands(0, "int8")
     quant = {"x_dtype": np.uint8, "scale": 0.1}
     call = fbg.prepare(wc, pipeline, shape=x.shape, **quant)
@@ -119,7 +108,7 @@ def test_choices_depend_neither_on_the_batch_nor_on_threads() -> None:
         assert other.algorithm == "im2col"
 
 
-def test_each_convolution_is_measured_once(tuning_cache: Path) -> None:
+def test_each_convolution_is_measured_once(tuning_cache):
     call, x = prepared(0, "int8")
     wanted = call(x)
     assert not tuning_cache.exists(), "preparing wrote"
@@ -139,13 +128,11 @@ def test_each_convolution_is_measured_once(tuning_cache: Path) -> None:
     assert list(entries) == [call.trial().key]
 
 
-def test_what_was_measured_is_kept_if_the_rest_is_not(
-    tuning_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_measured_is_kept_if_the_rest_is_not(tuning_cache, monkeypatch):
     first, second = (prepared(number, "int8")[0].trial() for number in (0, 1))
     race = trials.ConvTrial.race
 
-    def interrupted(trial: trials.ConvTrial, names: list[str]) -> dict[str, float]:
+    def interrupted(trial, names):
         if trial.key == second.key:
             raise KeyboardInterrupt
         return race(trial, names)
@@ -157,7 +144,7 @@ def test_what_was_measured_is_kept_if_the_rest_is_not(
     assert list(store.known()) == [first.key]
 
 
-def test_the_fastest_of_the_same_bits_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fastest_of_the_same_bits_wins(monkeypatch):
     call, _ = prepared(0, "float32")
     trial = call.trial()
     default = trial.algorithms[0][0]
@@ -180,7 +167,7 @@ def test_the_fastest_of_the_same_bits_wins(monkeypatch: pytest.MonkeyPatch) -> N
     assert again.algorithm == other
 
 
-def test_convolutions_with_a_residual_are_tuned() -> None:
+def test_convolutions_with_a_residual_are_tuned():
     x, wc, _, _ = operands(0, "float32")
     residual = np.ones((1, 9, 8, 64), np.float32)
     call = fbg.prepare(wc, fbg.Add(residual.reshape(-1, 64)), shape=x.shape)
@@ -191,9 +178,7 @@ def test_convolutions_with_a_residual_are_tuned() -> None:
     "changes",
     [{"algorithm": 3}, {"algorithm": "../x"}, {"seconds": 0.0}, {"default": float("nan")}],
 )
-def test_damaged_entries_are_ignored_with_a_warning(
-    tuning_cache: Path, changes: dict[str, Any]
-) -> None:
+def test_damaged_entries_are_ignored_with_a_warning(tuning_cache, changes):
     call, x = prepared(0, "bfloat16")
     wanted, key = call(x), call.trial().key
     entry = {"algorithm": "im2col", "seconds": 1e-6, "default": 2e-6, **changes}
@@ -207,7 +192,7 @@ def test_damaged_entries_are_ignored_with_a_warning(
     assert np.array_equal(again(x), wanted)
 
 
-def test_products_and_convolutions_share_the_file(tuning_cache: Path) -> None:
+def test_products_and_convolutions_share_the_file(tuning_cache):
     key, measured = product_key("avx2", 1, ("int8", 4, 4), 8), Measured(Blocking(), 1.0, 1.0)
     Store().add({key: measured})  # as another process
     call, _ = prepared(0, "int8")
@@ -217,7 +202,7 @@ def test_products_and_convolutions_share_the_file(tuning_cache: Path) -> None:
     assert store.known()[key] == measured
 
 
-def test_a_key_names_what_is_convolved(isa: str) -> None:
+def test_a_key_names_what_is_convolved(isa):
     call, _ = prepared(2, "int8")
     key = call.trial().key
     assert key.startswith(f"conv {isa} ConvInt8 native 1x9x8 ")
@@ -232,7 +217,7 @@ def test_a_key_names_what_is_convolved(isa: str) -> None:
         ({"tokens": (8,)}, TypeError, "tokens requires a model of texts"),
     ],
 )
-def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_arguments(arguments, error, message):
     call, _ = prepared(0, "int8")
     with pytest.raises(error, match=message):
         fbg.tune(**{"model": call, **arguments})
@@ -240,14 +225,14 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "bfloat16"])
 @pytest.mark.parametrize("number", range(len(GEOMETRIES)))
-def test_the_batch_scales_all_costs_alike(isa: str, number: int, dtype: str) -> None:
+def test_the_batch_scales_all_costs_alike(isa, number, dtype):
     x, wc, _, _ = operands(number, dtype)
     once = dict(wc.algorithms((1, *x.shape[1:])))
     for name, cost in wc.algorithms((7, *x.shape[1:])):
         assert cost == pytest.approx(7 * once[name]), name
 
 
-def test_short_lines_of_a_matrix_unit_are_not_left_to_vectors() -> None:
+def test_short_lines_of_a_matrix_unit_are_not_left_to_vectors():
     """Lines of 7 and 8 pixels are too short for `implicit_gemm` to use AMX."""
     for inputs, size, kernel in ((512, 7, (3, 3)), (384, 8, (1, 3)), (960, 7, (1, 1))):
         w = np.ones((256, inputs, *kernel), np.int8)

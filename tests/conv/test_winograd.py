@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,12 +14,12 @@ from helpers.cook_toom import POINTS, amplification, matrices
 KERNELS = [(3, 3), (2, 2), (5, 5), (1, 3), (3, 1), (1, 7), (7, 1), (4, 2), (3, 5)]
 
 
-def largest(x: Any) -> float:
+def largest(x):
     return float(np.abs(x).max(initial=0.0))
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+def problems(draw):
     """Return the shapes of x and w, and the geometry."""
     kernel = draw(st.sampled_from(KERNELS))
     dilation = [draw(st.sampled_from([1, 1, 2, 3, 9])) for _ in kernel]
@@ -37,7 +35,7 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[st
 
 
 @given(problem=problems(), seed=st.integers(0, 2**32 - 1))
-def test_errors_stay_within_the_documented_bound(isa: str, problem: Any, seed: int) -> None:
+def test_errors_stay_within_the_documented_bound(isa, problem, seed):
     x_shape, w_shape, geometry = problem
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(x_shape, np.float32)
@@ -57,7 +55,7 @@ def test_errors_stay_within_the_documented_bound(isa: str, problem: Any, seed: i
 
 
 @pytest.mark.parametrize(("n", "error"), [(2, 4e-6), (3, 1e-5), (4, 2e-5), (5, 6e-5), (6, 9e-5)])
-def test_errors_of_normal_data_are_those_of_the_table(n: int, error: float) -> None:
+def test_errors_of_normal_data_are_those_of_the_table(n, error):
     rng = np.random.default_rng(n)
     x = rng.standard_normal((1, 30, 30, 64), np.float32)
     w = rng.standard_normal((64, 64, 3, 3), np.float32)
@@ -70,7 +68,7 @@ def test_errors_of_normal_data_are_those_of_the_table(n: int, error: float) -> N
 
 
 @pytest.mark.parametrize("t", POINTS)
-def test_the_bound_is_made_from_matrices_that_convolve(t: int) -> None:
+def test_the_bound_is_made_from_matrices_that_convolve(t):
     for n in range(2, t):
         a, g, b = (np.array(m, dtype=object) for m in matrices(n, t + 1 - n))
         for i in range(n):
@@ -81,7 +79,7 @@ def test_the_bound_is_made_from_matrices_that_convolve(t: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 4, 6])
 @pytest.mark.parametrize("size", [7, 40])
-def test_batches_and_threads_change_no_bit(isa: str, n: int, size: int) -> None:
+def test_batches_and_threads_change_no_bit(isa, n, size):
     rng = np.random.default_rng(n)
     x = rng.standard_normal((3, size, size + 2, 40), np.float32)
     w = rng.standard_normal((72, 40, 3, 3), np.float32)
@@ -94,7 +92,7 @@ def test_batches_and_threads_change_no_bit(isa: str, n: int, size: int) -> None:
         np.testing.assert_array_equal(one, alone[0])
 
 
-def test_stages_follow_the_output_transform(isa: str) -> None:
+def test_stages_follow_the_output_transform(isa):
     rng = np.random.default_rng(5)
     x = rng.standard_normal((2, 9, 11, 24), np.float32)
     wc = fbg.PackedConv(rng.standard_normal((40, 24, 3, 3), np.float32), padding=1, dtype="float32")
@@ -111,7 +109,7 @@ def test_stages_follow_the_output_transform(isa: str) -> None:
     np.testing.assert_array_equal(bytes_, expected.astype(np.uint8))
 
 
-def test_exact_convolutions_are_not_winograds() -> None:
+def test_exact_convolutions_are_not_winograds():
     x = np.ones((1, 28, 28, 64), np.float32)
     wc = fbg.PackedConv(np.ones((64, 64, 3, 3), np.float32), padding=1, dtype="float32")
     assert fbg.prepare(wc, shape=x.shape).algorithm.startswith("winograd")
@@ -121,7 +119,7 @@ def test_exact_convolutions_are_not_winograds() -> None:
         assert fbg.prepare(wc, shape=x.shape, **options).algorithm == exact[0]
 
 
-def test_the_family_is_called_by_its_name_as_well() -> None:
+def test_the_family_is_called_by_its_name_as_well():
     x = np.ones((1, 28, 28, 64), np.float32)
     wc = fbg.PackedConv(np.ones((64, 64, 3, 3), np.float32), padding=1, dtype="float32")
     cheapest = next(a.name for a in wc.algorithms(x.shape) if a.name.startswith("winograd"))
@@ -131,7 +129,7 @@ def test_the_family_is_called_by_its_name_as_well() -> None:
         fbg.conv(x, strided, algorithm="winograd")
 
 
-def test_an_image_that_holds_infinity_leaves_other_tiles_alone() -> None:
+def test_an_image_that_holds_infinity_leaves_other_tiles_alone():
     x = np.zeros((1, 24, 24, 4), np.float32)
     x[0, 2, 2, 0] = np.inf
     wc = fbg.PackedConv(np.ones((4, 4, 3, 3), np.float32), padding=1, dtype="float32")
@@ -140,7 +138,7 @@ def test_an_image_that_holds_infinity_leaves_other_tiles_alone() -> None:
     assert not y[0, 8:].any() and not y[0, :, 8:].any()
 
 
-def test_it_is_not_chosen_for_small_images_of_few_channels() -> None:
+def test_it_is_not_chosen_for_small_images_of_few_channels():
     wc = fbg.PackedConv(np.ones((16, 3, 3, 3), np.float32), padding=1, dtype="float32")
     for size in (9, 32):
         assert not wc.algorithms((1, size, size, 3))[0].name.startswith("winograd")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ class Geometry:
     transposed: bool
 
     @property
-    def output(self) -> list[int]:
+    def output(self):
         """Sizes of the result."""
         axes = zip(
             self.size,
@@ -52,12 +51,12 @@ class Geometry:
         return [(n + sum(p) - d * (k - 1) - 1) // s + 1 for n, k, s, d, p, _ in axes]
 
     @property
-    def products(self) -> int:
+    def products(self):
         """Multiplications of the whole."""
         pixels = self.batch * math.prod(self.output) * self.groups * self.outputs
         return pixels * self.inputs * math.prod(self.kernel)
 
-    def pack(self, w: Array, **options: Any) -> fbg.PackedConv:
+    def pack(self, w, **options):
         """Return the packed weights."""
         return fbg.PackedConv(
             w,
@@ -70,13 +69,13 @@ class Geometry:
             **options,
         )
 
-    def w_shape(self) -> tuple[int, ...]:
+    def w_shape(self):
         """Return the shape of the weights as PackedConv takes them."""
         if self.transposed:
             return (self.groups * self.inputs, self.outputs, *self.kernel)
         return (self.groups * self.outputs, self.inputs, *self.kernel)
 
-    def matrices(self, w: Array) -> Array:
+    def matrices(self, w):
         """Return the weights as matrices of groups, (groups, taps * inputs, outputs), float64."""
         g, i, o = self.groups, self.inputs, self.outputs
         if self.transposed:
@@ -85,7 +84,7 @@ class Geometry:
             by_tap = w.reshape(g, o, i, -1).transpose(0, 3, 2, 1)
         return by_tap.reshape(g, -1, o).astype(np.float64)
 
-    def patches(self, x: Array, outside: Array) -> Array:
+    def patches(self, x, outside):
         """Return what the outputs read, (groups, pixels, taps * inputs), float64.
 
         outside: for each image, what pixels around it count as.
@@ -112,7 +111,7 @@ class Geometry:
                 none = np.zeros(at.shape, bool)
             out = (at < 0) | (at >= n)
 
-            def join(whole: Array, part: Array, op: Any) -> Array:
+            def join(whole, part, op):
                 both = op(whole[:, None, :, None], part[None, :, None, :])
                 return np.asarray(both).reshape(both.shape[0] * both.shape[1], -1)
 
@@ -129,13 +128,13 @@ class Geometry:
         by_group = split.transpose(2, 0, 1, 3)
         return by_group.reshape(self.groups, self.batch * pixels, taps * self.inputs)
 
-    def multiply(self, patches: Array, matrices: Array) -> Array:
+    def multiply(self, patches, matrices):
         """Return sums (pixels, outputs of all groups)."""
         sums = (patches @ matrices).transpose(1, 0, 2)
         return sums.reshape(patches.shape[1], self.groups * self.outputs)
 
 
-def _channels(random: Random) -> tuple[int, int, int]:
+def _channels(random):
     """Return groups, and inputs and outputs of each: depthwise, grouped, ordinary, deep ones."""
     kind = random.randrange(5)
     if kind == 0:
@@ -149,7 +148,7 @@ def _channels(random: Random) -> tuple[int, int, int]:
     return 1, random.choice((few, many)), random.choice((1, 3, 8, 16, 17, 31, 32, 64, 64, 128))
 
 
-def _axis(random: Random, longest: int, transposed: bool) -> tuple[Any, ...]:
+def _axis(random, longest, transposed):
     """Return kernel, stride, dilation, padding, output padding and size of an axis."""
     kernel = random.choice((1, 1, 2, 3, random.randint(1, longest)))
     stride = random.choice((1, 1, 1, 2, random.randint(1, 4)))
@@ -160,7 +159,7 @@ def _axis(random: Random, longest: int, transposed: bool) -> tuple[Any, ...]:
     return kernel, stride, dilation, (before, after), extra, size
 
 
-def draw_geometry(random: Random) -> Geometry:
+def draw_geometry(random):
     """Return a geometry that has an output, and not too much to compute."""
     while True:
         axes, transposed = random.choice((1, 2, 2, 3)), random.random() < 0.2

@@ -10,8 +10,6 @@ import ctypes
 import math
 import mmap
 import pickle
-from collections.abc import Sequence
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,7 @@ _mprotect = ctypes.CDLL(None, use_errno=True).mprotect
 _PAGE = mmap.PAGESIZE
 
 
-def guarded(random: Random, count: int) -> Array:
+def guarded(random, count):
     """Return so many bytes beside an inaccessible page, behind or before them."""
     whole = -(-count // _PAGE) * _PAGE
     pages = np.frombuffer(mmap.mmap(-1, whole + 2 * _PAGE), np.uint8)
@@ -37,7 +35,7 @@ def guarded(random: Random, count: int) -> Array:
     return pages[first : first + count]
 
 
-def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+def integers(rng, shape, dtype):
     """Return values of the whole range; now and then its ends only."""
     limits = np.iinfo(dtype)
     values = rng.integers(limits.min, limits.max + 1, shape, dtype)
@@ -46,7 +44,7 @@ def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Ar
     return values
 
 
-def again(random: Random, value: Any) -> Any:
+def again(random, value):
     """Return a value, or what is copied or unpickled of it."""
     way = random.randrange(6)
     if way < 2:
@@ -56,7 +54,7 @@ def again(random: Random, value: Any) -> Any:
     return value
 
 
-def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
+def laid_out(random, values, rows=False):
     """Return an array of these values with other strides, which may be read-only.
 
     Its axes are in any order, with gaps, backwards, or at addresses that are no multiple of an
@@ -93,7 +91,7 @@ def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
     offset = first + lead
     ends = (max(0, step * (n - 1)) for step, n in zip(strides, values.shape, strict=True) if n > 1)
     memory = guarded(random, offset + (sum(ends) + size if values.size else 0))
-    view: Array = np.ndarray(values.shape, values.dtype, memory, offset, strides)
+    view = np.ndarray(values.shape, values.dtype, memory, offset, strides)
     view[...] = values
     view.flags.writeable = random.random() < 0.8
     return view
@@ -104,7 +102,7 @@ class Target:
 
     FILL = 0xA5
 
-    def __init__(self, random: Random, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+    def __init__(self, random, shape, dtype):
         *outer, n = shape
         dtype = np.dtype(dtype)
         distance = (n + random.choice((0, 0, 1, 5))) * dtype.itemsize
@@ -119,14 +117,14 @@ class Target:
             step *= count
         if n <= 1 or rows == 0:
             strides[-1] = random.randint(-40, 40)
-        self.array: Array = np.ndarray(tuple(shape), dtype, self._memory, lead, strides)
+        self.array = np.ndarray(tuple(shape), dtype, self._memory, lead, strides)
 
-    def fault(self, result: Array) -> str | None:
+    def fault(self, result):
         """Return what is wrong with a call that was given the array, if anything is."""
         if result is not self.array:
             return "another array than out was returned"
         untouched = np.ones(len(self._memory), bool)
-        mask: Array = np.ndarray(
+        mask = np.ndarray(
             (*self.array.shape, self.array.itemsize),
             bool,
             untouched,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import ml_dtypes
@@ -40,11 +39,11 @@ class Expected:
     dtype: Any
     scale: Array | None = None
 
-    def then(self, value: Array, error: Array | float) -> Expected:
+    def then(self, value, error):
         """Return a step's result in float32 that rounds once."""
         return Expected(value, error + UNIT * np.abs(value) + TINY, np.float32)
 
-    def differs(self, y: Array) -> str | None:
+    def differs(self, y):
         """Return what is wrong with results, if anything is."""
         if y.dtype != self.dtype or y.shape != self.value.shape:
             return f"{y.dtype}{y.shape} instead of {np.dtype(self.dtype)}{self.value.shape}"
@@ -71,23 +70,23 @@ class Step:
     apply: Callable[[Expected], Expected]
 
 
-def corrects(steps: list[Step]) -> bool:
+def corrects(steps):
     """Whether steps correct sums of integers for zero points."""
     kinds = (fbg.CorrectZeroPoints, fbg.Dequantize, fbg.Requantize)
     return any(isinstance(step.stage, kinds) for step in steps)
 
 
-def dequantize(e: Expected) -> Expected:
+def dequantize(e):
     """Return what Dequantize makes of sums."""
     assert e.scale is not None
     value = e.value * e.scale
     return Expected(value, 4 * UNIT * np.abs(value) + TINY, np.float32)
 
 
-def _quantized(scale: float, point: int, dtype: Any) -> Callable[[Expected], Expected]:
+def _quantized(scale, point, dtype):
     limits = np.iinfo(dtype)
 
-    def apply(e: Expected) -> Expected:
+    def apply(e):
         real = e.value * (1.0 if e.scale is None else e.scale) / np.float64(np.float32(scale))
         error = e.error / scale + (6 if e.scale is not None else 1) * UNIT * np.abs(real) + TINY
         # rint and clip are monotonic: results lie between those of the ends.
@@ -100,17 +99,17 @@ def _quantized(scale: float, point: int, dtype: Any) -> Callable[[Expected], Exp
     return apply
 
 
-def _rounded(dtype: Any, unit: float, tiny: float) -> Callable[[Expected], Expected]:
+def _rounded(dtype, unit, tiny):
     return lambda e: Expected(e.value, e.error + unit * (np.abs(e.value) + e.error) + tiny, dtype)
 
 
-def _cast(random: Random) -> Step:
+def _cast(random):
     if random.random() < 0.5:
         return Step(fbg.Cast("float16"), _rounded(np.float16, 2.0**-11, 2.0**-25))
     return Step(fbg.Cast("bfloat16"), _rounded(ml_dtypes.bfloat16, 2.0**-8, TINY))
 
 
-def _requantize(random: Random) -> Step:
+def _requantize(random):
     dtype = random.choice((np.uint8, np.int8))
     limits = np.iinfo(dtype)
     point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
@@ -118,7 +117,7 @@ def _requantize(random: Random) -> Step:
     return Step(fbg.Requantize(scale, point, dtype), _quantized(scale, point, dtype))
 
 
-def _added(residual: Array, **parameters: Any) -> fbg.Add:
+def _added(residual, **parameters):
     """Return the stage. Products read its array later, so that it is refused, not copied, where
     elements are not aligned.
     """
@@ -129,7 +128,7 @@ def _added(residual: Array, **parameters: Any) -> fbg.Add:
         return fbg.Add(residual.copy(), **parameters)
 
 
-def _add(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Step:
+def _add(random, rng, shape):
     kind = random.choice(("float32", "float16", "bfloat16", "uint8", "int8"))
     if kind in ("uint8", "int8"):
         limits = np.iinfo(kind)
@@ -148,22 +147,22 @@ def _add(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> St
     return Step(stage, lambda e: e.then(e.value + real, e.error + UNIT * np.abs(real)))
 
 
-def _gelu(e: Expected) -> Expected:
+def _gelu(e):
     value = 0.5 * e.value * (1 + _ERF(e.value / math.sqrt(2)).astype(np.float64))
     return Expected(value, 1.13 * e.error + 1e-6 + 4 * UNIT * np.abs(value), np.float32)
 
 
-def _gelu_tanh(e: Expected) -> Expected:
+def _gelu_tanh(e):
     inner = math.sqrt(2 / math.pi) * (e.value + 0.044715 * e.value**3)
     value = 0.5 * e.value * (1 + np.tanh(inner))
     return Expected(value, 1.13 * e.error + 2e-6 + 4 * UNIT * np.abs(value), np.float32)
 
 
-def _relu(e: Expected) -> Expected:
+def _relu(e):
     return Expected(np.maximum(e.value, 0), e.error, e.dtype, e.scale)
 
 
-def _float_step(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Step:
+def _float_step(random, rng, shape):
     choice = random.randrange(9)
     n = shape[-1]
     if choice == 0:
@@ -182,7 +181,7 @@ def _float_step(random: Random, rng: np.random.Generator, shape: tuple[int, ...]
         return Step(fbg.Tanh(), lambda e: Expected(np.tanh(e.value), e.error + 5e-7, np.float32))
     if choice == 5:
 
-        def sigmoid(e: Expected) -> Expected:
+        def sigmoid(e):
             with np.errstate(over="ignore"):
                 value = 1 / (1 + np.exp(-e.value))
             return Expected(value, e.error / 4 + 5e-7, np.float32)
@@ -199,20 +198,13 @@ def _float_step(random: Random, rng: np.random.Generator, shape: tuple[int, ...]
     return _add(random, rng, shape)
 
 
-def draw_steps(
-    random: Random,
-    rng: np.random.Generator,
-    shape: tuple[int, ...],
-    sums: bool,
-    scaled: bool,
-    pointed: bool = False,
-) -> list[Step]:
+def draw_steps(random, rng, shape, sums, scaled, pointed=False):
     """Return steps for a result of that shape; the last axis has its columns.
 
     sums: whether they begin with sums of integers. scaled: whether these have scales. pointed:
     whether they can be corrected for zero points where they have none.
     """
-    steps: list[Step] = []
+    steps = []
     n = shape[-1]
     if sums:
         if random.random() < 0.2:

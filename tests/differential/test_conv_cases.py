@@ -26,8 +26,8 @@ ALGORITHMS = {
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the table is of x86-64")
-def test_cases_reach_every_algorithm_on_every_isa() -> None:
-    reached: dict[str, set[str]] = {name: set() for name in fbg.isa.supported()}
+def test_cases_reach_every_algorithm_on_every_isa():
+    reached = {name: set() for name in fbg.isa.supported()}
     for number in range(3000):
         _, problem, steps = draw(Random(f"reach {number}"))
         pipeline = fbg.Pipeline([step.stage for step in steps])

@@ -13,7 +13,6 @@ import sys
 import urllib.request
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -32,28 +31,27 @@ BUILT_FROM = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "packa
 BUILT_FROM += ("cmake", "include", "src", "python/fbg/server/routes/page.html")
 
 
-def instructions() -> list[tuple[str, str]]:
+def instructions():
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     pairs = [line.split(None, 1) for line in lines]
     return [(name, " ".join(rest.split())) for name, rest in pairs]
 
 
-def the(name: str) -> str:
+def the(name):
     (found,) = (rest for each, rest in instructions() if each == name)
     return found
 
 
-def service() -> dict[str, Any]:
+def service():
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)["services"]["fbg"]
-    return found
+    return yaml.safe_load(text)["services"]["fbg"]
 
 
-def test_every_source_of_a_copy_exists() -> None:
-    stages: dict[str, set[str]] = {}
+def test_every_source_of_a_copy_exists():
+    stages = {}
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
-    made: set[str] = set()  # paths that a stage made
+    made = set()  # paths that a stage made
     for name, rest in instructions():
         assert name in INSTRUCTIONS
         words = shlex.split(rest)
@@ -72,7 +70,7 @@ def test_every_source_of_a_copy_exists() -> None:
         assert not any(fnmatch(parts[0], pattern.strip("/")) for pattern in ignored)
 
 
-def test_the_build_installs_an_extra_that_there_is() -> None:
+def test_the_build_installs_an_extra_that_there_is():
     (command,) = (rest for name, rest in instructions() if name == "RUN" and "pip install" in rest)
     (extra,) = re.findall(r"'\.\[(\w+)\]'", command)
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -82,7 +80,7 @@ def test_the_build_installs_an_extra_that_there_is() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "secret"])
-def test_the_image_serves_says_so_and_stops(key: str, tmp_path: Path) -> None:
+def test_the_image_serves_says_so_and_stops(key, tmp_path):
     entry, compose = json.loads(the("ENTRYPOINT")), service()
     assert entry[:2] == ["fbg", "serve"]
     assert entry[2:] == ["--host", "0.0.0.0", "--port", the("EXPOSE")]
@@ -110,12 +108,12 @@ def test_the_image_serves_says_so_and_stops(key: str, tmp_path: Path) -> None:
         assert subprocess.run(command, timeout=60, stderr=subprocess.DEVNULL).returncode != 0
 
 
-def test_a_container_has_the_time_to_drain() -> None:
+def test_a_container_has_the_time_to_drain():
     longest = Settings((ModelSource("m", "m"),)).drain_seconds + GOODBYE_SECONDS + LAST_SECONDS
     assert float(service()["stop_grace_period"].removesuffix("s")) > longest + 5
 
 
-def test_the_user_of_the_image_has_no_privileges() -> None:
+def test_the_user_of_the_image_has_no_privileges():
     names = [name for name, _ in instructions()]
     assert names.index("USER") < names.index("ENTRYPOINT")
     assert f" {the('USER')}" in next(rest for _, rest in instructions() if "useradd" in rest)

@@ -5,7 +5,6 @@ import runpy
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +16,15 @@ COLUMNS = ("int8", "float32", "bfloat16")
 
 
 @pytest.fixture(scope="module")
-def layers() -> list[Any]:
+def layers():
     """One layer of each class that networks have."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
-        found: list[Any] = runpy.run_path(str(ROOT / "bench" / "shapes.py"))["LAYERS"]
-        return found
+        return runpy.run_path(str(ROOT / "bench" / "shapes.py"))["LAYERS"]
 
 
 @cache
-def table() -> dict[str, list[str]]:
+def table():
     """The cells of int8, float32 and 16-bit weights, by kind of layer."""
     page = (ROOT / "docs" / "convolution.md").read_text(encoding="utf-8")
     rows = page.split("| layer | int8 |")[1].split("\n\n")[0].splitlines()[2:]
@@ -34,7 +32,7 @@ def table() -> dict[str, list[str]]:
     return {kind: rest for kind, *rest in cells}
 
 
-def kind_of(layer: Any) -> str:
+def kind_of(layer):
     if layer.groups > 1:
         return "depthwise" if layer.groups == layer.inputs else "groups of 4 to 16 channels"
     if layer.inputs < 8:
@@ -44,21 +42,21 @@ def kind_of(layer: Any) -> str:
     return "kernel 1×1, stride 1" if set(layer.kernel) == {1} else "others with stride 1"
 
 
-def named(cell: str) -> set[str]:
+def named(cell):
     """The algorithms of a cell; a range of Winograd's has all of it."""
     names = set(re.findall(r"`(\w+)`", cell))
     return names | {f"winograd{n}" for n in range(2, 7) if "winograd2` to" in cell}
 
 
 @pytest.mark.parametrize("column", range(3), ids=COLUMNS)
-def test_layers_run_what_the_table_says(column: int, layers: list[Any], isa: str) -> None:
+def test_layers_run_what_the_table_says(column, layers, isa):
     if not isa.startswith("avx"):
         pytest.skip("the table is of x86")
     for layer in layers:
         w = np.ones((layer.outputs, layer.inputs // layer.groups, *layer.kernel), np.float32)
         wc = fbg.PackedConv(
             w,
-            dtype=COLUMNS[column],  # type: ignore[arg-type]
+            dtype=COLUMNS[column],
             stride=layer.stride,
             padding=layer.pads,
             dilation=layer.dilation,

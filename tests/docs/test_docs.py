@@ -10,7 +10,6 @@ import argparse
 import re
 import runpy
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError
@@ -56,7 +55,7 @@ TEXTS = ("a line of text", "and another", "a third")
 
 
 @pytest.fixture
-def readers_directory(tmp_path: Path) -> Path:
+def readers_directory(tmp_path):
     """Where what the pages name is there."""
     geometry = replace(tiny_bert.AWKWARD, max_position_embeddings=512)
     for name in ENCODERS:
@@ -85,14 +84,14 @@ def readers_directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(page: str) -> str:
+def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
 
 # --- Programs: what is done with the words of a command -----------------------------------------
 
 
-def check_fbg(words: list[str]) -> None:
+def check_fbg(words):
     """There are such a command and such options; in sentences, arguments are left out."""
     if words[1] == "COMMAND":
         return
@@ -100,7 +99,7 @@ def check_fbg(words: list[str]) -> None:
     assert named <= options_of(words[1]) | {"--help"}
 
 
-def options_of(name: str) -> set[str]:
+def options_of(name):
     """The options of a command of fbg, those that say no included."""
     parameters = main.commands[name].load().params
     return {opt for parameter in parameters for opt in (*parameter.opts, *parameter.secondary_opts)}
@@ -110,7 +109,7 @@ class OptionsRead(Exception):
     pass
 
 
-def check_python(words: list[str]) -> None:
+def check_python(words):
     """A script exists and takes these arguments, code compiles; neither goes on from there."""
     if words[1] == "-c":
         compile(words[2], "-c", "exec")
@@ -126,11 +125,11 @@ def check_python(words: list[str]) -> None:
         assert all(f'"{word}"' in source for word in words[2:] if word.startswith("--"))
 
 
-def read_options(script: Path, arguments: list[str]) -> None:
+def read_options(script, arguments):
     """Run a script until its own parser has taken the arguments."""
     parse = argparse.ArgumentParser.parse_args
 
-    def parse_only(parser: argparse.ArgumentParser) -> None:
+    def parse_only(parser):
         parse(parser)
         raise OptionsRead
 
@@ -142,7 +141,7 @@ def read_options(script: Path, arguments: list[str]) -> None:
             runpy.run_path(str(script), run_name="__main__")
 
 
-def check_make(words: list[str]) -> None:
+def check_make(words):
     """Targets, and variables that the Makefile reads."""
     for word in words[1:]:
         name = word.split("=")[0]
@@ -150,7 +149,7 @@ def check_make(words: list[str]) -> None:
         assert re.search(pattern, read("Makefile"), re.MULTILINE), word
 
 
-def check_pip(words: list[str]) -> None:
+def check_pip(words):
     """Extras of the package, and settings of its build."""
     assert words[1] == "install"
     for extra in ",".join(re.findall(r"(?:^| )(?:fbg|\.)\[(.+?)]", " ".join(words))).split(","):
@@ -161,12 +160,12 @@ def check_pip(words: list[str]) -> None:
         assert setting in read("CMakeLists.txt")
 
 
-def check_apt(words: list[str]) -> None:
+def check_apt(words):
     assert words[1] == "install"
     assert all(package in read("scripts/system_packages.sh") for package in words[2:])
 
 
-def check_cmake(words: list[str]) -> None:
+def check_cmake(words):
     """Sources and components; ctest builds the example in this very way."""
     for option, value in pairwise(words):
         if option == "-S":
@@ -175,39 +174,39 @@ def check_cmake(words: list[str]) -> None:
             assert f"COMPONENT {value}" in read("cmake/Install.cmake") + read("cmake/Sbom.cmake")
 
 
-def check_pytest(words: list[str]) -> None:
+def check_pytest(words):
     assert all((ROOT / word).is_file() for word in words if word.endswith(".py"))
 
 
-def check_pre_commit(words: list[str]) -> None:
+def check_pre_commit(words):
     assert words[1:] == ["install"] and (ROOT / ".pre-commit-config.yaml").is_file()
 
 
-def check_test_program(words: list[str]) -> None:
+def check_test_program(words):
     assert any((ROOT / "tests").rglob(f"{Path(words[0]).name}.cc"))
 
 
-def check_example(words: list[str]) -> None:
+def check_example(words):
     assert f"add_executable({Path(words[0]).name}" in read("examples/cpp/CMakeLists.txt")
 
 
-def check_activation(words: list[str]) -> None:
+def check_activation(words):
     """What the demo and the lines before it make."""
     assert words[1:] == [".venv/bin/activate"]
 
 
-def check_git(words: list[str]) -> None:
+def check_git(words):
     """The tag of a release is that of the version in the sources."""
     tags = [word for word in words if re.fullmatch(r"v[\d.]+", word)]
     assert words[1] in ("tag", "push")
     assert all(f"project(fbg VERSION {tag[1:]} " in read("CMakeLists.txt") for tag in tags)
 
 
-def check_environment(words: list[str]) -> None:
+def check_environment(words):
     assert words[1:] == ["-m", "venv", ".venv"]
 
 
-PROGRAMS: dict[str, Callable[[list[str]], None]] = {
+PROGRAMS = {
     "fbg": check_fbg,
     "python": check_python,
     "python3": check_environment,
@@ -230,25 +229,25 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
 
 
 @cache
-def sources() -> list[str]:
+def sources():
     """Every file of C++ that the build or ctest compiles, in the form that `quotation` gives."""
     folders = [ROOT / name for name in ("include", "src", "examples")]
     files = (p for f in folders for kind in ("*.cc", "*.h") for p in f.rglob(kind))
     return [quotation(path.read_text(encoding="utf-8")) for path in files]
 
 
-def quotation(code: str) -> str:
+def quotation(code):
     """Without what layout and comments add."""
     return " ".join(re.sub(r"//.*", "", code).split())
 
 
-def run_python(block: Block, page: str, reader: Reader) -> None:
+def run_python(block, page, reader):
     limits = re.findall(r'isa\.limit\("(\w+)"', block.text)
     if all(isa in fbg.isa.supported() for isa in limits):  # an error elsewhere, as the page says
         reader.python(block.text, str(ROOT / page), block.line)
 
 
-def run_commands(block: Block, reader: Reader) -> None:
+def run_commands(block, reader):
     for words in commands(block.text):
         if words[0] == "fbg":
             measures = words[1] in ("bench", "profile", "report")
@@ -262,26 +261,26 @@ def run_commands(block: Block, reader: Reader) -> None:
             PROGRAMS[words[0]](words)
 
 
-def installing(text: str) -> str:
+def installing(text):
     """The text, in which the demo says what it installs."""
     extras = re.search(r"^DEMO_EXTRAS := (\S+)$", read("Makefile"), re.MULTILINE)
     assert extras is not None
     return text.replace("make demo", f"make demo\npip install '.[{extras[1]}]'\n")
 
 
-def check_cpp(block: Block) -> None:
+def check_cpp(block):
     """C++ is quoted: what an empty line separates is, word for word, in a file that is compiled."""
     for paragraph in filter(None, map(quotation, block.text.split("\n\n"))):
         assert any(paragraph in source for source in sources()), f"not in a source: {paragraph}"
 
 
-def check_text(block: Block) -> None:
+def check_text(block):
     """Formulas, drawings and output: no commands among them."""
     for line in block.text.splitlines():
         assert line.split(" ")[0] not in PROGRAMS, line
 
 
-def parts(page: str) -> list[tuple[str, int, int]]:
+def parts(page):
     """What is read in one go, from a line to a line: each section that says what to install.
 
     If a section with blocks that run does not say it, the page is read as a whole.
@@ -295,12 +294,12 @@ def parts(page: str) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize(("page", "start", "end"), [part for page in PAGES for part in parts(page)])
-def test_blocks_of(page: str, start: int, end: int, readers_directory: Path) -> None:
+def test_blocks_of(page, start, end, readers_directory):
     with Reader(readers_directory) as reader:
         run_blocks(page, start, end, reader)
 
 
-def run_blocks(page: str, start: int, end: int, reader: Reader) -> None:
+def run_blocks(page, start, end, reader):
     lines = read(page).splitlines()
     for block in blocks(read(page)):
         if not start < block.line <= end:
@@ -317,7 +316,7 @@ def run_blocks(page: str, start: int, end: int, reader: Reader) -> None:
             raise AssertionError(f"{page}:{block.line}: {error}") from error
 
 
-def run_block(block: Block, page: str, reader: Reader) -> None:
+def run_block(block, page, reader):
     match block.kind:
         case "python":
             run_python(block, page, reader)
@@ -332,7 +331,7 @@ def run_block(block: Block, page: str, reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_in_sentences_of(page: str) -> None:
+def test_commands_in_sentences_of(page):
     for code in inline_code(read(page)):
         # "python → bindings" is none.
         if code.split(" ")[0] in PROGRAMS and re.match(r"\S+ [\w.'-]", code):
@@ -341,7 +340,7 @@ def test_commands_in_sentences_of(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_of(page: str) -> None:
+def test_links_of(page):
     for link in links(read(page)):
         if not link.startswith("https://"):
             name, _, anchor = link.partition("#")
@@ -350,7 +349,7 @@ def test_links_of(page: str) -> None:
             assert not anchor or anchor in anchors(target), link
 
 
-def test_every_command_of_fbg_is_shown() -> None:
+def test_every_command_of_fbg_is_shown():
     lines = [
         words
         for block in blocks(read("docs/command-line.md"))
@@ -369,10 +368,10 @@ def test_every_command_of_fbg_is_shown() -> None:
         ("a list\n    goes on", []),
     ],
 )
-def test_blocks_are_found(page: str, found: list[tuple[str, str, int]]) -> None:
+def test_blocks_are_found(page, found):
     assert list(blocks(page)) == [Block(*block) for block in found]
 
 
-def test_an_open_block_is_an_error() -> None:
+def test_an_open_block_is_an_error():
     with pytest.raises(ValueError, match="line 2: a block that does not end"):
         list(blocks("a\n```python\nx"))

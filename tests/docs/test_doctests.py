@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import pkgutil
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ MODULES = sorted(
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def names(tmp_path_factory):
     """What examples use without making it: a small model with the hidden size of MiniLM."""
     geometry = tiny_bert.Geometry(384, 1, 12, 1536, vocab_size=99)
     path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), geometry)
@@ -37,7 +36,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("keep_settings")  # which examples may change
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of(name: str, names: dict[str, Any]) -> None:
+def test_examples_of(name, names):
     # What an integration is for may not be installed: make check has all of them.
     may_lack = name.startswith("fbg.integrations.")
     module = pytest.importorskip(name) if may_lack else importlib.import_module(name)
@@ -49,11 +48,11 @@ def test_examples_of(name: str, names: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "name", sorted(n for n in fbg.__all__ if isinstance(getattr(fbg, n), type) or n == "gemm")
 )
-def test_public_names_are_documented(name: str) -> None:
+def test_public_names_are_documented(name):
     assert getattr(fbg, name).__doc__
 
 
-def test_there_are_examples() -> None:
+def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     for name in (
         "fbg.matmul.packed_b",

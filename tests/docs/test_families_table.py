@@ -27,15 +27,15 @@ HEADS = {
 COLUMNS = ["`model_type`", "examples on the hub", "tokens", "dtypes", "heads", "tested against"]
 
 
-def cells(line: str) -> list[str]:
+def cells(line):
     return [cell.strip() for cell in line.strip("| ").split(" | ")]
 
 
-def rows() -> dict[str, list[str]]:
+def rows():
     """The rows by family, of which the first cell names one before anything else."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     first = next(n for n, line in enumerate(lines) if cells(line) == COLUMNS)
-    found: dict[str, list[str]] = {}
+    found = {}
     for line in lines[first + 2 :]:
         if not line.startswith("|"):
             return found
@@ -48,22 +48,22 @@ def rows() -> dict[str, list[str]]:
 ROWS = rows()
 
 
-def test_each_family_has_a_row_and_no_row_names_an_unknown_one() -> None:
+def test_each_family_has_a_row_and_no_row_names_an_unknown_one():
     assert ROWS.keys() == FAMILIES.keys() | RENAMED.keys() | OTHERS.keys()
 
 
-def test_names_on_the_hub_are_said() -> None:
+def test_names_on_the_hub_are_said():
     for name, borrowed in BORROWED.items():
         assert f"on the hub `{name}`" in ROWS[borrowed.family][0]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_heads_are_those_of_the_family(name: str) -> None:
+def test_heads_are_those_of_the_family(name):
     said = ROWS[name][4].replace("–", "")
     assert {HEADS[word] for word in re.findall(r"\w+", said)} == FAMILIES[name].heads.keys()
 
 
-def test_examples_belong_to_the_family_and_take_so_many_tokens(tmp_path: Path) -> None:
+def test_examples_belong_to_the_family_and_take_so_many_tokens(tmp_path):
     for name, (_, examples, tokens, *_) in ROWS.items():
         known = [key for each in examples.split(", ") if (key := each.rpartition("/")[2]) in HUB]
         found = set()
@@ -78,7 +78,7 @@ def test_examples_belong_to_the_family_and_take_so_many_tokens(tmp_path: Path) -
             assert name in (*OTHERS, "llama", "jina_embeddings_v3")
 
 
-def test_every_family_is_compared_with_what_the_row_says() -> None:
+def test_every_family_is_compared_with_what_the_row_says():
     golden = {path.stem.removeprefix("tiny_") for path in DATA.glob("tiny_*.npz")}
     golden |= {str(config["model_type"]) for config in TOWERS.values()}
     for name, row in ROWS.items():

@@ -7,7 +7,7 @@ import os
 import runpy
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,7 +38,7 @@ report.put({{"place": "L2"}}, [{{"place": "L2", "GB/s": 12.345}}])
 """
 
 
-def script_of_bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def script_of_bench(name, monkeypatch):
     """A script as a module, which no other test sees, nor what it imports of its folder."""
     monkeypatch.delitem(sys.modules, name, raising=False)  # a folder of tests may have the name
     before = set(sys.modules)
@@ -51,7 +51,7 @@ def script_of_bench(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+def report(monkeypatch, tmp_path):
     """bench/report.py with one part, a script of this test, which has a folder of its own."""
     report = script_of_bench("report", monkeypatch)
     timing = report.timing
@@ -70,7 +70,7 @@ def report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return report
 
 
-def run(report: ModuleType, folder: Path, *words: str) -> str:
+def run(report, folder, *words):
     """The page as Markdown."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["report.py", "--results", str(folder), *words])
@@ -79,7 +79,7 @@ def run(report: ModuleType, folder: Path, *words: str) -> str:
     return (folder / "report.md").read_text()
 
 
-def test_a_page_has_every_section_and_names_who_is_absent(report, tmp_path) -> None:
+def test_a_page_has_every_section_and_names_who_is_absent(report, tmp_path):
     page = run(report, tmp_path / "results")
     for part in report.PARTS:
         assert f"## {part.title}" in page
@@ -90,7 +90,7 @@ def test_a_page_has_every_section_and_names_who_is_absent(report, tmp_path) -> N
     assert "Incomplete: " in page.split("## Another part")[1]
 
 
-def test_what_was_interrupted_goes_on(report, tmp_path) -> None:
+def test_what_was_interrupted_goes_on(report, tmp_path):
     (tmp_path / "stop").touch()
     page = run(report, tmp_path / "results", "--part", "fake")
     assert "Incomplete: no more." in page and "12.3" not in page
@@ -102,7 +102,7 @@ def test_what_was_interrupted_goes_on(report, tmp_path) -> None:
     assert (tmp_path / "log").read_text() == "8 384 8 384 "
 
 
-def test_time_that_is_used_up_ends_a_part(report, tmp_path) -> None:
+def test_time_that_is_used_up_ends_a_part(report, tmp_path):
     """And what its script has started, which would keep the script's stderr open."""
     script = tmp_path / "fake.py"
     endless = "import subprocess\nsubprocess.run([sys.executable, '-c', 'while True: pass'])\n"
@@ -113,11 +113,11 @@ def test_time_that_is_used_up_ends_a_part(report, tmp_path) -> None:
     assert "Incomplete: stopped after 3 s" in page and "12.3" in page
 
 
-def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path) -> None:
+def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path):
     """Those that an interrupted run has measured are not measured again, at any rate."""
     serve = script_of_bench("server", monkeypatch)
     servers = [SimpleNamespace(name=name, cpu_seconds=0.0, rss_mib=1.0) for name in ("fbg", "ort")]
-    loads: list[str] = []
+    loads = []
 
     def load(server, kind, clients, seconds, warm_up=0.0, rate=None):
         loads.append(f"{server.name} {kind} {clients} {rate}")
@@ -158,7 +158,7 @@ def test_loads_of_servers_are_kept_one_by_one(monkeypatch, tmp_path) -> None:
     ("changed", "message"),
     [({"commit": "4567def"}, "4567def"), ({"compiler": "another"}, "another")],
 )
-def test_results_of_another_build_are_refused(report, tmp_path, words, changed, message) -> None:
+def test_results_of_another_build_are_refused(report, tmp_path, words, changed, message):
     results = tmp_path / "results"
     run(report, results)
     path = results / "other.json"
@@ -167,7 +167,7 @@ def test_results_of_another_build_are_refused(report, tmp_path, words, changed, 
         run(report, results, *words)
 
 
-def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch) -> None:
+def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch):
     results = tmp_path / "results"
     run(report, results)
     for path in results.glob("*.json"):
@@ -183,7 +183,7 @@ def test_changes_that_no_commit_names_are_refused(report, tmp_path, monkeypatch)
         run(report, results, "--anew")
 
 
-def test_one_machine_measures_a_page(report, tmp_path) -> None:
+def test_one_machine_measures_a_page(report, tmp_path):
     results = tmp_path / "results"
     run(report, results)
     content = json.loads((results / "other.json").read_text())
@@ -193,7 +193,7 @@ def test_one_machine_measures_a_page(report, tmp_path) -> None:
         run(report, results, "--only-page")
 
 
-def test_environments_are_pinned_and_described() -> None:
+def test_environments_are_pinned_and_described():
     readme = (BENCH / "README.md").read_text(encoding="utf-8")
     for path in sorted((BENCH / "environments").iterdir()):
         assert f"| `{path.name}` |" in readme
@@ -202,17 +202,17 @@ def test_environments_are_pinned_and_described() -> None:
         assert pins and all("==" in line for line in pins), path
 
 
-def test_the_page_knows_the_version_of_each_peer(monkeypatch) -> None:
+def test_the_page_knows_the_version_of_each_peer(monkeypatch):
     report = script_of_bench("report", monkeypatch)
     for part in report.PARTS:
         assert set(part.peers.split()) <= set(report.timing.PACKAGES), part.name
 
 
-def test_every_part_is_a_script_that_takes_its_options(monkeypatch) -> None:
+def test_every_part_is_a_script_that_takes_its_options(monkeypatch):
     class ReadError(Exception):
         pass
 
-    def parse_only(parser: argparse.ArgumentParser) -> None:
+    def parse_only(parser):
         parse(parser)
         raise ReadError
 
@@ -225,7 +225,7 @@ def test_every_part_is_a_script_that_takes_its_options(monkeypatch) -> None:
             runpy.run_path(str(BENCH / words[0]), run_name="__main__")
 
 
-def test_published_figures_stand_beside_ours(report) -> None:
+def test_published_figures_stand_beside_ours(report):
     cases = [{"geometry": "base", "tokens": 8, "threads": n} for n in (1, 2)]
     times = {"fbg-int8": 1.0, "fbg-fp32": 3.0, "ort-fp32": 4.5, "ort-int8": 0.5}
     rows = [
@@ -241,14 +241,14 @@ def test_published_figures_stand_beside_ours(report) -> None:
     assert named == {"D4", "D5", "D6", "F8", "M1", "M3", "M6", "B5"}
 
 
-def test_every_published_figure_names_a_part(monkeypatch) -> None:
+def test_every_published_figure_names_a_part(monkeypatch):
     report = script_of_bench("report", monkeypatch)
     names = {part.name for part in report.PARTS}
     for entry in json.loads((BENCH / "data" / "published.json").read_text(encoding="utf-8")):
         assert entry["part"] in names
 
 
-def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch) -> None:
+def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch):
     timing = report.timing
     zone = tmp_path / "intel-rapl:0"
     zone.mkdir()
@@ -258,7 +258,7 @@ def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch)
     clock = iter(range(100))
     monkeypatch.setattr(timing.time, "perf_counter", lambda: float(next(clock)))
 
-    def sample() -> float:
+    def sample():
         energy = int((zone / "energy_uj").read_text()) + 20_000_000
         (zone / "energy_uj").write_text(str(energy))
         return 0.5
@@ -270,7 +270,7 @@ def test_energy_of_a_call_is_power_times_duration(report, tmp_path, monkeypatch)
     assert dict(zip(table.head, table.rows[0], strict=True))["mJ"] == "10000"
 
 
-def test_a_peer_that_dies_is_an_error_of_that_peer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_that_dies_is_an_error_of_that_peer_alone(monkeypatch):
     peers = script_of_bench("peers", monkeypatch)
     assert peers.in_own_process(len, "abc") == 3
     with pytest.raises(ZeroDivisionError):

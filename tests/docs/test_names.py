@@ -8,7 +8,6 @@ import importlib.util
 import inspect
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -32,7 +31,7 @@ FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:py|pyi|cc|h|sh|cmake|template|toml|y
 COMMIT = re.compile(r"`[0-9a-f]{7}`")
 
 # What pages call an object, and the classes of which it may be.
-OBJECTS: dict[str, tuple[type, ...]] = {
+OBJECTS = {
     "model": (fbg.Model, fbg.SentenceTransformer, fbg.CrossEncoder),
     "reranker": (fbg.Model,),
     "tagger": (fbg.Model,),
@@ -43,7 +42,7 @@ ELSEWHERE = {"--gc-sections", "pyconfig.h", "src/conv/plain.cc"}
 
 
 @cache
-def files() -> dict[str, str]:
+def files():
     """The text of every file of the repository that people have written, by its path."""
     found = [p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.is_file()]
     found += [p for p in ROOT.iterdir() if p.is_file()]
@@ -56,22 +55,22 @@ def files() -> dict[str, str]:
     }
 
 
-def in_programs(word: str) -> bool:
+def in_programs(word):
     """Whether a program or a source has this word."""
     return any(word in text for path, text in files().items() if not path.startswith("tests/"))
 
 
-def quoted(page: str) -> list[str]:
+def quoted(page):
     """Inline code, and the blocks that do not run."""
     return inline_code(page) + [block.text for block in blocks(page) if block.kind == "text"]
 
 
-def find(dotted: str) -> object:
+def find(dotted):
     """The attribute or module of that name; AttributeError if there is none.
 
     A module at the end is not imported: those of integrations take long.
     """
-    value: object = fbg
+    value = fbg
     path = "fbg"
     for part in dotted.split(".")[1:]:
         path += f".{part}"
@@ -82,7 +81,7 @@ def find(dotted: str) -> object:
     return value
 
 
-def calls(code: str) -> Iterator[ast.Call]:
+def calls(code):
     """The calls in code that is, or nearly is, Python; others have none."""
     for piece in [code, *code.splitlines()]:
         try:
@@ -93,7 +92,7 @@ def calls(code: str) -> Iterator[ast.Call]:
         return
 
 
-def functions(call: ast.Call) -> list[object]:
+def functions(call):
     """What a call may be of: something of fbg, or a method of one of OBJECTS; else nothing."""
     words = ast.unparse(call.func).split(".")
     if words[0] == "fbg" and all(word.isidentifier() for word in words):
@@ -104,7 +103,7 @@ def functions(call: ast.Call) -> list[object]:
     return []
 
 
-def takes(function: object, keyword: str | None) -> bool:
+def takes(function, keyword):
     assert callable(function)
     parameters = inspect.signature(function).parameters
     kinds = {parameter.kind for parameter in parameters.values()}
@@ -112,7 +111,7 @@ def takes(function: object, keyword: str | None) -> bool:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_names_of_fbg_in(page: str) -> None:
+def test_names_of_fbg_in(page):
     for name in NAME.findall(read(page)):
         try:
             find(name)
@@ -123,7 +122,7 @@ def test_names_of_fbg_in(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_methods_in(page: str) -> None:
+def test_methods_in(page):
     for code in quoted(read(page)):
         for variable, name in re.findall(r"(?<![\w.])(\w+)\.([a-z_]\w*)", code):
             if variable in OBJECTS and name not in ("py", "onnx", "safetensors", "gguf"):
@@ -132,7 +131,7 @@ def test_methods_in(page: str) -> None:
                 )
 
 
-def has(kind: type, name: str) -> bool:
+def has(kind, name):
     """Whether objects of a class have an attribute, also one that its methods set."""
     sources = [
         inspect.getsource(base) for base in kind.__mro__ if base.__module__.startswith("fbg")
@@ -141,7 +140,7 @@ def has(kind: type, name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_arguments_in(page: str) -> None:
+def test_arguments_in(page):
     for code in quoted(read(page)):
         for call in calls(code):
             for function in (found := functions(call)):
@@ -153,7 +152,7 @@ def test_arguments_in(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_options_in(page: str) -> None:
+def test_options_in(page):
     """Those that stand alone; test_docs.py looks at whole commands."""
     of_fbg = set[str]().union(*map(options_of, main.commands))
     for code in inline_code(read(page)):
@@ -163,7 +162,7 @@ def test_options_in(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_files_in(page: str) -> None:
+def test_files_in(page):
     for code in quoted(read(page)):
         for name in code.split():
             name = name.strip("(),;:'\"")
@@ -177,12 +176,12 @@ def test_files_in(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_environment_variables_in(page: str) -> None:
+def test_environment_variables_in(page):
     for name in set(re.findall(r"\bFBG_[A-Z_]+", read(page))):
         assert in_programs(name), f"{page}: nothing reads {name}"
 
 
-def test_routes_of_the_server() -> None:
+def test_routes_of_the_server():
     """The table of routes names those that there are, and all of them."""
     pytest.importorskip("starlette")
     from fbg.server.app import PAGES, POST_ROUTES
@@ -195,7 +194,7 @@ def test_routes_of_the_server() -> None:
     assert named == {path.replace(":path", "") for path in paths} - {"/"}  # that is the page
 
 
-def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
+def test_every_figure_of_performance_names_its_machine_and_commit():
     """Each section with a table of figures is in the table at the top of the page."""
     page = read("docs/performance.md")
     rows = re.findall(r"^\| \[.*\]\(#([\w-]+)\) \| (.+?) \| (.*) \|$", page, re.MULTILINE)
@@ -218,7 +217,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("page", TODAY)
-def test_commits_exist_that_are_named_in(page: str) -> None:
+def test_commits_exist_that_are_named_in(page):
     commits = [commit.strip("`") for commit in COMMIT.findall(read(page))]
     assert commits or page not in MEASURED
     if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") != "false":
@@ -227,7 +226,7 @@ def test_commits_exist_that_are_named_in(page: str) -> None:
         assert git("cat-file", "-t", commit) == "commit", commit
 
 
-def git(*words: str) -> str:
+def git(*words):
     """What git prints; nothing if it fails."""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip()

@@ -1,13 +1,11 @@
 """The reader of a page (helpers/reader.py) has what was told to install, and nothing else."""
 
-from pathlib import Path
-
 import pytest
 
 from helpers.reader import Reader, installed_by
 
 
-def test_a_reader_has_what_was_told_and_no_more(tmp_path: Path) -> None:
+def test_a_reader_has_what_was_told_and_no_more(tmp_path):
     with Reader(tmp_path) as reader:
         reader.python("import fbg\nimport numpy", "page", 1)
         with pytest.raises(AssertionError, match="install it with: pip install 'fbg\\[cli]'"):
@@ -22,7 +20,7 @@ def test_a_reader_has_what_was_told_and_no_more(tmp_path: Path) -> None:
             reader.python("import tokenizers", "page", 4)
 
 
-def test_a_warning_in_a_block_is_an_error(tmp_path: Path) -> None:
+def test_a_warning_in_a_block_is_an_error(tmp_path):
     with (
         Reader(tmp_path) as reader,
         pytest.raises(AssertionError, match="UserWarning: old"),
@@ -30,6 +28,6 @@ def test_a_warning_in_a_block_is_an_error(tmp_path: Path) -> None:
         reader.python("import warnings\nwarnings.warn('old')", "page", 6)
 
 
-def test_what_a_text_tells_to_install() -> None:
+def test_what_a_text_tells_to_install():
     text = "`pip install '.[cli,plot]' openai` and\n    pip install --no-index x.tar.gz  # pip\n"
     assert [str(wanted) for wanted in installed_by(text)] == ["fbg[cli,plot]", "openai"]

@@ -6,7 +6,6 @@ import re
 import runpy
 import sys
 import typing
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -102,7 +101,7 @@ void run(const T& tile,
 """
 
 
-def test_a_header_becomes_a_page(tmp_path: Path) -> None:
+def test_a_header_becomes_a_page(tmp_path):
     header = tmp_path / "fbg" / "tile.h"
     header.parent.mkdir()
     header.write_text(HEADER)
@@ -110,7 +109,7 @@ def test_a_header_becomes_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.stem)
-def test_every_public_header_has_all_its_declarations(header: Path) -> None:
+def test_every_public_header_has_all_its_declarations(header):
     page = CPP["page"](header, ROOT / "include")
     text = header.read_text(encoding="utf-8")
     for kind, name in re.findall(r"^(class|struct|enum class|concept) (\w+)", text, re.MULTILINE):
@@ -120,18 +119,18 @@ def test_every_public_header_has_all_its_declarations(header: Path) -> None:
     assert "private:" not in page
 
 
-def documented() -> list[str]:
+def documented():
     page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     return re.findall(r"^::: (\S+)$", page, re.MULTILINE)
 
 
-def named() -> set[str]:
+def named():
     """What the reference documents, by the last part: fbg.conv is a function and its package."""
     found = {name.rpartition(".")[2] for name in documented()}
     return found | set(fbg.quantization.__all__) | set(fbg.isa.__all__)
 
 
-def test_the_reference_has_every_public_name() -> None:
+def test_the_reference_has_every_public_name():
     assert set(fbg.__all__) - {"__version__"} <= named()
 
 
@@ -140,7 +139,7 @@ INTERNAL = {"Blocking", "Engine", "FileState", "Graph", "Plan", "Runner", "TaskC
 INTERNAL |= {"ConvTrial", "HiddenStates", "Network", "Origin", "Request"}
 
 
-def annotated(value: object) -> Iterator[type]:
+def annotated(value):
     """The classes of fbg in the annotations of results and of fields, also within others."""
     known = {
         cls.__name__: cls
@@ -150,7 +149,7 @@ def annotated(value: object) -> Iterator[type]:
         if inspect.isclass(cls)
     }
     functions = [value] if inspect.isfunction(value) else []
-    hints: list[object] = []
+    hints = []
     if inspect.isclass(value):
         own = vars(sys.modules[value.__module__])  # other modules have classes of the same name
         hints += typing.get_type_hints(value, localns={**known, **own}).values()
@@ -169,10 +168,10 @@ def annotated(value: object) -> Iterator[type]:
             yield hint
 
 
-def test_the_reference_has_every_class_that_public_functions_return() -> None:
+def test_the_reference_has_every_class_that_public_functions_return():
     modules = ("fbg.quantization", "fbg.isa", "fbg.onnx_backend")
     todo = [pkgutil.resolve_name(name) for name in documented() if name not in modules]
-    seen: set[object] = set()
+    seen = set()
     missing = set()
     while todo:
         value = todo.pop()
@@ -187,19 +186,17 @@ def test_the_reference_has_every_class_that_public_functions_return() -> None:
 
 
 @pytest.mark.parametrize("name", documented())
-def test_names_of_the_reference_exist(name: str) -> None:
+def test_names_of_the_reference_exist(name):
     assert pkgutil.resolve_name(name) is not None
 
 
-def test_every_page_is_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     for path in (ROOT / "docs").rglob("*.md"):
         assert f": {path.relative_to(ROOT / 'docs').as_posix()}\n" in navigation
 
 
-def test_the_http_reference_links_to_every_type_that_it_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_http_reference_links_to_every_type_that_it_names(monkeypatch):
     from fbg.server.app import PAGES, POST_ROUTES
 
     monkeypatch.syspath_prepend(str(ROOT / "scripts/site"))

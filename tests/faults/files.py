@@ -52,10 +52,7 @@ class Use:
     one_by_one: bool = False
 
 
-Content = dict[str, bytes]
-
-
-def write_net(folder: Path, width: int) -> Path:
+def write_net(folder, width):
     """Write a network of one product."""
     path = folder / f"net{width}.onnx"
     constants = {"w": np.ones((4, width), np.float32)}
@@ -64,7 +61,7 @@ def write_net(folder: Path, width: int) -> Path:
     return path
 
 
-def content(folder: Path) -> Content:
+def content(folder):
     """Return every file below a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -73,13 +70,13 @@ def content(folder: Path) -> Content:
     }
 
 
-def uses(checkpoint: Path) -> dict[str, Use]:
+def uses(checkpoint):
     model = fbg.load(checkpoint, dtype="int8")
     other = fbg.load(checkpoint, dtype="float32")
     packed, before = fbg.PackedB(W), fbg.PackedB(W * 2)
 
-    def embeddings(kind: str, job: dict[str, str] | None) -> Callable[[Path], None]:
-        def write(folder: Path) -> None:
+    def embeddings(kind, job):
+        def write(folder):
             with EmbeddingFile(folder / f"emb.{kind}", 4, job) as file:
                 for begin in range(file.rows, len(ROWS), 3):
                     file.append(ROWS[begin : begin + 3])
@@ -87,8 +84,8 @@ def uses(checkpoint: Path) -> dict[str, Use]:
 
         return write
 
-    def tune(name: str) -> Callable[[Path], None]:
-        def write(folder: Path) -> None:
+    def tune(name):
+        def write(folder):
             os.environ["FBG_TUNING_CACHE"] = str(folder / "tuning.json")
             tuning_file.merge({name: {"algorithm": "im2col", "seconds": 1e-5, "default": 2e-5}})
 
@@ -98,18 +95,18 @@ def uses(checkpoint: Path) -> dict[str, Use]:
     texts = checkpoint.parent / "texts.txt"
     texts.write_text("the dog\nthe fox\n")
 
-    def shards(folder: Path) -> None:
+    def shards(folder):
         ShardEncoder(ShardJob(str(checkpoint), str(folder / "rows"))).encode(str(texts))
 
-    def plot(title: str) -> Callable[[Path], None]:
-        def write(folder: Path) -> None:
+    def plot(title):
+        def write(folder):
             figure, (axes,) = plots._figure(1)
             axes.set(title=title)
             plots._save(figure, folder / "plot.png")
 
         return write
 
-    def page(title: str) -> Callable[[Path], None]:
+    def page(title):
         return lambda folder: write_page(Page(title, {}, [], []), folder / "report.html")
 
     return {
@@ -134,9 +131,7 @@ def uses(checkpoint: Path) -> dict[str, Use]:
     }
 
 
-def try_point(
-    faults: Faults, use: Use, kind: int, number: int, error: int
-) -> tuple[int, str | None]:
+def try_point(faults, use, kind, number, error):
     """Let operation `number` fail; return how many there were, and what is wrong afterwards."""
     with tempfile.TemporaryDirectory(prefix="fbg-faults-") as name:
         folder = Path(name)
@@ -144,7 +139,7 @@ def try_point(
             use.old(folder)
         before = content(folder)
         after = _expected(use)
-        failed: BaseException | None = None
+        failed = None
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             try:
@@ -165,10 +160,10 @@ def try_point(
         return faults.calls, problem
 
 
-_known: dict[int, Content] = {}
+_known = {}
 
 
-def _expected(use: Use) -> Content:
+def _expected(use):
     if id(use) not in _known:
         with tempfile.TemporaryDirectory(prefix="fbg-faults-") as name:
             if use.old is not None:
@@ -178,9 +173,7 @@ def _expected(use: Use) -> Content:
     return _known[id(use)]
 
 
-def _check_left(
-    use: Use, left: Content, before: Content, after: Content, failed: BaseException | None
-) -> str | None:
+def _check_left(use, left, before, after, failed):
     if use.resumes and failed is not None:
         left = {name: data for name, data in left.items() if ".partial" not in name}
     if left == after or (failed is not None and left == before):
@@ -196,7 +189,7 @@ def _check_left(
     return f"after {failed!r}: {sorted(left)} are left, of which {changed} are damaged"
 
 
-def sweep(faults: Faults, use: Use, step: int) -> tuple[int, list[str]]:
+def sweep(faults, use, step):
     """Let each operation fail in each way; return how many points were tried, and the problems."""
     points, problems = 0, []
     ways = [(FILES, error) for error in ERRORS] + [(SHORT_WRITES, 0)]
@@ -214,7 +207,7 @@ def sweep(faults: Faults, use: Use, step: int) -> tuple[int, list[str]]:
     return points, problems
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--step", type=int, default=1)
     given = parser.parse_args()

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +25,7 @@ MEMORY = "/dev/shm"  # files there are written at once, and fsync waits for no d
 class Faults:
     """The library in this process, which was started by `run_with_faults`."""
 
-    def __init__(self, watched: str = "_fbg.") -> None:
+    def __init__(self, watched="_fbg."):
         self._library = ctypes.CDLL(os.environ[PATH])
         self._library.faults_arm.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int)
         self._library.faults_disarm.restype = ctypes.c_int64
@@ -36,7 +35,7 @@ class Faults:
         self.calls = 0
 
     @contextmanager
-    def failing(self, kind: int, number: int, error: int = 0) -> Iterator[None]:
+    def failing(self, kind, number, error=0):
         """Let call `number` of the block fail, counted from 1; 0 fails none.
 
         Afterwards `calls` is how many there were.
@@ -48,7 +47,7 @@ class Faults:
             self.calls = self._library.faults_disarm()
 
     @contextmanager
-    def exempting(self, size: int = -1) -> Iterator[None]:
+    def exempting(self, size=-1):
         """Let the places at which the block allocates never fail, in the block and afterwards.
 
         size: only those that allocate just as many bytes.
@@ -60,7 +59,7 @@ class Faults:
             self._library.faults_exempt(0)
 
 
-def library(folder: Path) -> Path:
+def library(folder):
     """Compile the library into a folder, unless it is there."""
     path = folder / "libfaults.so"
     if not path.exists():
@@ -70,7 +69,7 @@ def library(folder: Path) -> Path:
     return path
 
 
-def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
+def run_with_faults(module, *arguments, timeout=600):
     """Run a module of tests/ in a process of its own; return what it prints, or raise with it."""
     with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
         compiled = str(library(Path(folder)))
@@ -97,7 +96,7 @@ def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
     return result.stdout
 
 
-def report(sweeps: Iterable[tuple[str, int, list[str]]]) -> int:
+def report(sweeps):
     """Print what was found at the points of each use; return the exit status."""
     total, wrong = 0, 0
     for name, points, problems in sweeps:

@@ -25,10 +25,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -43,19 +41,18 @@ SECONDS = 240  # in which a child must have ended, also on a machine that is bus
 WAIT = 20
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
 TEXTS = [f"the dog {n} and the fox" for n in range(64)]
-Work = Callable[[], None]
 
 
 class Problem(AssertionError):
     """What is wrong with what is left."""
 
 
-def in_child(work: Work) -> int:
+def in_child(work):
     """Start a child that does some work in time; return its id."""
     return start_child(work, SECONDS)
 
 
-def require(condition: bool, what: str) -> None:
+def require(condition, what):
     if not condition:
         raise Problem(what)
 
@@ -63,7 +60,7 @@ def require(condition: bool, what: str) -> None:
 class Sweep:
     """The models and references of all kinds, made once."""
 
-    def __init__(self, folder: Path, rng: Random) -> None:
+    def __init__(self, folder, rng):
         self.folder, self.rng = folder, rng
         self.checkpoint = tiny_bert.write_checkpoint(folder / "checkpoint")
         self.model = fbg.load(self.checkpoint, dtype="int8", num_threads=1)
@@ -72,7 +69,7 @@ class Sweep:
         self.hidden = self.model.forward(IDS).last_hidden_state.tobytes()
         self.killed = 0  # children that had not ended before
 
-    def kill_after(self, child: int, seconds: float, number: int = signal.SIGKILL) -> int:
+    def kill_after(self, child, seconds, number=signal.SIGKILL):
         """Send a signal after a random part of `seconds`; return how the child ended."""
         time.sleep(self.rng.random() * seconds)
         os.kill(child, number)
@@ -80,7 +77,7 @@ class Sweep:
         self.killed += code != 0 or number == signal.SIGINT
         return code
 
-    def seconds_of(self, work: Work) -> float:
+    def seconds_of(self, work):
         """Return how long work takes, in a child."""
         begin = time.perf_counter()
         require(wait_for(in_child(work)) == 0, "the work fails undisturbed")
@@ -88,24 +85,24 @@ class Sweep:
 
     # --- Kinds: each makes a function that does one round ---------------------------------------
 
-    def encode(self) -> Work:
+    def encode(self):
         kinds = ("npy", "parquet")
-        seconds: dict[str, float] = {}
+        seconds = {}
 
-        def write(path: Path) -> None:
+        def write(path):
             with EmbeddingFile(path, self.rows.shape[1], {"job": 1}) as file:
                 for begin in range(file.rows, len(TEXTS), 4):
                     file.append(self.model.encode(TEXTS[begin : begin + 4]))
                 file.finish()
 
-        def read(path: Path) -> np.ndarray:
+        def read(path):
             if path.suffix == ".npy":
                 return np.load(path)
             import pyarrow.parquet as pq
 
             return np.array(pq.read_table(path)["embedding"].to_pylist(), np.float32)
 
-        def once() -> None:
+        def once():
             kind = self.rng.choice(kinds)
             path = self.folder / f"emb.{kind}"
             path.unlink(missing_ok=True)
@@ -126,22 +123,22 @@ class Sweep:
 
         return once
 
-    def quantize(self) -> Work:
+    def quantize(self):
         return self._replaced(
             self.old, self.model, lambda m: m.forward(IDS).last_hidden_state.tobytes()
         )
 
-    def network(self) -> Work:
+    def network(self):
         old, new = (fbg.load(write_net(self.folder, width)) for width in (3000, 5000))
         return self._replaced(old, new, lambda net: net(np.ones((2, 4), np.float32)).tobytes())
 
-    def _replaced(self, old: Any, new: Any, result: Callable[[Any], bytes]) -> Work:
+    def _replaced(self, old, new, result):
         """Kills of what is saved over another of its kind."""
         target = self.folder / "saved"
         old.save(target)
         seconds = self.seconds_of(lambda: new.save(target, overwrite=True))
 
-        def once() -> None:
+        def once():
             old.save(target, overwrite=True)
             work = in_child(lambda: new.save(target, overwrite=True))
             self.kill_after(work, 1.2 * seconds)
@@ -155,25 +152,25 @@ class Sweep:
 
         return once
 
-    def shards(self) -> Work:
+    def shards(self):
         """Kills of a job that has a file for each of its inputs."""
         output, sources = self.folder / "rows", []
         for n in range(3):
             sources.append(self.folder / f"texts{n}.txt")
             sources[n].write_text("\n".join(TEXTS[n::3]))
 
-        def work() -> None:
+        def work():
             encoder = ShardEncoder(ShardJob(str(self.checkpoint), str(output)))
             for source in sources:
                 encoder.encode(str(source))
 
-        def rows() -> dict[str, bytes]:
+        def rows():
             return {path.name: path.read_bytes() for path in output.glob("*.parquet")}
 
         seconds = self.seconds_of(work)
         whole = rows()
 
-        def once() -> None:
+        def once():
             shutil.rmtree(output)
             self.kill_after(in_child(work), 1.1 * seconds)
             require(rows().items() <= whole.items(), "a shard that is there is not whole")
@@ -183,10 +180,10 @@ class Sweep:
 
         return once
 
-    def interrupt(self) -> Work:
+    def interrupt(self):
         ready = self.folder / "ready"
 
-        def work() -> None:
+        def work():
             seen = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
             ready.touch()
@@ -201,7 +198,7 @@ class Sweep:
             again = self.model.forward(IDS).last_hidden_state.tobytes()
             require(again == self.hidden, "other results after an interruption")
 
-        def once() -> None:
+        def once():
             ready.unlink(missing_ok=True)
             child = in_child(work)
             while not ready.exists():
@@ -211,25 +208,25 @@ class Sweep:
 
         return once
 
-    def _busy_threads(self, stop: threading.Event) -> None:
-        def multiply() -> None:
+    def _busy_threads(self, stop):
+        def multiply():
             while not stop.is_set():
                 self.model.forward(IDS)
 
         for _ in range(3):
             threading.Thread(target=multiply, daemon=True).start()
 
-    def fork(self) -> Work:
+    def fork(self):
         """Forks of this process, whose threads multiply meanwhile."""
         fbg.set_num_threads(2)
         self._busy_threads(threading.Event())
 
-        def work() -> None:
+        def work():
             result = self.model.forward(IDS).last_hidden_state.tobytes()
             require(result == self.hidden, "other results in a child")
             fbg.load(self.checkpoint, dtype="int8")
 
-        def once() -> None:
+        def once():
             time.sleep(self.rng.random() * 0.004)
             code = wait_for(in_child(work))
             self.killed += 1
@@ -237,15 +234,15 @@ class Sweep:
 
         return once
 
-    def exit(self) -> Work:
+    def exit(self):
         """Children whose main thread ends while other threads multiply."""
 
-        def child() -> None:
+        def child():
             fbg.set_num_threads(2)
             self._busy_threads(threading.Event())
             time.sleep(self.rng.random() * 0.01)
 
-        def once() -> None:
+        def once():
             self.rng.random()
             pid = os.fork()
             if pid == 0:
@@ -259,7 +256,7 @@ class Sweep:
 
         return once
 
-    def spawn(self) -> Work:
+    def spawn(self):
         """New interpreters that compute and end."""
         code = (
             "import sys, threading, numpy as np, fbg\n"
@@ -270,21 +267,21 @@ class Sweep:
             "fbg.linear(x, w)\n"
         )
 
-        def once() -> None:
+        def once():
             result = subprocess.run([sys.executable, "-c", code], timeout=SECONDS, check=False)
             self.killed += 1
             require(result.returncode == 0, f"an interpreter ended with {result.returncode}")
 
         return once
 
-    def serve(self) -> Work:
+    def serve(self):
         import httpx
 
         from helpers.serving import RunningServer
 
         rows = self.model.encode(TEXTS[:8])
 
-        def once() -> None:
+        def once():
             arguments = (f"text={self.checkpoint}", "--dtype", "int8", "--threads", "1")
             server = RunningServer(list(arguments), {})
             try:
@@ -309,7 +306,7 @@ KINDS = ("encode", "quantize", "network", "shards", "interrupt", "fork", "exit",
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def _folder():
     made = os.getpid()
     folder = Path(tempfile.mkdtemp(prefix="fbg-faults-"))
     try:
@@ -319,7 +316,7 @@ def _folder() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--count", type=int, default=500)

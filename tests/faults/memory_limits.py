@@ -27,16 +27,16 @@ SECONDS = 30.0  # of CPU time or of waiting
 POLL = 0.01  # seconds
 
 
-def mapped_bytes() -> int:
+def mapped_bytes():
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
-def ending(directory: Path, mebibytes: int) -> str:
+def ending(directory, mebibytes):
     """Return how a load with so much memory ends."""
     reader, writer = os.pipe()
 
-    def work() -> None:
+    def work():
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         limit = mapped_bytes() + (mebibytes << 20)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -64,7 +64,7 @@ def ending(directory: Path, mebibytes: int) -> str:
     return told or f"ended with {code}"
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", nargs="?", type=Path, help="a directory; without, a small one")
     parser.add_argument("--from", dest="first", type=int, default=2)

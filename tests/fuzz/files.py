@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import fbg
-from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.weights import copy_floats
 from helpers import tiny_bert
 
@@ -18,18 +16,18 @@ SMALL = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=1
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def _folder():
     return tempfile.TemporaryDirectory(prefix="fbg-fuzz-")
 
 
-def file_in(folder: str, name: str) -> Path:
+def file_in(folder, name):
     """Return the path of a file in a folder of this process, which goes when the process ends."""
     path = Path(_folder().name) / folder
     path.mkdir(exist_ok=True)
     return path / name
 
 
-def copy_all_floats(tensors: Iterable[StoredTensor]) -> None:
+def copy_all_floats(tensors):
     """Read the elements of all tensors of floats, as loading a model does."""
     for tensor in tensors:
         if tensor.dtype in ("float32", "float16", "bfloat16"):
@@ -37,13 +35,13 @@ def copy_all_floats(tensors: Iterable[StoredTensor]) -> None:
 
 
 @cache
-def checkpoint(folder: str) -> Path:
+def checkpoint(folder):
     """Write a checkpoint of a very small BERT; return its folder."""
     return tiny_bert.write_checkpoint(file_in(folder, "x").parent, SMALL)
 
 
 @cache
-def saved(folder: str, dtype: str) -> Path:
+def saved(folder, dtype):
     """Write the same as a saved model; return its folder."""
     path = file_in(folder, "x").parent
     fbg.load(checkpoint("to_save"), dtype=dtype).save(path, overwrite=True)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
-from random import Random
-from typing import Any
 
 __all__ = ["change_bytes", "change_json", "change_json_text", "change_safetensors"]
 
@@ -27,7 +24,7 @@ TEXTS = (
 DEEPEST = 40
 
 
-def change_bytes(data: bytes, rng: Random) -> bytes:
+def change_bytes(data, rng):
     """Replace, flip, insert, remove, repeat or cut bytes."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
@@ -53,7 +50,7 @@ def change_bytes(data: bytes, rng: Random) -> bytes:
     return bytes(changed)
 
 
-def _any_value(rng: Random) -> Any:
+def _any_value(rng):
     kind = rng.randrange(10)
     if kind < 4:
         return rng.choice(NUMBERS)
@@ -62,7 +59,7 @@ def _any_value(rng: Random) -> Any:
     return rng.choice((None, True, False, [], {}, [[]], {"": {}}, [0, 2**62], {"a": [1, "b"]}))
 
 
-def _places(value: Any, found: list[tuple[Any, Any]], depth: int = 0) -> None:
+def _places(value, found, depth=0):
     """Collect every (container, key) of a JSON value."""
     if depth > DEEPEST:
         return
@@ -73,10 +70,10 @@ def _places(value: Any, found: list[tuple[Any, Any]], depth: int = 0) -> None:
             _places(value[key], found, depth + 1)
 
 
-def change_json(value: Any, rng: Random) -> Any:
+def change_json(value, rng):
     """Change a JSON value in some places: other values, missing, doubled or exchanged ones."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        found: list[tuple[Any, Any]] = []
+        found = []
         if isinstance(value, dict | list):
             _places(value, found)
         if not found:
@@ -100,7 +97,7 @@ def change_json(value: Any, rng: Random) -> Any:
     return value
 
 
-def change_json_text(data: bytes, rng: Random) -> bytes:
+def change_json_text(data, rng):
     """Change a JSON document: mostly its values, sometimes its bytes."""
     if rng.random() < 0.15:
         return change_bytes(data, rng)
@@ -111,9 +108,7 @@ def change_json_text(data: bytes, rng: Random) -> bytes:
         return change_bytes(data, rng)
 
 
-def change_safetensors(
-    data: bytes, rng: Random, repair: Callable[[bytearray, dict[str, Any]], None] | None = None
-) -> bytes:
+def change_safetensors(data, rng, repair=None):
     """Change the header of a safetensors file, or its bytes.
 
     repair: given the data and the header before that is written, for what would otherwise refuse

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from random import Random
 
 from helpers.random_cases import Kind
 
@@ -14,30 +12,23 @@ __all__ = ["CORPUS", "target"]
 CORPUS = Path(__file__).parent / "corpus"
 
 
-def target(
-    name: str,
-    make_seeds: Callable[[], list[bytes]],
-    mutate: Callable[[bytes, Random], bytes],
-    run: Callable[[bytes], object],
-    allowed: tuple[type[Exception], ...],
-    cases: int = 200,
-) -> Kind:
+def target(name, make_seeds, mutate, run, allowed, cases=200):
     """Return the kind of cases.
 
     mutate: changes one of the seeds, or of the findings that were fixed, which corpus/NAME has.
     """
 
     @cache
-    def seeds() -> list[bytes]:
+    def seeds():
         return make_seeds() + [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
 
-    def draw(rng: Random) -> bytes:
+    def draw(rng):
         data = rng.choice(seeds())
         for _ in range(rng.choice((1, 1, 2, 3))):
             data = mutate(data, rng)
         return data
 
-    def accepted(data: bytes) -> str:
+    def accepted(data):
         run(data)
         return "accepted"
 

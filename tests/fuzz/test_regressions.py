@@ -1,7 +1,6 @@
 """Replays the corpora of the fuzz targets, and a few new cases of each; `make fuzz` runs many."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +11,7 @@ KEPT = [(f"fuzz.{path.parent.name}", path) for path in sorted(CORPUS.glob("*/*")
 
 
 @pytest.fixture(autouse=True)
-def environment() -> Iterator[None]:
+def environment():
     """The tuning cache of other tests is not the one that was fuzzed."""
     name = "FBG_TUNING_CACHE"
     before = os.environ.get(name)
@@ -24,12 +23,12 @@ def environment() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("name", "path"), KEPT, ids=lambda value: getattr(value, "name", value))
-def test_what_was_found_once_is_refused_in_time(name, path) -> None:
+def test_what_was_found_once_is_refused_in_time(name, path):
     ended, problem = outcome(find_kind(name), path.read_bytes())
     assert problem is None, f"{ended}: {problem}"
 
 
 @pytest.mark.parametrize("name", KINDS["fuzz"])
-def test_changed_inputs_raise_documented_exceptions_only(name: str) -> None:
+def test_changed_inputs_raise_documented_exceptions_only(name):
     kind = find_kind(name)
     assert run_cases(kind, seed=12, count=kind.cases) == []

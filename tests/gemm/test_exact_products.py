@@ -9,14 +9,13 @@ import pytest
 import fbg
 from helpers.formulas import (
     KERNEL_ISA,
-    Array,
     product,
 )
 from helpers.fresh_python import run_python
 from helpers.operands import COLUMNS, DEPTHS, ROWS, random_f32, random_s8, random_u8
 
 
-def float_bound(a: Array, b: Array) -> Array:
+def float_bound(a, b):
     """Largest error of one chain of K fused multiply-adds (Higham, Accuracy and Stability, 3.5)."""
     k = a.shape[1]
     unit = 2.0**-24
@@ -27,12 +26,12 @@ def float_bound(a: Array, b: Array) -> Array:
 
 
 @pytest.mark.parametrize("accumulator", ["int32", "int16", "float32"])
-def test_every_isa_has_its_kernel(isa: str, accumulator: str) -> None:
+def test_every_isa_has_its_kernel(isa, accumulator):
     assert fbg._fbg.kernel_isa(accumulator) == KERNEL_ISA[accumulator][isa]
 
 
 @pytest.mark.parametrize("name", fbg.isa.supported())
-def test_only_kernels_of_the_isa_are_generated(name: str) -> None:
+def test_only_kernels_of_the_isa_are_generated(name):
     code = """
 import numpy as np, fbg
 b = np.ones((500, 40), np.float32)
@@ -61,7 +60,7 @@ print(*[kernel.name for kernel in fbg.kernels()], sep=",")
 # --- int32 ----------------------------------------------------------------------------------------
 
 
-def test_every_tail_of_rows_columns_and_depth_is_exact(isa: str) -> None:
+def test_every_tail_of_rows_columns_and_depth_is_exact(isa):
     rng = np.random.default_rng(1)
     a = random_u8(rng, max(ROWS), max(DEPTHS))
     b = random_s8(rng, max(DEPTHS), max(COLUMNS))
@@ -75,7 +74,7 @@ def test_every_tail_of_rows_columns_and_depth_is_exact(isa: str) -> None:
                     raise AssertionError(f"wrong at (M, N, K) = {(m, n, k)}")
 
 
-def test_pairs_that_saturate_maddubs_are_exact(isa: str) -> None:
+def test_pairs_that_saturate_maddubs_are_exact(isa):
     pairs = list(itertools.product((-128, -127, 127), repeat=4))
     b = np.array(pairs, np.int8).T  # every column another pattern of one k-group
     b = np.tile(b, (9, 1))[:35]
@@ -84,7 +83,7 @@ def test_pairs_that_saturate_maddubs_are_exact(isa: str) -> None:
     np.testing.assert_array_equal(fbg.gemm(fbg.PackA(a), fbg.PackedB(b)), product(a, b))
 
 
-def test_raw_sums_are_exact_at_the_largest_depth(isa: str) -> None:
+def test_raw_sums_are_exact_at_the_largest_depth(isa):
     k = 65793
     a = np.full((3, k), 255, np.uint8)
     b = np.stack([np.full(k, -128), np.full(k, 127), np.resize([-128, 127], k)], axis=1)
@@ -93,7 +92,7 @@ def test_raw_sums_are_exact_at_the_largest_depth(isa: str) -> None:
 
 
 @pytest.mark.parametrize("zero_point", [0, 255])
-def test_corrected_sums_are_exact_at_the_largest_depth(isa: str, zero_point: int) -> None:
+def test_corrected_sums_are_exact_at_the_largest_depth(isa, zero_point):
     k = 33025
     a = np.full((2, k), 255 - zero_point, np.uint8)
     b = np.stack([np.full(k, -128), np.full(k, 127)], axis=1).astype(np.int8)
@@ -108,22 +107,20 @@ def test_corrected_sums_are_exact_at_the_largest_depth(isa: str, zero_point: int
 @pytest.mark.parametrize(
     ("k", "pipeline", "limit"), [(65794, None, 65793), (33026, fbg.CorrectZeroPoints(), 33025)]
 )
-def test_a_depth_beyond_exactness_is_refused(
-    isa: str, k: int, pipeline: fbg.CorrectZeroPoints | None, limit: int
-) -> None:
+def test_a_depth_beyond_exactness_is_refused(isa, k, pipeline, limit):
     packed = fbg.PackedB(np.zeros((k, 1), np.int8), scale=1.0)
     a = fbg.PackAWithRowOffset(np.zeros((1, k), np.uint8), scale=1.0)
     with pytest.raises(ValueError, match=rf"gemm: K = {k} exceeds {limit}"):
         fbg.gemm(a, packed, pipeline)
 
 
-def test_float_products_have_no_depth_limit() -> None:
+def test_float_products_have_no_depth_limit():
     k = 70000
     ones = fbg.PackedB(np.ones((k, 1), np.float32), dtype="float32")
     assert fbg.gemm(fbg.PackA(np.ones((1, k), np.float32)), ones)[0, 0] == k
 
 
-def test_a_channel_scale_of_another_length_is_refused() -> None:
+def test_a_channel_scale_of_another_length_is_refused():
     packed = fbg.PackedB(np.ones((5, 3), np.float32))
     reshaped = np.ones((5, 2), np.float32)
     a = fbg.PackAWithQuantRowOffset(reshaped, channel_scale=np.ones(2, np.float32))
@@ -135,7 +132,7 @@ def test_a_channel_scale_of_another_length_is_refused() -> None:
 # --- float32 --------------------------------------------------------------------------------------
 
 
-def test_float_error_stays_within_the_bound_for_every_tail(isa: str) -> None:
+def test_float_error_stays_within_the_bound_for_every_tail(isa):
     rng = np.random.default_rng(2)
     a = random_f32(rng, max(ROWS), max(DEPTHS))
     b = random_f32(rng, max(DEPTHS), max(COLUMNS))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import fbg
 from fbg import _fbg
-
-Floats = npt.NDArray[np.float32]
 
 DEPTH = 128  # of what is summed in float16
 MULTIPLIES = "avx512_fp16"
@@ -21,7 +16,7 @@ needs_float16 = pytest.mark.skipif(
 )
 
 
-def multiply_add(a: Any, b: Any, c: Any) -> Any:
+def multiply_add(a, b, c):
     """Round a * b + c to float16 once: in float64, products are exact, and so are sums near the
     middle of two float16.
     """
@@ -30,7 +25,7 @@ def multiply_add(a: Any, b: Any, c: Any) -> Any:
         return exact.astype(np.float16)
 
 
-def row_scales(x: Floats) -> Floats:
+def row_scales(x):
     """The power of two that takes the largest magnitude of each row to between 1 and 2."""
     largest = np.abs(x).max(axis=1, initial=0)
     _, exponent = np.frexp(largest)
@@ -38,7 +33,7 @@ def row_scales(x: Floats) -> Floats:
     return np.where((largest > 0) & np.isfinite(largest), powers, 1).astype(np.float32)
 
 
-def product(x: Floats, w: Floats) -> Floats:
+def product(x, w):
     """x @ w as include/fbg/core/types.h defines it (Float16)."""
     scale = row_scales(x)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -57,11 +52,11 @@ def product(x: Floats, w: Floats) -> Floats:
     return total
 
 
-def normal(*shape: int, seed: int = 0) -> Floats:
+def normal(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def packed(w: Floats, accum: Any = "float16") -> fbg.PackedB:
+def packed(w, accum="float16"):
     return fbg.PackedB(w, dtype="float16", accum=accum)
 
 
@@ -69,7 +64,7 @@ def packed(w: Floats, accum: Any = "float16") -> fbg.PackedB:
 @pytest.mark.parametrize("m", [1, 2, 6, 7, 8, 13, 29])
 @pytest.mark.parametrize("k", [1, 3, 127, 128, 130, 390])
 @pytest.mark.parametrize("n", [1, 16, 33, 64, 135])
-def test_every_bit_is_that_of_the_definition(m: int, k: int, n: int) -> None:
+def test_every_bit_is_that_of_the_definition(m, k, n):
     x, w = normal(m, k), normal(k, n, seed=1)
     with fbg.isa.limit(MULTIPLIES):
         result = fbg.gemm(fbg.PackA(x), packed(w))
@@ -77,7 +72,7 @@ def test_every_bit_is_that_of_the_definition(m: int, k: int, n: int) -> None:
 
 
 @needs_float16
-def test_a_deep_product_does_not_depend_on_how_k_and_the_rows_are_cut() -> None:
+def test_a_deep_product_does_not_depend_on_how_k_and_the_rows_are_cut():
     x, w = normal(40, 9001), normal(9001, 40, seed=1)
     wp = packed(w)
     whole = fbg.gemm(fbg.PackA(x), wp)
@@ -88,7 +83,7 @@ def test_a_deep_product_does_not_depend_on_how_k_and_the_rows_are_cut() -> None:
 
 
 @needs_float16
-def test_rows_of_any_magnitude_and_stride() -> None:
+def test_rows_of_any_magnitude_and_stride():
     x, w = normal(12, 100), normal(100, 50, seed=1)
     x *= np.ldexp(np.float32(1), np.linspace(-148, 120, 12).astype(int))[:, None]
     x[3] = 0
@@ -103,7 +98,7 @@ def test_rows_of_any_magnitude_and_stride() -> None:
 
 @needs_float16
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_row_that_is_not_finite_leaves_the_others_alone(value: float) -> None:
+def test_a_row_that_is_not_finite_leaves_the_others_alone(value):
     x, w = normal(9, 70), normal(70, 40, seed=1)
     expected = fbg.gemm(fbg.PackA(x), packed(w))
     x[4, 5] = value
@@ -113,7 +108,7 @@ def test_a_row_that_is_not_finite_leaves_the_others_alone(value: float) -> None:
     np.testing.assert_array_equal(result[others], expected[others])
 
 
-def test_the_largest_weights_do_not_overflow() -> None:
+def test_the_largest_weights_do_not_overflow():
     x = np.full((8, 300), 1e38, np.float32)
     w = np.full((300, 35), 250, np.float32)
     x[1::2] /= 1e38
@@ -123,11 +118,11 @@ def test_the_largest_weights_do_not_overflow() -> None:
         packed(np.full((2, 2), 251, np.float32))
 
 
-def test_the_error_is_below_that_of_bfloat16() -> None:
+def test_the_error_is_below_that_of_bfloat16():
     x, w = normal(64, 768), normal(768, 96, seed=1) * np.float32(0.05)
     exact = x.astype(np.float64) @ w.astype(np.float64)
 
-    def error(result: Any) -> float:
+    def error(result):
         return float(np.linalg.norm(result - exact) / np.linalg.norm(exact))
 
     rounded = fbg.PackedB(w, dtype="bfloat16")
@@ -135,14 +130,14 @@ def test_the_error_is_below_that_of_bfloat16() -> None:
     assert error(fbg.gemm(fbg.PackA(x, dtype="bfloat16"), rounded)) > 1.8e-3
 
 
-def test_without_the_instructions_sums_are_float32(isa: str) -> None:
+def test_without_the_instructions_sums_are_float32(isa):
     x, w = normal(5, 300), normal(300, 40, seed=1)
     result = fbg.gemm(fbg.PackA(x), packed(w))
     in_floats = fbg.gemm(fbg.PackA(x), packed(w, "float32"))
     assert np.array_equal(result, in_floats) == (isa != MULTIPLIES)
 
 
-def test_stages_and_prepared_products_and_kernels() -> None:
+def test_stages_and_prepared_products_and_kernels():
     x, w, bias = normal(9, 200), normal(200, 70, seed=1), normal(70, seed=2)
     wp = packed(w)
     expected = np.maximum(fbg.gemm(fbg.PackA(x), wp) + bias, 0)
@@ -155,7 +150,7 @@ def test_stages_and_prepared_products_and_kernels() -> None:
         assert any(name.startswith("gemm_fp16_f16_f16_") for name in names)
 
 
-def test_weights_say_how_they_are_summed_and_are_saved_with_it(tmp_path: Any) -> None:
+def test_weights_say_how_they_are_summed_and_are_saved_with_it(tmp_path):
     w = normal(40, 33)
     wp = packed(w)
     assert (wp.accum, wp.dtype) == ("float16", np.float16)
@@ -168,9 +163,9 @@ def test_weights_say_how_they_are_summed_and_are_saved_with_it(tmp_path: Any) ->
     np.testing.assert_array_equal(fbg.gemm(fbg.PackA(x), read), fbg.gemm(fbg.PackA(x), wp))
 
 
-def test_only_float16_weights_have_such_sums() -> None:
+def test_only_float16_weights_have_such_sums():
     for dtype in ("float32", "bfloat16", "int8", "int4", None):
         with pytest.raises(ValueError, match="accum of"):
-            fbg.PackedB(normal(32, 4), dtype=dtype, accum="float16")  # type: ignore[arg-type]
+            fbg.PackedB(normal(32, 4), dtype=dtype, accum="float16")
     with pytest.raises(TypeError, match="PackA of float32"):
         fbg.gemm(fbg.PackA(normal(2, 4), dtype="bfloat16"), packed(normal(4, 4)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fbg
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 # --- Threads --------------------------------------------------------------------------------------
 
@@ -14,7 +14,7 @@ OPERANDS = (np.ones((2, 3), np.float32), np.ones((3, 4), np.float32))
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**40])
 @pytest.mark.parametrize("function", ["gemm", "linear"])
-def test_a_number_of_threads_out_of_range_is_a_value_error(function: str, threads: int) -> None:
+def test_a_number_of_threads_out_of_range_is_a_value_error(function, threads):
     x, w = OPERANDS[0], fbg.PackedB(OPERANDS[1], dtype="float32")
     with pytest.raises(
         ValueError, match=rf"{function}: num_threads must be within \[1, 1024\], got {threads}"
@@ -24,15 +24,13 @@ def test_a_number_of_threads_out_of_range_is_a_value_error(function: str, thread
 
 @pytest.mark.parametrize("threads", [1.5, "2", (1,), np.float32(1)])
 @pytest.mark.parametrize("function", ["gemm", "linear"])
-def test_a_number_of_threads_that_is_no_integer_is_a_type_error(
-    function: str, threads: object
-) -> None:
+def test_a_number_of_threads_that_is_no_integer_is_a_type_error(function, threads):
     x, w = OPERANDS[0], fbg.PackedB(OPERANDS[1], dtype="float32")
     with pytest.raises(TypeError, match=rf"{function}: num_threads must be an integer, got"):
         getattr(fbg, function)(x if function == "linear" else fbg.PackA(x), w, num_threads=threads)
 
 
-def test_a_number_of_threads_may_be_a_numpy_integer() -> None:
+def test_a_number_of_threads_may_be_a_numpy_integer():
     w = fbg.PackedB(OPERANDS[1], dtype="float32")
     assert fbg.gemm(fbg.PackA(OPERANDS[0]), w, num_threads=np.int64(2)).shape == (2, 4)
 
@@ -100,5 +98,5 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
         ),
     },
 )
-def test_operands_that_do_not_go_together_are_refused(refuse: Refusal) -> None:
+def test_operands_that_do_not_go_together_are_refused(refuse):
     refuse()

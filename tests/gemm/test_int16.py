@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fbg
-from helpers.formulas import KERNEL_ISA, Array, product
+from helpers.formulas import KERNEL_ISA, product
 from helpers.fresh_python import run_python
 
 WITHOUT_VNNI = [name for name in fbg.isa.supported() if "vnni" not in KERNEL_ISA["int16"][name]]
 WITH_VNNI = [name for name in fbg.isa.supported() if name not in WITHOUT_VNNI]
 
 
-def weights(seed: int, k: int, n: int, limit: int, density: float) -> Array:
+def weights(seed, k, n, limit, density):
     """Small weights, and a share of large ones."""
     rng = np.random.default_rng(seed)
     w = rng.integers(-limit, limit + 1, (k, n)).astype(np.int8)
@@ -24,17 +24,17 @@ def weights(seed: int, k: int, n: int, limit: int, density: float) -> Array:
     return w
 
 
-def bytes_of(seed: int, m: int, k: int) -> Array:
+def bytes_of(seed, m, k):
     return np.random.default_rng(seed).integers(0, 256, (m, k), dtype=np.uint8)
 
 
-def pack(w: Array, bits: int | None = None, **quant: object) -> fbg.PackedB:
+def pack(w, bits=None, **quant):
     """Packed for int16 as a CPU without VNNI would; runs under any ISA."""
     with fbg.isa.limit("generic"):
         return fbg.PackedB(w, accum="int16", outlier_bits=bits, **quant)
 
 
-def dense_part(packed: fbg.PackedB) -> Array:
+def dense_part(packed):
     """What is left in the panels, int64 (K, N)."""
     assert packed.outliers is not None
     indptr, indices, data = packed.outliers
@@ -45,7 +45,7 @@ def dense_part(packed: fbg.PackedB) -> Array:
     return dense
 
 
-def assert_no_lane_overflows(packed: fbg.PackedB) -> None:
+def assert_no_lane_overflows(packed):
     """255 * max(sum of b > 0, sum of |b < 0|) <= 32767 in every lane between two spills."""
     dense = dense_part(packed)
     k, n = dense.shape
@@ -75,9 +75,7 @@ def assert_no_lane_overflows(packed: fbg.PackedB) -> None:
     bits=st.sampled_from([None, 1, 2, 3, 5, 7, 8]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_no_lane_can_overflow_and_nothing_is_lost(
-    k: int, n: int, limit: int, density: float, bits: int | None, seed: int
-) -> None:
+def test_no_lane_can_overflow_and_nothing_is_lost(k, n, limit, density, bits, seed):
     w = weights(seed, k, n, limit, density)
     packed = pack(w, bits)
     np.testing.assert_array_equal(packed.unpack(), w)
@@ -93,13 +91,13 @@ def test_no_lane_can_overflow_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize("value", [127, -127, -128])
-def test_no_lane_can_overflow_with_extreme_weights(value: int) -> None:
+def test_no_lane_can_overflow_with_extreme_weights(value):
     w = np.full((65, 33), value, np.int8)
     for bits in range(1, 9):
         assert_no_lane_overflows(pack(w, bits))
 
 
-def test_depth_and_threshold_follow_the_weights() -> None:
+def test_depth_and_threshold_follow_the_weights():
     small, large = pack(weights(0, 512, 32, 4, 0.0)), pack(weights(0, 512, 32, 20, 0.0))
     assert small.accum == large.accum == "int16"
     assert small.spill_depths is not None and large.spill_depths is not None
@@ -110,7 +108,7 @@ def test_depth_and_threshold_follow_the_weights() -> None:
     assert np.abs(published.outliers.data.astype(int)).min() > 1
 
 
-def test_outliers_are_sparse_columns() -> None:
+def test_outliers_are_sparse_columns():
     w = np.ones((6, 3), np.int8)
     w[1, 0], w[5, 0], w[2, 2] = 100, -100, 50
     outliers = pack(w, 4).outliers
@@ -121,7 +119,7 @@ def test_outliers_are_sparse_columns() -> None:
     np.testing.assert_array_equal(data, np.array([100, -100, 50], np.int8))
 
 
-def test_quantization_does_not_depend_on_the_sums() -> None:
+def test_quantization_does_not_depend_on_the_sums():
     w = np.random.default_rng(3).standard_normal((64, 40)).astype(np.float32)
     a = pack(w, 8, symmetric=False, granularity="tensor")
     b = fbg.PackedB(w, symmetric=False, granularity="tensor")
@@ -137,7 +135,7 @@ def test_quantization_does_not_depend_on_the_sums() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_VNNI)
-def test_vnni_sums_in_int32_and_says_so(name: str) -> None:
+def test_vnni_sums_in_int32_and_says_so(name):
     with fbg.isa.limit(name):
         packed = fbg.PackedB(np.ones((8, 8), np.int8), accum="int16")
     assert packed.accum == "int32" and packed.outliers is None and packed.spill_depths is None
@@ -148,7 +146,7 @@ def test_vnni_sums_in_int32_and_says_so(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITHOUT_VNNI)
-def test_only_weights_that_cannot_pay_redirect(name: str) -> None:
+def test_only_weights_that_cannot_pay_redirect(name):
     with fbg.isa.limit(name):
         dense = fbg.PackedB(weights(0, 256, 64, 127, 0.0), accum="int16")
         sparse = fbg.PackedB(weights(0, 256, 64, 4, 0.001), accum="int16")
@@ -156,12 +154,12 @@ def test_only_weights_that_cannot_pay_redirect(name: str) -> None:
     assert sparse.accum == "int16"
 
 
-def test_arguments_are_checked() -> None:
+def test_arguments_are_checked():
     w = np.ones((4, 4), np.int8)
     with pytest.raises(
         ValueError, match=r"accum of int8 weights must be 'int32', 'int16' or None, got 'int8'"
     ):
-        fbg.PackedB(w, accum="int8")  # type: ignore[arg-type]
+        fbg.PackedB(w, accum="int8")
     with pytest.raises(
         ValueError, match="accum of float weights must be 'float32' or None, got 'int16'"
     ):
@@ -177,7 +175,7 @@ def test_arguments_are_checked() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WITHOUT_VNNI if name != "generic"])
-def test_int16_kernels_run(name: str) -> None:
+def test_int16_kernels_run(name):
     code = """
 import numpy as np, fbg
 w = fbg.PackedB(np.ones((5, 40), np.int8), accum="int16")
@@ -193,7 +191,7 @@ print(*[kernel.name for kernel in fbg.kernels()], sep=",")
 
 @pytest.mark.parametrize("bits", [1, 4, 8])
 @pytest.mark.parametrize("pattern", ["low", "high", "alternating", "pairs"])
-def test_adversarial_weights_are_exact(isa: str, bits: int, pattern: str) -> None:
+def test_adversarial_weights_are_exact(isa, bits, pattern):
     k, n = 261, 49
     row = np.arange(k)[:, None]
     sign = {"low": row < 0, "high": row >= 0, "alternating": row % 2 == 0, "pairs": row % 4 < 2}
@@ -202,7 +200,7 @@ def test_adversarial_weights_are_exact(isa: str, bits: int, pattern: str) -> Non
     np.testing.assert_array_equal(fbg.gemm(fbg.PackA(a), pack(w, bits)), product(a, w))
 
 
-def test_every_tail_is_exact(isa: str) -> None:
+def test_every_tail_is_exact(isa):
     w, a = weights(5, 70, 65, 30, 0.02), bytes_of(5, 25, 70)
     for k in (1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 69, 70):
         for n in (1, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65):
@@ -216,7 +214,7 @@ def test_every_tail_is_exact(isa: str) -> None:
 # --- Stored -------------------------------------------------------------------------------------
 
 
-def test_damaged_outliers_are_refused() -> None:
+def test_damaged_outliers_are_refused():
     packed = pack(weights(9, 130, 40, 4, 0.02))
     block = np.array(packed._native.block)
     rng = np.random.default_rng(0)

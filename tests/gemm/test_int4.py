@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,9 +24,7 @@ SHAPES = [
 ]
 
 
-def operands(
-    m: int, k: int, n: int, group: int, symmetric: bool = True
-) -> tuple[np.ndarray, fbg.PackedB]:
+def operands(m, k, n, group, symmetric=True):
     rng = np.random.default_rng(m * 1000 + k + n)
     x = rng.standard_normal((m, k)).astype(np.float32) + np.float32(0.3)
     w = rng.standard_normal((k, n)).astype(np.float32)
@@ -37,7 +34,7 @@ def operands(
     return x, fbg.PackedB(w, dtype="int4", group=group, symmetric=symmetric)
 
 
-def expected(x: np.ndarray, packed: fbg.PackedB) -> np.ndarray:
+def expected(x, packed):
     rows = quantize_rows(x)
     assert packed.group is not None and packed.scale is not None
     return int4.product(
@@ -56,7 +53,7 @@ SYMMETRY = pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric",
 
 @SYMMETRY
 @pytest.mark.parametrize("group", GROUPS)
-def test_products_are_those_of_the_formula(isa: str, group: int, symmetric: bool) -> None:
+def test_products_are_those_of_the_formula(isa, group, symmetric):
     for m, k, n in SHAPES:
         x, packed = operands(m, k, n, group, symmetric)
         want = expected(x, packed)
@@ -67,7 +64,7 @@ def test_products_are_those_of_the_formula(isa: str, group: int, symmetric: bool
 
 @SYMMETRY
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_rows_that_are_already_quantized_give_the_same(dtype: type, symmetric: bool) -> None:
+def test_rows_that_are_already_quantized_give_the_same(dtype, symmetric):
     rng = np.random.default_rng(5)
     info = np.iinfo(dtype)
     a = rng.integers(info.min, info.max, (9, 100), dtype=dtype, endpoint=True)
@@ -80,7 +77,7 @@ def test_rows_that_are_already_quantized_give_the_same(dtype: type, symmetric: b
 
 
 @SYMMETRY
-def test_prepared_calls_and_pipelines_give_the_same(symmetric: bool) -> None:
+def test_prepared_calls_and_pipelines_give_the_same(symmetric):
     x, packed = operands(6, 257, 100, 64, symmetric)
     want = fbg.linear(x, packed, activation="gelu")
     call = fbg.prepare(packed, fbg.GELU(), rows=6)
@@ -92,7 +89,7 @@ def test_prepared_calls_and_pipelines_give_the_same(symmetric: bool) -> None:
 
 
 @SYMMETRY
-def test_a_row_that_is_not_finite_stays_alone(symmetric: bool) -> None:
+def test_a_row_that_is_not_finite_stays_alone(symmetric):
     x, packed = operands(5, 96, 40, 32, symmetric)
     want = fbg.linear(x, packed)
     x[2, 7] = np.inf
@@ -102,9 +99,7 @@ def test_a_row_that_is_not_finite_stays_alone(symmetric: bool) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_the_scale_of_a_group_is_better_than_any_that_reaches_its_largest_weight(
-    group: int,
-) -> None:
+def test_the_scale_of_a_group_is_better_than_any_that_reaches_its_largest_weight(group):
     rng = np.random.default_rng(group)
     w = rng.standard_normal((4 * group, 50)).astype(np.float32)
     packed = fbg.PackedB(w, dtype="int4", group=group)
@@ -117,7 +112,7 @@ def test_the_scale_of_a_group_is_better_than_any_that_reaches_its_largest_weight
         assert (error <= ((q * scale - grouped) ** 2).sum(axis=1) * 1.001).mean() > 0.98
 
 
-def test_weights_of_4_bits_are_kept_as_they_are() -> None:
+def test_weights_of_4_bits_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     q = rng.integers(-8, 8, (200, 40))
     q[::32] = -8
@@ -130,7 +125,7 @@ def test_weights_of_4_bits_are_kept_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_packed_weights_take_half_a_byte_each_and_their_scales(group: int) -> None:
+def test_packed_weights_take_half_a_byte_each_and_their_scales(group):
     packed = fbg.PackedB(np.zeros((512, 320), np.float32), dtype="int4", group=group)
     assert packed.nbytes == 512 * 320 // 2 + 512 // group * 320 * 2 + 320 * 4 + 128
     assert packed.group == group and packed.shape == (512, 320) and str(packed.dtype) == "int4"
@@ -141,7 +136,7 @@ def test_packed_weights_take_half_a_byte_each_and_their_scales(group: int) -> No
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_offset_takes_two_bytes_of_each_group(group: int) -> None:
+def test_an_offset_takes_two_bytes_of_each_group(group):
     rng = np.random.default_rng(group)
     w = rng.standard_normal((512, 320)).astype(np.float32)
     packed = fbg.PackedB(w, dtype="int4", group=group, symmetric=False)
@@ -156,14 +151,12 @@ def test_an_offset_takes_two_bytes_of_each_group(group: int) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_offsets_make_errors_smaller_than_those_of_scales_alone_and_of_whole_ranges(
-    group: int,
-) -> None:
+def test_offsets_make_errors_smaller_than_those_of_scales_alone_and_of_whole_ranges(group):
     rng = np.random.default_rng(group)
     for shift in (0.0, 5.0):
         w = (rng.standard_normal((4 * group, 50)) + shift).astype(np.float32)
 
-        def error(values: np.ndarray, w: np.ndarray = w) -> np.ndarray:
+        def error(values, w=w):
             return ((values - w) ** 2).reshape(4, group, 50).sum(axis=1)
 
         got = error(fbg.PackedB(w, dtype="int4", group=group, symmetric=False).dequantize())
@@ -176,7 +169,7 @@ def test_offsets_make_errors_smaller_than_those_of_scales_alone_and_of_whole_ran
         assert (got <= whole * 1.01).mean() > 0.98
 
 
-def test_weights_of_16_values_with_an_offset_are_kept_as_they_are() -> None:
+def test_weights_of_16_values_with_an_offset_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     q = rng.integers(-8, 8, (200, 40))
     q[::32], q[1::32] = -8, 7
@@ -190,7 +183,7 @@ def test_weights_of_16_values_with_an_offset_are_kept_as_they_are() -> None:
     )
 
 
-def test_weights_whose_offsets_are_no_float16_are_refused() -> None:
+def test_weights_whose_offsets_are_no_float16_are_refused():
     packed = fbg.PackedB(np.array([[65504.0, -65504.0]], np.float32), dtype="int4", symmetric=False)
     np.testing.assert_array_equal(packed.dequantize(), [[65504.0, -65504.0]])
     wide = fbg.PackedB(np.array([[65504.0], [-65504.0]], np.float32), dtype="int4", symmetric=False)
@@ -201,7 +194,7 @@ def test_weights_whose_offsets_are_no_float16_are_refused() -> None:
 
 
 @SYMMETRY
-def test_transposed_weights_are_the_same(symmetric: bool) -> None:
+def test_transposed_weights_are_the_same(symmetric):
     w = np.random.default_rng(2).standard_normal((70, 33)).astype(np.float32)
     a = fbg.PackedB(w, dtype="int4", symmetric=symmetric)
     b = fbg.PackedB(w.T, dtype="int4", symmetric=symmetric, transpose=True)
@@ -217,14 +210,12 @@ def test_transposed_weights_are_the_same(symmetric: bool) -> None:
         ({"granularity": "tensor"}, "int4 weights have scales per group, not per tensor"),
     ],
 )
-def test_options_that_int4_does_not_have_are_refused(
-    options: dict[str, object], message: str
-) -> None:
+def test_options_that_int4_does_not_have_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         fbg.PackedB(np.ones((4, 4), np.float32), **{"dtype": "int4", **options})
 
 
-def test_weights_without_a_scale_in_float16_are_refused() -> None:
+def test_weights_without_a_scale_in_float16_are_refused():
     for value in (np.nan, np.inf, 5e5):
         with pytest.raises(ValueError, match="must be within ±440000 for dtype='int4'"):
             fbg.PackedB(np.array([[1.0, value]], np.float32), dtype="int4")
@@ -234,7 +225,7 @@ def test_weights_without_a_scale_in_float16_are_refused() -> None:
     assert not tiny.dequantize().any()
 
 
-def test_operands_without_scales_and_integer_stages_are_refused() -> None:
+def test_operands_without_scales_and_integer_stages_are_refused():
     packed = operands(1, 32, 8, 32)[1]
     with pytest.raises(TypeError, match="int4 weights take a packer with scales, not PackA"):
         fbg.gemm(fbg.PackA(np.ones((1, 32), np.uint8)), packed)
@@ -246,7 +237,7 @@ def test_operands_without_scales_and_integer_stages_are_refused() -> None:
 
 @SYMMETRY
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (0, 1)])
-def test_empty_matrices(shape: tuple[int, int], symmetric: bool) -> None:
+def test_empty_matrices(shape, symmetric):
     packed = fbg.PackedB(np.zeros(shape, np.float32), dtype="int4", symmetric=symmetric)
     result = fbg.linear(np.ones((2, shape[0]), np.float32), packed)
     np.testing.assert_array_equal(result, np.zeros((2, shape[1])))
@@ -254,7 +245,7 @@ def test_empty_matrices(shape: tuple[int, int], symmetric: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int4"])
-def test_packed_rows_of_bfloat16_are_refused(dtype: Any) -> None:
+def test_packed_rows_of_bfloat16_are_refused(dtype):
     packed = fbg.PackedB(np.ones((32, 5), np.float32), dtype=dtype)
     with pytest.raises(TypeError, match="do not take PackA of bfloat16"):
         fbg.gemm(fbg.PackA(np.ones((2, 32), np.float32), dtype="bfloat16"), packed)

@@ -23,12 +23,12 @@ assert np.allclose(y, 16), y
 """
 
 
-def linear(k: int, n: int, **options: object) -> None:
+def linear(k, n, **options):
     fbg.linear(np.ones((3, k), np.float32), fbg.PackedB(np.ones((k, n), np.float32)), **options)
 
 
 @pytest.mark.parametrize("name", GENERATED)
-def test_kernels_tells_what_was_generated(name: str) -> None:
+def test_kernels_tells_what_was_generated(name):
     with fbg.isa.limit(name):
         linear(24, 72) if name != "avx512_amx" else linear(256, 72)
         ours = fbg._fbg.kernel_isa("int32")
@@ -41,7 +41,7 @@ def test_kernels_tells_what_was_generated(name: str) -> None:
 
 
 @needs_generated
-def test_every_kernel_has_a_name_of_its_own() -> None:
+def test_every_kernel_has_a_name_of_its_own():
     for w in (
         fbg.PackedB(np.ones((8, 40), np.float32)),
         fbg.PackedB(np.ones((8, 40), np.float32), symmetric=False),
@@ -58,8 +58,8 @@ def test_every_kernel_has_a_name_of_its_own() -> None:
 
 
 @needs_generated
-def test_hits_count_preparations_that_found_the_kernel() -> None:
-    def total() -> int:
+def test_hits_count_preparations_that_found_the_kernel():
+    def total():
         return sum(kernel.hits for kernel in fbg.kernels())
 
     linear(8, 32, activation="relu")
@@ -71,12 +71,12 @@ def test_hits_count_preparations_that_found_the_kernel() -> None:
     assert {kernel.name for kernel in fbg.kernels()} == names
 
 
-def test_generic_generates_nothing() -> None:
+def test_generic_generates_nothing():
     code = MULTIPLY + "print(len(fbg.kernels()))"
     assert run_python(code, FBG_MAX_ISA="generic").stdout.strip() == "0"
 
 
-def test_a_packed_matrix_counts_once() -> None:
+def test_a_packed_matrix_counts_once():
     before = fbg.pack_count()
     packed = fbg.PackedB(np.ones((8, 40), np.float32))
     assert fbg.pack_count() == before + 1
@@ -87,7 +87,7 @@ def test_a_packed_matrix_counts_once() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_inference_packs_nothing(dtype: str, tmp_path: Path) -> None:
+def test_inference_packs_nothing(dtype, tmp_path):
     before = fbg.pack_count()
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path / "model", seed=3), dtype=dtype)
     packed = fbg.pack_count()
@@ -103,7 +103,7 @@ def test_inference_packs_nothing(dtype: str, tmp_path: Path) -> None:
 
 
 @needs_generated
-def test_the_perf_map_names_every_kernel() -> None:
+def test_the_perf_map_names_every_kernel():
     code = MULTIPLY + "print(os.getpid(), *[f'{k.name}:{k.bytes}' for k in fbg.kernels()])"
     result = run_python(code, FBG_PERF_MAP="1")
     pid, *kernels = result.stdout.split()
@@ -119,14 +119,14 @@ def test_the_perf_map_names_every_kernel() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", "0"])
-def test_without_the_variable_there_is_no_perf_map(value: str | None) -> None:
+def test_without_the_variable_there_is_no_perf_map(value):
     env = {} if value is None else {"FBG_PERF_MAP": value}
     pid = run_python(MULTIPLY + "print(os.getpid())", **env).stdout.strip()
     assert not Path(f"/tmp/perf-{pid}.map").exists()
 
 
 @needs_generated
-def test_the_dump_holds_the_code_of_every_kernel(tmp_path: Path) -> None:
+def test_the_dump_holds_the_code_of_every_kernel(tmp_path):
     directory = tmp_path / "made" / "here"
     code = MULTIPLY + "print(*[f'{k.name}:{k.bytes}' for k in fbg.kernels()])"
     result = run_python(code, FBG_DUMP_KERNELS=str(directory))
@@ -138,12 +138,12 @@ def test_the_dump_holds_the_code_of_every_kernel(tmp_path: Path) -> None:
 
 
 @needs_generated
-def test_a_dump_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
+def test_a_dump_that_cannot_be_written_is_an_error_that_says_so(tmp_path):
     (tmp_path / "file").touch()
     result = run_python(MULTIPLY, FBG_DUMP_KERNELS=str(tmp_path / "file"))
     assert "OSError: FBG_DUMP_KERNELS: cannot write" in result.stderr
 
 
-def test_an_unknown_accumulator_is_an_error() -> None:
+def test_an_unknown_accumulator_is_an_error():
     with pytest.raises(ValueError, match=r"kernel_isa: accumulator must be int32, .* got 'int2'"):
         fbg._fbg.kernel_isa("int2")

@@ -1,14 +1,12 @@
 """linear: gemm with the pipeline of a linear layer, for any leading shape."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import fbg
 from helpers.formulas import assert_same_bits, exact_gelu
 from helpers.operands import random_f32
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 INT8 = fbg.PackedB(np.ones((3, 4), np.int8))
 FLOAT = fbg.PackedB(np.ones((3, 4), np.float32), dtype="float32")
@@ -17,9 +15,7 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
 
 @pytest.mark.parametrize("activation", [None, "relu", "gelu"])
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 7), (2, 3, 7), (2, 0, 7), (0, 7), (1, 1, 7)])
-def test_linear_keeps_the_leading_shape(
-    isa: str, shape: tuple[int, ...], activation: str | None
-) -> None:
+def test_linear_keeps_the_leading_shape(isa, shape, activation):
     rng = np.random.default_rng(18)
     x, w, bias = random_f32(rng, *shape), random_f32(rng, 7, 5), random_f32(rng, 5)
     wanted = x.astype(np.float64) @ w + bias
@@ -35,7 +31,7 @@ def test_linear_keeps_the_leading_shape(
     np.testing.assert_allclose(quantized, wanted, atol=0.2)
 
 
-def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
+def test_linear_is_gemm_with_its_pipeline(isa):
     rng = np.random.default_rng(19)
     x, w, bias = random_f32(rng, 9, 33), random_f32(rng, 33, 20), random_f32(rng, 20)
     packed = fbg.PackedB(w)
@@ -50,7 +46,7 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 33), (9, 33), (2, 3, 33), (0, 33)])
-def test_x_is_rounded_to_bfloat16_on_request(isa: str, shape: tuple[int, ...]) -> None:
+def test_x_is_rounded_to_bfloat16_on_request(isa, shape):
     rng = np.random.default_rng(20)
     x, w, bias = random_f32(rng, *shape), random_f32(rng, 33, 20), random_f32(rng, 20)
     packed = fbg.PackedB(w, dtype="bfloat16")
@@ -99,12 +95,12 @@ def test_x_is_rounded_to_bfloat16_on_request(isa: str, shape: tuple[int, ...]) -
         ),
     },
 )
-def test_linear_refuses_what_does_not_fit(refuse: Refusal) -> None:
+def test_linear_refuses_what_does_not_fit(refuse):
     refuse()
 
 
 @pytest.mark.parametrize(("given", "meant"), [("ReLU", "relu"), ("GELU", "gelu"), ("rel", "relu")])
-def test_activations_that_may_be_meant_are_named(given: Any, meant: str) -> None:
+def test_activations_that_may_be_meant_are_named(given, meant):
     w = fbg.PackedB(np.eye(2, dtype=np.float32))
     with pytest.raises(ValueError, match=rf"^linear: activation must .*; did you mean {meant}\?$"):
         fbg.linear(np.ones((1, 2), np.float32), w, activation=given)

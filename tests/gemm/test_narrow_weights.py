@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import fbg
 from fbg.matmul.narrow import NARROW_LIMIT, gains_from_narrow, lane_sums
-from helpers.formulas import Array, product
+from helpers.formulas import product
 from helpers.operands import random_u8
 
 GAINS = ("avx2", "avx512")  # ISAs whose kernels tell narrow weights from others
 
 
-def largest_lane(w: Array) -> int:
+def largest_lane(w):
     """By the definition: every window of two k-groups of every column of (K, N)."""
     k, n = w.shape
     padded = np.zeros((k + 8, n), np.int64)
@@ -32,7 +30,7 @@ def largest_lane(w: Array) -> int:
     return largest
 
 
-def narrow_weights(rng: np.random.Generator, k: int, n: int) -> Array:
+def narrow_weights(rng, k, n):
     """At the limit in many lanes: of one sign in half of the columns, of both in the others."""
     w = rng.integers(0, 33, (k, n)).astype(np.int8)
     w[:, ::3] = 32
@@ -42,7 +40,7 @@ def narrow_weights(rng: np.random.Generator, k: int, n: int) -> Array:
     return np.where(rng.random((k, n)) < np.linspace(0, 1, n), -w, w).astype(np.int8)
 
 
-def test_the_sums_of_lanes_are_those_of_the_definition() -> None:
+def test_the_sums_of_lanes_are_those_of_the_definition():
     rng = np.random.default_rng(1)
     for k in (*range(12), 31, 32, 33, 100):
         w = rng.integers(-128, 128, (k, 5)).astype(np.int8)
@@ -51,7 +49,7 @@ def test_the_sums_of_lanes_are_those_of_the_definition() -> None:
             assert lane_sums(w.T.astype(dtype)).tolist() == expected, k
 
 
-def test_rounded_weights_within_126_times_the_scale_are_narrow() -> None:
+def test_rounded_weights_within_126_times_the_scale_are_narrow():
     rng = np.random.default_rng(2)
     w = rng.standard_normal((200, 77)).astype(np.float32)
     scale = np.maximum(np.abs(w).max(1) / 127, lane_sums(w) / 126)
@@ -59,7 +57,7 @@ def test_rounded_weights_within_126_times_the_scale_are_narrow() -> None:
 
 
 @pytest.mark.parametrize("k", [4, 5, 8, 9, 15, 16, 64])
-def test_packing_finds_the_limit_everywhere(isa: str, k: int) -> None:
+def test_packing_finds_the_limit_everywhere(isa, k):
     rng = np.random.default_rng(k)
     for at in {0, k // 2, k - 1}:
         for j in (0, 31, 32, 39):
@@ -81,7 +79,7 @@ def test_packing_finds_the_limit_everywhere(isa: str, k: int) -> None:
                     assert found == (isa in GAINS and narrow), (at, j, sign, extra)
 
 
-def test_products_are_exact_on_both_sides_of_the_limit(isa: str) -> None:
+def test_products_are_exact_on_both_sides_of_the_limit(isa):
     rng = np.random.default_rng(3)
     for k in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 33, 36, 100, 576):
         for n in (1, 7, 8, 9, 16, 17, 31, 32, 33, 65, 100):
@@ -97,7 +95,7 @@ def test_products_are_exact_on_both_sides_of_the_limit(isa: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [20_000, 65_793])
-def test_deep_products_of_the_largest_bytes_are_exact(isa: str, depth: int) -> None:
+def test_deep_products_of_the_largest_bytes_are_exact(isa, depth):
     w = np.stack(
         [np.full(depth, 32), np.full(depth, -32), np.resize([64, 64, 0, 0, -64, 0, 0, -64], depth)]
     )
@@ -106,7 +104,7 @@ def test_deep_products_of_the_largest_bytes_are_exact(isa: str, depth: int) -> N
     np.testing.assert_array_equal(fbg.gemm(fbg.PackA(a), packed), product(a, w.T))
 
 
-def test_signed_and_quantized_left_operands(isa: str) -> None:
+def test_signed_and_quantized_left_operands(isa):
     rng = np.random.default_rng(4)
     w = narrow_weights(rng, 150, 70)
     packed = fbg.PackedB(w, scale=np.float32(0.01), zero_point=3)
@@ -126,7 +124,7 @@ def test_signed_and_quantized_left_operands(isa: str) -> None:
     np.testing.assert_array_equal(y, portable)
 
 
-def test_other_weights_of_the_same_shape_have_kernels_of_their_own(isa: str) -> None:
+def test_other_weights_of_the_same_shape_have_kernels_of_their_own(isa):
     rng = np.random.default_rng(5)
     before = {kernel.name for kernel in fbg.kernels()}
     a = np.full((20, 64), 255, np.uint8)
@@ -139,14 +137,14 @@ def test_other_weights_of_the_same_shape_have_kernels_of_their_own(isa: str) -> 
     assert any("_narrow" in name for name in names) == (isa in GAINS) or not names
 
 
-def test_saved_weights_stay_narrow(isa: str, tmp_path: Path) -> None:
+def test_saved_weights_stay_narrow(isa, tmp_path):
     packed = fbg.PackedB(narrow_weights(np.random.default_rng(6), 70, 40), scale=np.float32(0.5))
     packed.save(tmp_path / "w")
     loaded = fbg.PackedB.load(tmp_path / "w")
     assert loaded._native.is_narrow == packed._native.is_narrow == (isa in GAINS)
 
 
-def test_weights_that_were_packed_for_another_isa_are_exact() -> None:
+def test_weights_that_were_packed_for_another_isa_are_exact():
     w = narrow_weights(np.random.default_rng(7), 70, 40)
     a = np.full((9, 70), 255, np.uint8)
     for first in fbg.isa.supported():
@@ -158,7 +156,7 @@ def test_weights_that_were_packed_for_another_isa_are_exact() -> None:
             np.testing.assert_array_equal(got, product(a, w))
 
 
-def test_gain_does_not_depend_on_the_limit() -> None:
+def test_gain_does_not_depend_on_the_limit():
     expected = not any("vnni" in name or "neon" in name for name in fbg.isa.supported())
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):

@@ -1,11 +1,10 @@
 """The result of a product: what is written and where, and which arrays `out` may overlap."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import fbg
-from helpers.formulas import KERNEL_ISA, Array, assert_same_bits
+from helpers.formulas import KERNEL_ISA, assert_same_bits
 from helpers.operands import random_f32, read_only
 
 # --- out ------------------------------------------------------------------------------------------
@@ -38,9 +37,7 @@ from helpers.operands import random_f32, read_only
         (np.zeros(50, np.int8)[1:49].view(np.int32).reshape(3, 4), ValueError, r"gemm: .*aligned"),
     ],
 )
-def test_an_out_that_does_not_fit_is_refused_untouched(
-    out: Array, error: type[Exception], message: str
-) -> None:
+def test_an_out_that_does_not_fit_is_refused_untouched(out, error, message):
     before = np.array(out)
     a, b = fbg.PackA(np.ones((3, 2), np.uint8)), fbg.PackedB(np.ones((2, 4), np.int8))
     with pytest.raises(error, match=message):
@@ -48,7 +45,7 @@ def test_an_out_that_does_not_fit_is_refused_untouched(
     np.testing.assert_array_equal(np.array(out), before)
 
 
-def test_out_may_not_overlap_a() -> None:
+def test_out_may_not_overlap_a():
     store = np.zeros(4096, np.uint8)
     a = store[: 5 * 16].reshape(5, 16)
     b = fbg.PackedB(np.ones((16, 4), np.int8))
@@ -60,7 +57,7 @@ def test_out_may_not_overlap_a() -> None:
     fbg.gemm(fbg.PackA(a), b, out=beside)
 
 
-def test_out_may_not_overlap_an_a_that_runs_backwards() -> None:
+def test_out_may_not_overlap_an_a_that_runs_backwards():
     store = np.zeros((8, 16), np.float32)
     b = fbg.PackedB(np.ones((16, 16), np.float32), dtype="float32")
     with pytest.raises(ValueError, match="gemm: out must not overlap the left operand"):
@@ -69,7 +66,7 @@ def test_out_may_not_overlap_an_a_that_runs_backwards() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_out_may_be_the_residual(isa: str, threads: int) -> None:
+def test_out_may_be_the_residual(isa, threads):
     rng = np.random.default_rng(10)
     a, b = random_f32(rng, 13, 20), random_f32(rng, 20, 37)
     packed = fbg.PackedB(b, dtype="float32")
@@ -80,7 +77,7 @@ def test_out_may_be_the_residual(isa: str, threads: int) -> None:
     assert_same_bits(out.copy(), wanted)
 
 
-def test_out_may_lie_beside_operands_in_the_same_rows(isa: str) -> None:
+def test_out_may_lie_beside_operands_in_the_same_rows(isa):
     rng = np.random.default_rng(20)
     store = random_f32(rng, 6, 30)
     a, residual, out = store[:, :10], store[:, 10:17], store[:, 17:24]
@@ -97,7 +94,7 @@ def test_out_may_lie_beside_operands_in_the_same_rows(isa: str) -> None:
         fbg.gemm(fbg.PackA(store[:, 20:]), packed, out=store[:, 14:21])
 
 
-def test_out_may_not_overlap_the_residual_in_part() -> None:
+def test_out_may_not_overlap_the_residual_in_part():
     store = np.zeros((6, 4), np.float32)
     a, b = fbg.PackA(np.ones((5, 2), np.float32)), np.ones((2, 4), np.float32)
     packed = fbg.PackedB(b, dtype="float32")
@@ -107,7 +104,7 @@ def test_out_may_not_overlap_the_residual_in_part() -> None:
         fbg.gemm(a, packed, fbg.Add(store[:-1]), out=store[1:])
 
 
-def test_out_may_not_overlap_the_bias() -> None:
+def test_out_may_not_overlap_the_bias():
     store = np.zeros((5, 4), np.float32)
     a, b = fbg.PackA(np.ones((5, 2), np.float32)), np.ones((2, 4), np.float32)
     packed = fbg.PackedB(b, dtype="float32")
@@ -118,7 +115,7 @@ def test_out_may_not_overlap_the_bias() -> None:
 # --- Results that no cache holds ------------------------------------------------------------------
 
 
-def misaligned(m: int, n: int, dtype: npt.DTypeLike) -> Array:
+def misaligned(m, n, dtype):
     """An (m, n) array that begins 16 bytes after a cache line does."""
     memory = np.zeros(m * n * 4 + 128, np.uint8)
     start = -memory.ctypes.data % 64 + 16
@@ -127,7 +124,7 @@ def misaligned(m: int, n: int, dtype: npt.DTypeLike) -> Array:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("columns", [2304, 2320])
-def test_results_written_past_the_caches_are_the_same(isa: str, threads: int, columns: int) -> None:
+def test_results_written_past_the_caches_are_the_same(isa, threads, columns):
     rng = np.random.default_rng(columns)
     m, k = 1000, 256 if isa == "avx512_amx" else 5  # AMX serves deep products only
     w = fbg.PackedB(random_f32(rng, k, columns))
@@ -145,7 +142,7 @@ def test_results_written_past_the_caches_are_the_same(isa: str, threads: int, co
     assert_same_bits(raw[-7:], small)
 
 
-def test_long_sums_written_past_the_caches_are_the_same(isa: str) -> None:
+def test_long_sums_written_past_the_caches_are_the_same(isa):
     if isa == "generic":
         return  # generates nothing; seconds of portable code
     rng = np.random.default_rng(9)

@@ -1,7 +1,5 @@
 """Codes that a checkpoint has are packed as they are, however it stores them."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from fbg import _fbg
 OF_OUTPUTS = [0, 2, 4, 6, 1, 3, 5, 7]  # the order of AWQ
 
 
-def words(codes: np.ndarray) -> np.ndarray:
+def words(codes):
     """(rows, ceil(columns / 8)) int32 of codes plus 8; what is behind the columns is no zero."""
     rows, columns = codes.shape
     filled = np.full((rows, -(-columns // 8) * 8), 5, np.uint32)
@@ -19,7 +17,7 @@ def words(codes: np.ndarray) -> np.ndarray:
     return np.bitwise_or.reduce(filled.reshape(rows, -1, 8) << shifts, axis=2).view(np.int32)
 
 
-def stored(form: str, codes: np.ndarray) -> np.ndarray:
+def stored(form, codes):
     """(N, K) codes as a checkpoint has them, by rows or by columns."""
     if form == "bytes":
         return codes
@@ -41,16 +39,14 @@ SHAPES = [([40], 36), ([8, 16, 24], 256), ([64, 8], 300), ([32], 8), ([8, 40], 5
 @pytest.mark.parametrize(("outputs", "inputs"), SHAPES)
 @pytest.mark.parametrize("form", INT4)
 @pytest.mark.parametrize("dtype", ["int4", "int4_g64_offset", "int4_g128"])
-def test_int4_has_the_codes_and_the_sums(
-    form: str, dtype: str, outputs: list[int], inputs: int
-) -> None:
+def test_int4_has_the_codes_and_the_sums(form, dtype, outputs, inputs):
     rng = np.random.default_rng(inputs)
     parts = [rng.integers(-8, 8, (n, inputs)).astype(np.int8) for n in outputs]
     group = {"int4": 32, "int4_g64_offset": 64, "int4_g128": 128}[dtype]
     shape = -(-inputs // group), sum(outputs)
     scale, offset = (rng.uniform(0.5, 2, shape).astype(np.float16) for _ in range(2))
     offsets = offset.view(np.uint16) if dtype.endswith("offset") else None
-    arguments: tuple[Any, ...] = (None, None, scale.view(np.uint16), offsets)
+    arguments = (None, None, scale.view(np.uint16), offsets)
     codes = [stored(form, part) for part in parts]
     one, two = (
         _fbg.pack_codes(codes, inputs, form == "awq", dtype, *arguments, threads)
@@ -74,9 +70,7 @@ def test_int4_has_the_codes_and_the_sums(
 @pytest.mark.parametrize(("outputs", "inputs"), SHAPES)
 @pytest.mark.parametrize("form", ["bytes", "transposed bytes"])
 @pytest.mark.parametrize("points", [False, True])
-def test_int8_is_what_a_whole_matrix_gives(
-    form: str, points: bool, outputs: list[int], inputs: int
-) -> None:
+def test_int8_is_what_a_whole_matrix_gives(form, points, outputs, inputs):
     rng = np.random.default_rng(inputs)
     parts = [rng.integers(-128, 128, (n, inputs)).astype(np.int8) for n in outputs]
     n = sum(outputs)
@@ -89,7 +83,7 @@ def test_int8_is_what_a_whole_matrix_gives(
         np.testing.assert_array_equal(packed.block, whole.block)
 
 
-def test_parts_and_parameters_of_other_sizes_are_refused() -> None:
+def test_parts_and_parameters_of_other_sizes_are_refused():
     codes, scale = np.zeros((8, 16), np.int8), np.ones(8, np.float32)
     halves = np.ones((1, 8), np.uint16)
     for arguments in (

@@ -1,7 +1,6 @@
 """Output pipelines: every legal composition gives the formulas' bits, every other is refused."""
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from helpers.formulas import assert_same_bits
 
 
 @pytest.mark.parametrize("operands", OPERANDS)
-def test_every_composition_gives_the_bits_of_its_formulas(isa: str, operands: str) -> None:
+def test_every_composition_gives_the_bits_of_its_formulas(isa, operands):
     a, packed, start = OPERANDS[operands]
     count = 0
     for kinds in compositions(start.type, LONGEST):
@@ -42,7 +41,7 @@ def test_every_composition_gives_the_bits_of_its_formulas(isa: str, operands: st
 # --- Illegal compositions -------------------------------------------------------------------------
 
 
-def reachable(kinds: tuple[str, ...]) -> set[str]:
+def reachable(kinds):
     """The types a composition may end in, from either accumulator."""
     types = {"acc", "float32"}
     for kind in kinds:
@@ -50,7 +49,7 @@ def reachable(kinds: tuple[str, ...]) -> set[str]:
     return types
 
 
-def test_exactly_the_legal_compositions_can_be_built() -> None:
+def test_exactly_the_legal_compositions_can_be_built():
     refused = 0
     for length in range(1, LONGEST + 1):
         for kinds in itertools.product(KINDS, repeat=length):
@@ -100,12 +99,12 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
         (lambda: fbg.Pipeline(["ReLU"]), "pipeline: every item must be a stage, got 'ReLU'"),
     ],
 )
-def test_errors_name_the_stages(build: Callable[[], object], message: str) -> None:
+def test_errors_name_the_stages(build, message):
     with pytest.raises(TypeError, match=f"^{message}$"):
         build()
 
 
-def test_a_pipeline_of_too_many_stages_is_refused() -> None:
+def test_a_pipeline_of_too_many_stages_is_refused():
     a, packed, _ = OPERANDS["float"]
     fbg.gemm(a, packed, [fbg.ReLU()] * 24)
     with pytest.raises(ValueError, match="pipeline: must have at most 24 stages, got 25"):
@@ -115,7 +114,7 @@ def test_a_pipeline_of_too_many_stages_is_refused() -> None:
 # --- Ways to write one ----------------------------------------------------------------------------
 
 
-def test_arrows_lists_and_bare_stages_are_one_pipeline() -> None:
+def test_arrows_lists_and_bare_stages_are_one_pipeline():
     a, packed, _ = OPERANDS["symmetric"]
     bias = fbg.Bias(PARAMETERS["bias_float32"])
     first, second, third = fbg.Dequantize(), bias, fbg.ReLU()
@@ -137,7 +136,7 @@ def test_arrows_lists_and_bare_stages_are_one_pipeline() -> None:
         assert_same_bits(fbg.gemm(a, packed, empty), raw)
 
 
-def test_composing_leaves_its_parts_alone() -> None:
+def test_composing_leaves_its_parts_alone():
     first = fbg.Dequantize() >> fbg.ReLU()
     second = first >> fbg.GELU()
     assert (len(first), len(second)) == (2, 3)
@@ -163,7 +162,7 @@ def test_composing_leaves_its_parts_alone() -> None:
         (fbg.Dequantize() >> fbg.ReLU() >> fbg.GELU(), "Dequantize() >> ReLU() >> GELU()"),
     ],
 )
-def test_repr_is_how_it_is_written(value: object, text: str) -> None:
+def test_repr_is_how_it_is_written(value, text):
     assert repr(value) == text
 
 

@@ -4,17 +4,15 @@ import gc
 import re
 import sys
 import weakref
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fbg
 from helpers.callers import call_together
-from helpers.formulas import Array, assert_same_bits
+from helpers.formulas import assert_same_bits
 from helpers.operands import random_array
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 U8, F32 = np.uint8, np.float32
 
@@ -34,7 +32,7 @@ U8, F32 = np.uint8, np.float32
         lambda a: a.view(np.matrix),
     ],
 )
-def test_x_may_have_any_strides(view: Callable[[Array], Array]) -> None:
+def test_x_may_have_any_strides(view):
     rng = np.random.default_rng(1)
     x = view(random_array(rng, F32, 6, 10))
     w = fbg.PackedB(random_array(rng, F32, x.shape[1], 5))
@@ -43,14 +41,14 @@ def test_x_may_have_any_strides(view: Callable[[Array], Array]) -> None:
     assert_same_bits(out, fbg.linear(np.array(x), w))
 
 
-def test_arguments_may_be_named() -> None:
+def test_arguments_may_be_named():
     call = fbg.prepare(fbg.PackedB(np.eye(3, dtype=F32), dtype="float32"), rows=1)
     x, out = np.ones((1, 3), F32), np.empty((1, 3), F32)
     assert call(out=out, x=x) is out and call(x, out=out) is out and (out == 1).all()
 
 
 @pytest.mark.parametrize(("k", "n", "m"), [(0, 3, 2), (3, 0, 2), (3, 3, 0), (0, 0, 0)])
-def test_empty_matrices_are_legal(k: int, n: int, m: int) -> None:
+def test_empty_matrices_are_legal(k, n, m):
     call = fbg.prepare(fbg.PackedB(np.ones((k, n), F32), dtype="float32"), rows=2)
     got = call(np.ones((m, k), F32), np.ones((m, n), F32))
     np.testing.assert_array_equal(got, np.full((m, n), k, F32))
@@ -59,7 +57,7 @@ def test_empty_matrices_are_legal(k: int, n: int, m: int) -> None:
 # --- What is bound ------------------------------------------------------------------------------
 
 
-def test_the_first_rows_of_a_residual_are_used_and_changes_are_seen() -> None:
+def test_the_first_rows_of_a_residual_are_used_and_changes_are_seen():
     w = fbg.PackedB(np.eye(3, dtype=F32), dtype="float32")
     residual = np.arange(12, dtype=F32).reshape(4, 3)
     call = fbg.prepare(w, fbg.Add(residual), rows=4)
@@ -72,7 +70,7 @@ def test_the_first_rows_of_a_residual_are_used_and_changes_are_seen() -> None:
     assert_same_bits(residual, before + 1)
 
 
-def test_a_call_keeps_what_it_needs_alive() -> None:
+def test_a_call_keeps_what_it_needs_alive():
     rng = np.random.default_rng(3)
     w, bias, x = (
         random_array(rng, F32, 9, 20),
@@ -87,7 +85,7 @@ def test_a_call_keeps_what_it_needs_alive() -> None:
     del junk
 
 
-def test_a_call_leaks_nothing() -> None:
+def test_a_call_leaks_nothing():
     bias = np.ones(3, F32)
     alive = weakref.ref(bias)
     w = fbg.PackedB(np.eye(3, dtype=F32), dtype="float32")
@@ -104,7 +102,7 @@ def test_a_call_leaks_nothing() -> None:
     assert alive() is None
 
 
-def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
+def test_kernels_stay_those_of_the_isa_it_was_made_under():
     rng = np.random.default_rng(4)
     w = fbg.PackedB(random_array(rng, F32, 100, 40), dtype="float32")
     x, out = random_array(rng, F32, 3, 100), np.empty((3, 40), F32)
@@ -115,12 +113,12 @@ def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
 
 
 @pytest.mark.races
-def test_one_call_may_be_shared_by_threads() -> None:
+def test_one_call_may_be_shared_by_threads():
     rng = np.random.default_rng(5)
     w = fbg.PackedB(random_array(rng, F32, 200, 300))
     call = fbg.prepare(w, fbg.Dequantize(), rows=8, num_threads=2)
 
-    def multiply(seed: int) -> None:
+    def multiply(seed):
         rng = np.random.default_rng(seed)
         for _ in range(20):
             x = random_array(rng, F32, 8, 200)
@@ -166,16 +164,14 @@ SHARED = np.zeros(14, F32)
         ),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(
-    x: Any, out: Any, error: type[Exception], message: str
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(x, out, error, message):
     call = fbg.prepare(W, fbg.Dequantize(), rows=5)
     with pytest.raises(error, match=f"PreparedCall: .*{message}"):
         call(x, out)
     assert (OUT == 7).all()
 
 
-def test_a_packer_of_another_array_is_refused() -> None:
+def test_a_packer_of_another_array_is_refused():
     other = np.zeros((2, X.shape[1]), F32)
     with pytest.raises(ValueError, match=r"packer must pack the \(64, \d+\) array it is given"):
         fbg.prepare(
@@ -183,7 +179,7 @@ def test_a_packer_of_another_array_is_refused() -> None:
         )
 
 
-def test_without_out_a_call_allocates_one() -> None:
+def test_without_out_a_call_allocates_one():
     call = fbg.prepare(W, fbg.Dequantize(), rows=5)
     first, second = call(X), call(X, out=None)
     assert (call.rows, call.shape) == (5, (3, 4))
@@ -193,7 +189,7 @@ def test_without_out_a_call_allocates_one() -> None:
     assert call(X, first) is first
 
 
-def test_large_results_start_where_cache_lines_do() -> None:
+def test_large_results_start_where_cache_lines_do():
     w = fbg.PackedB(np.ones((3, 96), np.int8))
     x = np.ones((200, 3), np.uint8)
     call = fbg.prepare(w, rows=200, x_dtype=np.uint8)
@@ -203,7 +199,7 @@ def test_large_results_start_where_cache_lines_do() -> None:
         np.testing.assert_array_equal(result, 3)
 
 
-def test_out_may_not_overlap_the_residual_in_part() -> None:
+def test_out_may_not_overlap_the_residual_in_part():
     buffer = np.zeros(9, F32)
     call = fbg.prepare(W, fbg.Dequantize() >> fbg.Add(buffer[:8].reshape(2, 4)), rows=2)
     with pytest.raises(
@@ -221,9 +217,7 @@ def test_out_may_not_overlap_the_residual_in_part() -> None:
         ((X,), {"y": OUT}, "PreparedCall: unknown argument 'y'; it takes x and out"),
     ],
 )
-def test_other_arguments_are_a_type_error(
-    arguments: tuple[Any, ...], keywords: dict[str, Any], message: str
-) -> None:
+def test_other_arguments_are_a_type_error(arguments, keywords, message):
     with pytest.raises(TypeError, match=message):
         fbg.prepare(W, fbg.Dequantize(), rows=5)(*arguments, **keywords)
 
@@ -259,13 +253,13 @@ def test_other_arguments_are_a_type_error(
         ),
     },
 )
-def test_what_cannot_be_prepared_is_refused(refuse: Refusal) -> None:
+def test_what_cannot_be_prepared_is_refused(refuse):
     refuse()
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("rows", [1, 2, 5, 13, 200])
-def test_a_prepared_call_names_the_kernel_of_its_rows(isa: str, rows: int, dtype: str) -> None:
+def test_a_prepared_call_names_the_kernel_of_its_rows(isa, rows, dtype):
     packed = fbg.PackedB(np.ones((96, 160), np.float32), dtype=dtype)
     stages = fbg.Dequantize() if dtype == "int8" else None
     for threads in (1, 2):

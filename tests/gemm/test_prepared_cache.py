@@ -34,7 +34,7 @@ print(_fbg.prepared_gemm_bytes(), peak_mib() - before)
 """
 
 
-def test_ten_thousand_shapes_take_bounded_memory() -> None:
+def test_ten_thousand_shapes_take_bounded_memory():
     result = run_python(MANY_SHAPES)
     assert result.returncode == 0, result.stderr
     kept, grown_mib = result.stdout.split()
@@ -43,7 +43,7 @@ def test_ten_thousand_shapes_take_bounded_memory() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_a_shape_that_was_dropped_computes_the_same(dtype: str) -> None:
+def test_a_shape_that_was_dropped_computes_the_same(dtype):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((3, 50), np.float32)
     packed = fbg.PackedB(rng.standard_normal((50, 70), np.float32), dtype=dtype)

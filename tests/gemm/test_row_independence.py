@@ -1,7 +1,6 @@
 """Rows: the same bits in any matrix and on any number of threads, whatever the other rows hold."""
 
 import itertools
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -9,14 +8,14 @@ import pytest
 
 import fbg
 from helpers.callers import call_together
-from helpers.formulas import Array, assert_same_bits, integer_output, product, quantize_rows
+from helpers.formulas import assert_same_bits, integer_output, product, quantize_rows
 from helpers.operands import random_f32, random_s8, random_u8
 
 # --- Empty matrices -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", list(itertools.product((0, 3), (0, 5), (0, 4))), ids=str)
-def test_empty_matrices_are_legal(isa: str, shape: tuple[int, int, int]) -> None:
+def test_empty_matrices_are_legal(isa, shape):
     m, n, k = shape
     a, b = np.ones((m, k), np.uint8), np.ones((k, n), np.int8)
     x, w = np.ones((m, k), np.float32), np.ones((k, n), np.float32)
@@ -46,7 +45,7 @@ def test_empty_matrices_are_legal(isa: str, shape: tuple[int, int, int]) -> None
 # --- Same bits ------------------------------------------------------------------------------------
 
 # How rows are packed, how weights are.
-KINDS: dict[str, tuple[Callable[[Array], fbg.PackA], Callable[[Array], fbg.PackedB]]] = {
+KINDS = {
     **{
         dtype: (fbg.PackA, partial(fbg.PackedB, dtype=dtype))
         for dtype in ("float32", "float16", "bfloat16")
@@ -62,9 +61,7 @@ KINDS: dict[str, tuple[Callable[[Array], fbg.PackA], Callable[[Array], fbg.Packe
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_row_is_the_same_alone_in_any_matrix_and_on_any_number_of_threads(
-    isa: str, kind: str
-) -> None:
+def test_a_row_is_the_same_alone_in_any_matrix_and_on_any_number_of_threads(isa, kind):
     rng = np.random.default_rng(11)
     pack_a, pack_b = KINDS[kind]
     for n, k in [(65, 70), (129, 33), (768, 96), (48, 4300)]:  # of the last, K is cut
@@ -81,7 +78,7 @@ def test_a_row_is_the_same_alone_in_any_matrix_and_on_any_number_of_threads(
                 assert_same_bits(got, whole[first : first + m])
 
 
-def test_columns_do_not_depend_on_their_neighbours(isa: str) -> None:
+def test_columns_do_not_depend_on_their_neighbours(isa):
     rng = np.random.default_rng(12)
     x, w = random_f32(rng, 5, 50), random_f32(rng, 50, 130)
     whole = fbg.gemm(fbg.PackA(x), fbg.PackedB(w, dtype="float32"))
@@ -92,9 +89,7 @@ def test_columns_do_not_depend_on_their_neighbours(isa: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_row_that_is_not_finite_gives_nan_and_leaves_the_others_alone(
-    isa: str, bad: float, threads: int
-) -> None:
+def test_a_row_that_is_not_finite_gives_nan_and_leaves_the_others_alone(isa, bad, threads):
     rng = np.random.default_rng(13)
     x, w = random_f32(rng, 14, 37), random_f32(rng, 37, 40)
     for symmetric in (True, False):
@@ -119,7 +114,7 @@ def test_a_row_that_is_not_finite_gives_nan_and_leaves_the_others_alone(
         assert np.isnan(fbg.gemm(per_tensor, packed, fbg.Dequantize())).all()
 
 
-def test_a_row_of_zeros_gives_zeros(isa: str) -> None:
+def test_a_row_of_zeros_gives_zeros(isa):
     rng = np.random.default_rng(14)
     x, w = random_f32(rng, 5, 30), random_f32(rng, 30, 20)
     x[2] = 0
@@ -130,7 +125,7 @@ def test_a_row_of_zeros_gives_zeros(isa: str) -> None:
 
 
 @pytest.mark.parametrize("magnitude", [1e-45, 1e-38, 1e-30, 1e30, 3.4e38])
-def test_rows_of_any_magnitude_follow_the_formula(isa: str, magnitude: float) -> None:
+def test_rows_of_any_magnitude_follow_the_formula(isa, magnitude):
     rng = np.random.default_rng(15)
     x = rng.uniform(-1, 1, (3, 40)) * magnitude
     x = x.astype(np.float32)
@@ -149,12 +144,12 @@ def test_rows_of_any_magnitude_follow_the_formula(isa: str, magnitude: float) ->
 
 
 @pytest.mark.races
-def test_many_python_threads_may_multiply_at_once(isa: str) -> None:
+def test_many_python_threads_may_multiply_at_once(isa):
     rng = np.random.default_rng(16)
     jobs = [(m, n, k) for m in (1, 7, 30) for n in (17, 130) for k in (33, 200)]
     operands = [(random_u8(rng, m, k), random_s8(rng, k, n)) for m, n, k in jobs]
 
-    def multiply(first: int) -> None:
+    def multiply(first):
         for i in range(len(jobs) * 3):
             a, b = operands[(first + i) % len(jobs)]
             got = fbg.gemm(fbg.PackA(a), fbg.PackedB(b), num_threads=1 + i % 3)

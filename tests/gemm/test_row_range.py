@@ -1,7 +1,5 @@
 """RowRange: the least and greatest value of each row, as a side output of the pipeline."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 import fbg
 from helpers.compositions import row_extents
-from helpers.formulas import Array, assert_same_bits
+from helpers.formulas import assert_same_bits
 
 
 @settings(max_examples=50)
@@ -23,9 +21,7 @@ from helpers.formulas import Array, assert_same_bits
     ),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_row_range_is_that_of_the_result(
-    isa: str, m: int, n: int, threads: int, special: list[tuple[int, int, float]], seed: int
-) -> None:
+def test_row_range_is_that_of_the_result(isa, m, n, threads, special, seed):
     rng = np.random.default_rng(seed)
     x, w = (rng.standard_normal(shape, dtype=np.float32) for shape in ((m, 3), (3, n)))
     residual = rng.standard_normal((m, n), dtype=np.float32)
@@ -48,7 +44,7 @@ def test_row_range_is_that_of_the_result(
     )
 
 
-def test_prepared_calls_hand_row_ranges_on(isa: str) -> None:
+def test_prepared_calls_hand_row_ranges_on(isa):
     rng = np.random.default_rng(6)
     up = fbg.PackedB(rng.standard_normal((30, 90), dtype=np.float32))
     down = fbg.PackedB(rng.standard_normal((90, 30), dtype=np.float32))
@@ -62,7 +58,7 @@ def test_prepared_calls_hand_row_ranges_on(isa: str) -> None:
         assert_same_bits(y, fbg.linear(fbg.linear(x, up, activation="gelu"), down))
 
 
-def test_a_row_without_columns_has_an_empty_range() -> None:
+def test_a_row_without_columns_has_an_empty_range():
     extents = np.zeros((2, 2), np.float32)
     empty = fbg.PackedB(np.zeros((3, 0), np.float32), dtype="float32")
     fbg.gemm(fbg.PackA(np.ones((2, 3), np.float32)), empty, fbg.RowRange(extents))
@@ -73,7 +69,7 @@ def test_a_row_without_columns_has_an_empty_range() -> None:
     np.testing.assert_array_equal(fbg.gemm(nothing, w, fbg.Dequantize()), np.zeros((2, 3)))
 
 
-def test_a_row_range_must_fit_when_it_is_used() -> None:
+def test_a_row_range_must_fit_when_it_is_used():
     x = np.zeros((2, 4), np.float32)
     a = fbg.PackAWithQuantRowOffset(x, row_range=np.zeros((2, 2), np.float32))
     x.shape = (1, 8)
@@ -84,7 +80,7 @@ def test_a_row_range_must_fit_when_it_is_used() -> None:
 FLAT = np.zeros(20, np.float32)
 
 
-def part(begin: int) -> Array:
+def part(begin):
     return FLAT[begin : begin + 4].reshape(2, 2)
 
 
@@ -121,6 +117,6 @@ EYE = fbg.PackedB(np.eye(2, dtype=np.float32), dtype="float32")
         ),
     ],
 )
-def test_a_row_range_may_not_overlap_anything(call: Callable[[], object], message: str) -> None:
+def test_a_row_range_may_not_overlap_anything(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -6,10 +6,10 @@ import pytest
 import fbg
 from helpers.compositions import OPERANDS, M, N
 from helpers.formulas import Output, assert_same_bits
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 
-def test_out_may_be_a_quantized_residual_only_element_for_element() -> None:
+def test_out_may_be_a_quantized_residual_only_element_for_element():
     a, packed, start = OPERANDS["float"]
     residual = np.arange(M * N, dtype=np.uint8).reshape(M, N)
     output = Output(start.value)
@@ -27,7 +27,7 @@ def test_out_may_be_a_quantized_residual_only_element_for_element() -> None:
 
 
 @pytest.mark.parametrize("rows", ["apart", "upwards", "repeated"])
-def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
+def test_residual_rows_may_lie_anywhere(isa, rows):
     a, packed, start = OPERANDS["float"]
     store = np.arange(2 * M * (N + 3), dtype=np.float32).reshape(2 * M, N + 3)
     residual = {
@@ -106,11 +106,11 @@ def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
         ],
     },
 )
-def test_bad_parameters_of_stages_are_refused(refuse: Refusal) -> None:
+def test_bad_parameters_of_stages_are_refused(refuse):
     refuse()
 
 
-def test_a_stage_keeps_its_array_alive() -> None:
+def test_a_stage_keeps_its_array_alive():
     a, packed, start = OPERANDS["float"]
     pipeline = fbg.Bias(np.full(N, 2, np.float32)) >> fbg.Add(np.full((M, N), 3, np.float32))
     junk = [np.full((M, N), np.nan, np.float32) for _ in range(50)]

@@ -1,7 +1,6 @@
 """Subnormal numbers: products and convolutions keep them unless asked, whatever the thread does."""
 
 import pickle
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,10 +10,9 @@ from helpers.float_modes import flushes, flushing
 
 M, K, N = 6, 64, 64
 RNG = np.random.default_rng(1)
-Call = Callable[..., np.ndarray]  # takes x, w and options
 
 
-def normal(*shape: int) -> np.ndarray:
+def normal(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
 
 
@@ -25,26 +23,26 @@ GROUPED, DEPTHWISE = normal(64, 4, 3, 3), normal(32, 1, 3, 3)
 TINY = {"x": (1e-40, 1e30), "w": (1e30, 1e-40), "results": (1e-12, 1e-30)}
 
 
-def product(packer: Call, dtype: str) -> Call:
-    def call(x: np.ndarray, w: np.ndarray, **options: bool) -> np.ndarray:
+def product(packer, dtype):
+    def call(x, w, **options):
         return fbg.gemm(packer(x), fbg.PackedB(w, dtype=dtype), num_threads=2, **options)
 
     return call
 
 
-def prepared(x: np.ndarray, w: np.ndarray, **options: bool) -> np.ndarray:
+def prepared(x, w, **options):
     call = fbg.prepare(fbg.PackedB(w, dtype="float32"), rows=M, num_threads=2, **options)
     copy = pickle.loads(pickle.dumps(call))
     np.testing.assert_array_equal(copy(x), call(x))
     return copy(x)
 
 
-def strassen(x: np.ndarray, w: np.ndarray, **options: bool) -> np.ndarray:
+def strassen(x, w, **options):
     packed = fbg.PackedConv(w.T[:, :, None], dtype="float32")
     return fbg.conv(x[None], packed, algorithm="strassen", **options)[0]
 
 
-PRODUCTS: dict[str, Call] = {
+PRODUCTS = {
     "float32": product(fbg.PackA, "float32"),
     "linear": lambda x, w, **options: fbg.linear(x, fbg.PackedB(w, dtype="float32"), **options),
     "linear of many axes": lambda x, w, **options: fbg.linear(
@@ -57,7 +55,7 @@ PRODUCTS: dict[str, Call] = {
 
 @pytest.mark.parametrize("kind", TINY)
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_products_keep_them_unless_asked(name: str, kind: str, isa: str) -> None:
+def test_products_keep_them_unless_asked(name, kind, isa):
     call = PRODUCTS[name]
     x, w = X * np.float32(TINY[kind][0]), W * np.float32(TINY[kind][1])
     wanted = call(x, w)
@@ -72,8 +70,8 @@ def test_products_keep_them_unless_asked(name: str, kind: str, isa: str) -> None
     np.testing.assert_array_equal(call(X, W, flush_subnormals=True), call(X, W))
 
 
-def convolution(weights: np.ndarray, groups: int = 1) -> Call:
-    def call(x: np.ndarray, w: np.ndarray, algorithm: str | None, **options: bool) -> np.ndarray:
+def convolution(weights, groups=1):
+    def call(x, w, algorithm, **options):
         wc = fbg.PackedConv(w, padding=1, groups=groups, dtype="float32")
         y = fbg.conv(x, wc, algorithm=algorithm, num_threads=2, **options)
         ready = fbg.prepare(wc, shape=x.shape, algorithm=algorithm, num_threads=1, **options)
@@ -83,15 +81,13 @@ def convolution(weights: np.ndarray, groups: int = 1) -> Call:
             np.testing.assert_array_equal(again(x, out), y)
         return y
 
-    call.weights, call.groups = weights, groups  # type: ignore[attr-defined]
+    call.weights, call.groups = weights, groups
     return call
 
 
 @pytest.mark.parametrize("kind", TINY)
 @pytest.mark.parametrize(("w", "groups"), [(PIXELS, 1), (GROUPED, 8), (DEPTHWISE, 32)])
-def test_convolutions_keep_them_unless_asked(
-    w: np.ndarray, groups: int, kind: str, isa: str
-) -> None:
+def test_convolutions_keep_them_unless_asked(w, groups, kind, isa):
     call = convolution(w, groups)
     x, scaled = IMAGE * np.float32(TINY[kind][0]), w * np.float32(TINY[kind][1])
     wc = fbg.PackedConv(w, padding=1, groups=groups, dtype="float32")
@@ -107,7 +103,7 @@ def test_convolutions_keep_them_unless_asked(
         np.testing.assert_array_equal(kept.view(np.uint32), wanted.view(np.uint32), name)
 
 
-def test_patches_as_rows_of_a_product_have_the_option_too() -> None:
+def test_patches_as_rows_of_a_product_have_the_option_too():
     wc = fbg.PackedConv(PIXELS * np.float32(1e-30), padding=1, dtype="float32")
     a = fbg.PackAWithIm2Col(IMAGE * np.float32(1e-10), wc)
     assert fbg.gemm(a, wc).any()
@@ -116,7 +112,7 @@ def test_patches_as_rows_of_a_product_have_the_option_too() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int4"])
-def test_integers_are_the_same_and_their_scales_are_floats(dtype: str, isa: str) -> None:
+def test_integers_are_the_same_and_their_scales_are_floats(dtype, isa):
     w = fbg.PackedB(W, dtype=dtype)
     x = fbg.PackAWithQuantRowOffset(X)
     real = fbg.Pipeline([fbg.Dequantize()] if dtype == "int8" else [])
@@ -130,7 +126,7 @@ def test_integers_are_the_same_and_their_scales_are_floats(dtype: str, isa: str)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_halves_that_are_subnormal_are_numbers_like_others(dtype: str, isa: str) -> None:
+def test_halves_that_are_subnormal_are_numbers_like_others(dtype, isa):
     """Those of float16 are not subnormal in float32; results that are rounded to them are kept."""
     values = {"float16": 2.0**-20, "bfloat16": 2.0**-120}[dtype]
     w = fbg.PackedB(np.eye(N, dtype=np.float32) * np.float32(values), dtype=dtype)
@@ -142,9 +138,9 @@ def test_halves_that_are_subnormal_are_numbers_like_others(dtype: str, isa: str)
         np.testing.assert_array_equal(half.astype(np.float32), y)
 
 
-def test_the_option_is_a_flag() -> None:
+def test_the_option_is_a_flag():
     w, wc = fbg.PackedB(W, dtype="float32"), fbg.PackedConv(PIXELS, dtype="float32")
-    bad: bool = "yes"  # type: ignore[assignment]
+    bad = "yes"
     for call in (
         lambda: fbg.gemm(fbg.PackA(X), w, flush_subnormals=bad),
         lambda: fbg.linear(X, w, flush_subnormals=bad),

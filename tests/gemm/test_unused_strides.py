@@ -5,16 +5,10 @@ tests/differential draws them for products and convolutions; these are the other
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import fbg
-
-Array = npt.NDArray[Any]
 
 K, N = 5, 32
 RNG = np.random.default_rng(3)
@@ -23,7 +17,7 @@ INT8 = fbg.PackedB(RNG.standard_normal((K, N), np.float32))
 BFLOAT16 = fbg.PackedB(RNG.standard_normal((K, N), np.float32), dtype="bfloat16")
 
 
-def with_odd_strides(values: Array, at: int = 0) -> Array:
+def with_odd_strides(values, at=0):
     """Return a copy whose strides are odd wherever they lead nowhere, `at` bytes into memory."""
     empty = values.size == 0
     strides = [
@@ -31,16 +25,16 @@ def with_odd_strides(values: Array, at: int = 0) -> Array:
         for axis, (size, stride) in enumerate(zip(values.shape, values.strides, strict=True))
     ]
     memory = np.zeros(values.nbytes + 64, np.uint8)
-    view: Array = np.ndarray(values.shape, values.dtype, memory, at, strides)
+    view = np.ndarray(values.shape, values.dtype, memory, at, strides)
     view[...] = values
     return view
 
 
-def floats(*shape: int) -> Array:
+def floats(*shape):
     return np.random.default_rng(len(shape)).standard_normal(shape, np.float32)
 
 
-def with_ranges(x: Array) -> Array:
+def with_ranges(x):
     extents = with_odd_strides(np.zeros((len(x), 2), np.float32))
     y = fbg.gemm(fbg.PackA(x), W, fbg.RowRange(extents))
     w = fbg.PackedB(np.eye(N, dtype=np.float32))
@@ -48,14 +42,14 @@ def with_ranges(x: Array) -> Array:
     return fbg.gemm(a, w, fbg.Dequantize())
 
 
-def strassen(x: Array) -> Array:
+def strassen(x):
     even = np.zeros((1, len(x), 6), np.float32)
     even[0, :, :5] = x
     w = fbg.PackedConv(np.ones((N, 6, 1), np.float32), dtype="float32")
     return fbg.conv(with_odd_strides(even), w, algorithm="strassen")[0]
 
 
-OPERANDS: dict[str, Callable[[Array], Array]] = {
+OPERANDS = {
     "linear": lambda x: fbg.linear(x, W),
     "linear of bytes": lambda x: fbg.linear(x, INT8),
     "row_range": with_ranges,
@@ -69,6 +63,6 @@ OPERANDS: dict[str, Callable[[Array], Array]] = {
 
 @pytest.mark.parametrize("name", OPERANDS)
 @pytest.mark.parametrize("rows", [1, 0, 2])
-def test_one_row_may_have_any_stride(name: str, rows: int) -> None:
+def test_one_row_may_have_any_stride(name, rows):
     x = floats(rows, K)
     assert OPERANDS[name](with_odd_strides(x)).tobytes() == OPERANDS[name](x).tobytes()

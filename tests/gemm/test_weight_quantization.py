@@ -1,14 +1,11 @@
 """Weights are quantized by the formula, and given parameters are kept."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
-from helpers.formulas import Array
 
 F32 = np.float32
 
@@ -16,8 +13,8 @@ F32 = np.float32
 # --- Quantization ---------------------------------------------------------------------------------
 
 
-def check_quantization(w: Array, granularity: str, symmetric: bool) -> None:
-    packed = fbg.PackedB(w, granularity=granularity, symmetric=symmetric)  # type: ignore[arg-type]
+def check_quantization(w, granularity, symmetric):
+    packed = fbg.PackedB(w, granularity=granularity, symmetric=symmetric)
     columns = w if granularity == "column" else w.reshape(-1, 1)
     lo = columns.min(axis=0, initial=0).astype(F32)
     hi = columns.max(axis=0, initial=0).astype(F32)
@@ -50,15 +47,8 @@ def check_quantization(w: Array, granularity: str, symmetric: bool) -> None:
     seed=st.integers(0, 2**32 - 1),
 )
 def test_quantization_follows_the_formula(
-    granularity: str,
-    symmetric: bool,
-    k: int,
-    n: int,
-    exponent: int,
-    mean: float,
-    fortran: bool,
-    seed: int,
-) -> None:
+    granularity, symmetric, k, n, exponent, mean, fortran, seed
+):
     rng = np.random.default_rng(seed)
     w = (rng.standard_normal((k, n)) + mean) * 10.0**exponent
     check_quantization(np.asarray(w, F32, order="F" if fortran else "C"), granularity, symmetric)
@@ -82,21 +72,19 @@ def test_quantization_follows_the_formula(
         [-5, -5, -5],
     ],
 )
-def test_quantization_at_the_ends_of_the_range(
-    column: list[float], granularity: str, symmetric: bool
-) -> None:
+def test_quantization_at_the_ends_of_the_range(column, granularity, symmetric):
     check_quantization(np.array(column, F32)[:, None], granularity, symmetric)
     both = np.stack([np.array(column, F32), np.array([0.25, -1, 0.5], F32)], axis=1)
     check_quantization(both, "column", symmetric)
 
 
-def test_symmetric_weights_never_use_the_lowest_value() -> None:
+def test_symmetric_weights_never_use_the_lowest_value():
     w = -np.linspace(0, 1, 999, dtype=F32)[:, None]
     packed = fbg.PackedB(w)
     assert packed.unpack().min() == -127 and packed.zero_point.tolist() == [0]
 
 
-def test_halves_round_to_even() -> None:
+def test_halves_round_to_even():
     w = np.array([[127.0], [0.5], [1.5], [2.5], [-0.5], [-1.5]], F32)
     assert fbg.PackedB(w).unpack().ravel().tolist() == [127, 0, 2, 2, 0, -2]
 
@@ -104,12 +92,10 @@ def test_halves_round_to_even() -> None:
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 @pytest.mark.parametrize("granularity", ["column", "tensor"])
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_empty_weights_have_parameters(
-    shape: tuple[int, int], granularity: str, symmetric: bool
-) -> None:
+def test_empty_weights_have_parameters(shape, granularity, symmetric):
     packed = fbg.PackedB(
         np.zeros(shape, F32),
-        granularity=granularity,  # type: ignore[arg-type]
+        granularity=granularity,
         symmetric=symmetric,
     )
     assert packed.shape == shape and packed.unpack().shape == shape
@@ -132,7 +118,7 @@ W8 = np.array([[1, -2, 3], [4, 5, -128]], np.int8)
     "zero_point",
     [None, 0, -128, np.int64(127), np.array(3), np.array([1, -2, 3]), np.zeros(3, np.int8)],
 )
-def test_given_parameters_are_kept(scale: Any, zero_point: Any) -> None:
+def test_given_parameters_are_kept(scale, zero_point):
     packed = fbg.PackedB(W8, scale=scale, zero_point=zero_point)
     point = np.asarray(0 if zero_point is None else zero_point, np.int32)
     scales = np.asarray(scale, F32)
@@ -147,14 +133,14 @@ def test_given_parameters_are_kept(scale: Any, zero_point: Any) -> None:
     np.testing.assert_array_equal(packed.dequantize(), wanted)
 
 
-def test_one_column_keeps_the_shape_of_its_scale() -> None:
+def test_one_column_keeps_the_shape_of_its_scale():
     one = W8[:, :1]
     assert fbg.PackedB(one, scale=0.5).scale.shape == ()
     assert fbg.PackedB(one, scale=np.array([0.5])).scale.shape == (1,)
     assert fbg.PackedB(one.astype(F32)).scale.shape == (1,)
 
 
-def test_parameters_of_no_columns_are_kept() -> None:
+def test_parameters_of_no_columns_are_kept():
     packed = fbg.PackedB(np.zeros((4, 0), np.int8), scale=np.zeros(0, F32))
     assert packed.scale.shape == (0,)
     assert packed.dequantize().shape == (4, 0)
@@ -162,7 +148,7 @@ def test_parameters_of_no_columns_are_kept() -> None:
     assert fbg.gemm(a, packed, fbg.Dequantize()).shape == (2, 0)
 
 
-def test_weights_without_a_scale_have_no_parameters() -> None:
+def test_weights_without_a_scale_have_no_parameters():
     packed = fbg.PackedB(W8)
     assert packed.scale is None and packed.zero_point is None
     with pytest.raises(ValueError, match=r"PackedB\.dequantize: these weights were packed without"):

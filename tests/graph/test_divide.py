@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fbg.graph.divide import divide
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Foreign
 from helpers.tensor_graphs import Tensors
 
 
-def foreign(tensors: Tensors, node: str, *read: Value, output: str = "y") -> Value:
+def foreign(tensors, node, *read, output="y"):
     op = Foreign(read, output, "Atan", "onnxruntime", (2,), "float32")
     return tensors.graph.add(op, (node,))
 
 
-def divided(tensors: Tensors, *outputs: Value) -> list[tuple[str, int, int, int]]:
+def divided(tensors, *outputs):
     """Back end and counts of values, inputs and outputs of each part."""
     for value in outputs:
         tensors.graph.output(value)

@@ -15,7 +15,7 @@ from fbg.graph.linear import Linear
 from fbg.graph.lower.rows import lower_rows
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.common import LayerNorm, Map, Norm, RmsNorm
-from fbg.graph.ops.op import Op, Value
+from fbg.graph.ops.op import Op
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.minilm import minilm_directory
@@ -24,17 +24,17 @@ from helpers.small_cnns import whole_mobilenet_v2
 HEADS = ops.Heads(2, 2, 4)
 
 
-def layer(name: str, inputs: int, outputs: int) -> Linear:
+def layer(name, inputs, outputs):
     weight = _fbg.pack_b_convert(np.ones((inputs, outputs), np.float32), "float32")
     return Linear(name, weight, np.ones(outputs, np.float32))
 
 
-def started() -> tuple[Graph, Value]:
+def started():
     graph = Graph()
     return graph, graph.add(ops.Embed(np.ones((10, 8), np.float32)))
 
 
-def test_a_graph_prints_like_a_program() -> None:
+def test_a_graph_prints_like_a_program():
     graph = Graph()
     with graph.scope("embeddings"):
         x = graph.add(ops.Embed(np.ones((10, 8), np.float32), np.ones((6, 8), np.float32)))
@@ -58,7 +58,7 @@ def test_a_graph_prints_like_a_program() -> None:
     ]
 
 
-def test_names_are_unique_and_begin_with_the_scope() -> None:
+def test_names_are_unique_and_begin_with_the_scope():
     graph, x = started()
     with graph.scope("layers"), graph.scope("1"):
         first, second = graph.add(Map.of("tanh", (x,))), graph.add(Map.of("tanh", (x,)))
@@ -98,14 +98,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_an_op_that_does_not_fit_is_refused_when_it_is_added(message: str) -> None:
+def test_an_op_that_does_not_fit_is_refused_when_it_is_added(message):
     graph, x = started()
     with pytest.raises(ValueError, match=message):
         graph.add(WRONG[message](x))
     assert graph.values == [x]
 
 
-def test_sequences_are_not_taken_for_tokens() -> None:
+def test_sequences_are_not_taken_for_tokens():
     graph, x = started()
     pooled = graph.add(ops.Pool(x, "mean"))
     with pytest.raises(ValueError, match="pool: x must have a row for each of the tokens"):
@@ -114,7 +114,7 @@ def test_sequences_are_not_taken_for_tokens() -> None:
         graph.add(Map.of("add", (x, pooled)))
 
 
-def test_heads_have_one_eps() -> None:
+def test_heads_have_one_eps():
     graph, x = started()
     qkv = graph.add(ops.Linear(x, layer("qkv", 8, 24)))
     norms = (RmsNorm(np.ones(4, np.float32), eps) for eps in (1e-5, 1e-6))
@@ -122,7 +122,7 @@ def test_heads_have_one_eps() -> None:
         graph.add(ops.NormHeads(qkv, HEADS, *norms))
 
 
-def test_values_of_another_graph_are_refused() -> None:
+def test_values_of_another_graph_are_refused():
     _, stranger = started()
     graph, _ = started()
     with pytest.raises(ValueError, match="tanh: embed is not a value of this graph"):
@@ -131,25 +131,25 @@ def test_values_of_another_graph_are_refused() -> None:
         graph.output(stranger)
 
 
-def test_only_what_the_outputs_need_is_lowered() -> None:
+def test_only_what_the_outputs_need_is_lowered():
     graph, x = started()
     kept = graph.add(Map.of("tanh", (x,)))
     graph.add(ops.Normalize(x))
     assert list(lower_rows(graph, [kept]).values) == [x, kept]
 
 
-def test_an_op_of_two_native_ops_is_named_by_both() -> None:
+def test_an_op_of_two_native_ops_is_named_by_both():
     graph, x = started()
     gated = graph.add(ops.Linear(x, layer("l", 8, 12), gate="silu"))
     graph.output(gated)
     assert list(lower_rows(graph).values) == [x, gated, gated]
 
 
-def test_rewriting_changes_ops_and_keeps_names_and_outputs() -> None:
+def test_rewriting_changes_ops_and_keeps_names_and_outputs():
     graph, x = started()
     graph.output(graph.add(ops.Linear(x, layer("l", 8, 8), "gelu")))
 
-    def bare(op: Op) -> Op:
+    def bare(op):
         return dataclasses.replace(op, activation="none") if isinstance(op, ops.Linear) else op
 
     new = graph.rewritten(bare)
@@ -158,20 +158,20 @@ def test_rewriting_changes_ops_and_keeps_names_and_outputs() -> None:
     assert str(new) == str(graph).replace(", activation=gelu", "")
 
 
-def test_an_op_without_a_lowering_is_refused() -> None:
+def test_an_op_without_a_lowering_is_refused():
     graph, x = started()
 
     class Other(Op):
         kind = "other"
 
-        def infer(self) -> ops.Shape:
+        def infer(self):
             return x.shape
 
     with pytest.raises(TypeError, match="other: Other is not an op of rows"):
         lower_rows(graph, [graph.add(Other())])
 
 
-def test_the_page_shows_the_program_of_minilm() -> None:
+def test_the_page_shows_the_program_of_minilm():
     page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
     shown = page.partition("```text\nembeddings:")[2].partition("\n```")[0]
     first, last = f"embeddings:{shown}".split("\n…\n")
@@ -179,7 +179,7 @@ def test_the_page_shows_the_program_of_minilm() -> None:
     assert program.startswith(f"{first}\nlayers.1.attention:") and program.endswith(f"\n{last}")
 
 
-def test_the_page_shows_the_program_of_mobilenet() -> None:
+def test_the_page_shows_the_program_of_mobilenet():
     page = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
     shown = page.partition("```text\n%0: float32[1, 3, 224, 224]")[2].partition("\n```")[0]
     first, last = f"%0: float32[1, 3, 224, 224]{shown}".split("\n…\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,11 @@ from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
 from fbg.graph.ops.elements import Convert
 from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose, input_behind
-from fbg.graph.ops.op import Op, Value
 from fbg.graph.ops.products import MatMul
 from fbg.graph.ops.tensors import Constant, Foreign, TensorInput
 from helpers.tensor_graphs import Tensors
 
-WRONG: dict[str, Callable[[Value], Op]] = {
+WRONG = {
     r"reshape: shape must have 24 elements, got \(5, 5\)": lambda x: Reshape(x, (5, 5)),
     r"transpose: perm must name each of 3 axes once, got \(0, 0, 1\)": lambda x: Transpose(
         x, (0, 0, 1)
@@ -30,20 +27,20 @@ WRONG: dict[str, Callable[[Value], Op]] = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_an_op_that_does_not_fit_is_refused(message: str) -> None:
+def test_an_op_that_does_not_fit_is_refused(message):
     x = Tensors().input(2, 3, 4)
     with pytest.raises(ValueError, match=message):
         WRONG[message](x).infer()
 
 
 @pytest.mark.parametrize(("dtype", "fill"), [("uint8", -1.0), ("int8", 0.5), ("int64", np.nan)])
-def test_integers_that_cannot_hold_a_fill_are_refused(dtype: str, fill: float) -> None:
+def test_integers_that_cannot_hold_a_fill_are_refused(dtype, fill):
     x = Tensors().input(2, dtype=dtype)
     with pytest.raises(ValueError, match=f"{fill} in a tensor of {dtype}"):
         Move(x, (AxisMap(3, table=(0, 1, -1)),), fill).infer()
 
 
-def test_programs_show_what_is_known_where_it_is_read() -> None:
+def test_programs_show_what_is_known_where_it_is_read():
     tensors = Tensors()
     x = tensors.input(2, 3)
     y = tensors.map("add", tensors.map("affine", x, c0=0.5, c1=1), tensors.constant(np.ones(3)))
@@ -59,13 +56,13 @@ def test_programs_show_what_is_known_where_it_is_read() -> None:
     ]
 
 
-def test_a_long_map_is_a_list_of_functions() -> None:
+def test_a_long_map_is_a_list_of_functions():
     x = Tensors().input(2)
     steps = tuple(("clip", n, n, -0.125, 0.125) for n in range(12))
     assert Map((x,), steps).expression({x: "%0"}) == f"map([%0], {' > '.join(['clip'] * 12)})"
 
 
-def test_indices_are_followed_to_the_input_that_brings_them() -> None:
+def test_indices_are_followed_to_the_input_that_brings_them():
     tensors = Tensors()
     x = tensors.add(Convert(tensors.input(2, 3, dtype="int64"), "int32"))
     assert input_behind(tensors.add(Transpose(tensors.add(Reshape(x, (3, 2))), (1, 0)))) == "x"
@@ -73,7 +70,7 @@ def test_indices_are_followed_to_the_input_that_brings_them() -> None:
     assert input_behind(tensors.add(Constant(np.zeros(2, np.int64)))) is None
 
 
-def test_values_are_computed_just_before_they_are_read() -> None:
+def test_values_are_computed_just_before_they_are_read():
     tensors = Tensors()
     x, unread = tensors.input(2, 2), tensors.input(2)
     early = tensors.map("exp", x)

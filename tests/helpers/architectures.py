@@ -14,33 +14,30 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import fbg
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers import tiny_bert
 
-Array = npt.NDArray[Any]
 SHAPES = ((1, 64, 256), (5, 33, 67), (8, 96, 128), (9, 100, 30), (23, 70, 513), (64, 128, 768))
 FLOAT_TOLERANCE, INT8_TOLERANCE = 1e-6, 2e-2
 
 
-def integers(seed: int, shape: tuple[int, ...], dtype: type) -> Array:
+def integers(seed, shape, dtype):
     """Return numbers of the whole range of a type; the raw bits of PCG64 never change."""
     bits = np.random.PCG64(seed).random_raw(int(np.prod(shape)))
     return (bits >> np.uint64(33)).astype(dtype).reshape(shape)
 
 
-def floats(seed: int, shape: tuple[int, ...]) -> Array:
+def floats(seed, shape):
     """Return multiples of 2**-12 between -8 and 8."""
     return (integers(seed, shape, np.int16) / np.float32(4096)).astype(np.float32)
 
 
-def products(m: int, n: int, k: int) -> dict[str, Array]:
+def products(m, n, k):
     """Return products of one shape, under names that say how their elements are compared."""
     a, w = integers(m, (m, k), np.uint8), integers(n, (k, n), np.int8)
     packed = fbg.PackedB(w, scale=np.float32(0.01))
@@ -59,7 +56,7 @@ def products(m: int, n: int, k: int) -> dict[str, Array]:
     }
 
 
-def convolution() -> dict[str, Array]:
+def convolution():
     """Return an int8 convolution and one in float32."""
     image, weights = integers(1, (2, 9, 10, 12), np.uint8), integers(2, (40, 12, 3, 3), np.int8)
     packed = fbg.PackedConv(weights, scale=np.float32(0.01), padding=1)
@@ -72,7 +69,7 @@ def convolution() -> dict[str, Array]:
     }
 
 
-def look_ups() -> dict[str, Array]:
+def look_ups():
     """Return sums, means and maxima of rows of embedding tables."""
     table, indices = floats(5, (50, 37)), integers(6, (300,), np.int64) % 50
     offsets = np.array([0, 4, 4, 90])
@@ -83,7 +80,7 @@ def look_ups() -> dict[str, Array]:
     }
 
 
-def bert(directory: Path) -> dict[str, Array]:
+def bert(directory):
     """Return the hidden states of a small BERT."""
     geometry = tiny_bert.AWKWARD
     tensors = tiny_bert.random_tensors(geometry, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
@@ -95,7 +92,7 @@ def bert(directory: Path) -> dict[str, Array]:
     }
 
 
-def results() -> dict[str, Array]:
+def results():
     found = convolution() | look_ups()
     for m, n, k in SHAPES:
         found |= {f"{name}_{m}x{n}x{k}": c for name, c in products(m, n, k).items()}
@@ -103,7 +100,7 @@ def results() -> dict[str, Array]:
         return found | bert(Path(directory))
 
 
-def difference(name: str, got: Array, expected: Array) -> str | None:
+def difference(name, got, expected):
     """Return how two arrays differ by more than they may, or None."""
     if np.array_equal(got, expected):
         return None
@@ -114,14 +111,14 @@ def difference(name: str, got: Array, expected: Array) -> str | None:
     return None if error <= tolerance else f"differs by {error:.2g} of the largest value"
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("action", choices=("write", "compare"))
     parser.add_argument("file", type=Path)
     options = parser.parse_args()
     got = results()
     if options.action == "write":
-        np.savez(options.file, **got)  # type: ignore[arg-type]
+        np.savez(options.file, **got)
         return 0
     bad = 0
     with np.load(options.file) as expected:

@@ -1,14 +1,13 @@
 """Threads that call the library at the same time."""
 
 import threading
-from collections.abc import Callable
 
 
-def call_together(count: int, call: Callable[[int], object]) -> None:
+def call_together(count, call):
     """Run `call(0)` to `call(count - 1)` on threads that begin together; raise what one raised."""
     start, errors = threading.Barrier(count), []
 
-    def run(n: int) -> None:
+    def run(n):
         try:
             start.wait()
             call(n)

@@ -4,19 +4,18 @@ scripts/goldens/models.py stores what transformers computes with each in tiny_se
 """
 
 import json
-from typing import Any
 
 import numpy as np
 
 from helpers.tiny_families import HUB_FAMILIES, REFERENCES
-from helpers.tiny_models import TOKENIZERS, Array
+from helpers.tiny_models import TOKENIZERS
 
 # Models that transformers itself can read, without code from the hub: one of each family.
 MODELS = tuple(name for name in TOKENIZERS if name not in (*HUB_FAMILIES, *REFERENCES))
 ABSENT = "(absent)"
 SKIPPED = ("model_type", "id2label", "label2id", "transformers_version", "_name_or_path")
 # Keys that no family of transformers has by default, and that others use.
-FOREIGN: dict[str, list[Any]] = {
+FOREIGN = {
     "is_causal": [False, True],
     "use_bidirectional_attention": [True, False],
     "is_bidirectional": [True],
@@ -44,7 +43,7 @@ FOREIGN: dict[str, list[Any]] = {
 }
 
 
-def changed_values(config: dict[str, Any], stored: dict[str, Any]) -> dict[str, list[Any]]:
+def changed_values(config, stored):
     """Other plausible values of every key that a config has, and of keys of other families.
 
     stored: the keys that can be left out: ABSENT.
@@ -59,12 +58,12 @@ def changed_values(config: dict[str, Any], stored: dict[str, Any]) -> dict[str, 
     return {key: [json.loads(text) for text in given] for key, given in texts.items()}
 
 
-def with_value(config: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+def with_value(config, key, value):
     changed = {**config, key: value}
     return {k: v for k, v in changed.items() if k != key} if value == ABSENT else changed
 
 
-def _others(value: Any) -> list[Any]:
+def _others(value):
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -80,7 +79,7 @@ def _others(value: Any) -> list[Any]:
     return [1]
 
 
-def sample(hidden: Array) -> Array:
+def sample(hidden):
     """A few numbers that almost any change of hidden states changes."""
     flat = hidden.reshape(-1).astype(np.float64)
     return np.array([*flat[:2], *flat[-2:], np.abs(flat).mean()])

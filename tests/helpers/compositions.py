@@ -1,18 +1,14 @@
 """Kinds of pipeline stages with parameters and formulas, and every legal composition of them."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 import fbg
-from fbg.matmul.pipeline import Stage
-from helpers.formulas import Array, Output, integer_output, quantize_rows
+from helpers.formulas import Output, integer_output, quantize_rows
 
 LONGEST = 4  # compositions up to this length are enumerated
 
 # Kinds of stage: the type each takes and the type it gives.
-KINDS: dict[str, dict[str, str]] = {
+KINDS = {
     "correct": {"acc": "int32"},
     "dequantize": {"acc": "float32", "int32": "float32"},
     "bias_int32": {"acc": "acc", "int32": "int32"},
@@ -27,7 +23,7 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
-def compositions(start: str, longest: int) -> Iterator[tuple[str, ...]]:
+def compositions(start, longest):
     """Every legal sequence of kinds from a type, the empty one included."""
     yield ()
     if longest == 0:
@@ -40,7 +36,7 @@ def compositions(start: str, longest: int) -> Iterator[tuple[str, ...]]:
 
 M, N, K = 5, 21, 19
 RNG = np.random.default_rng(0)
-PARAMETERS: dict[str, Any] = {
+PARAMETERS = {
     "bias_int32": RNG.integers(-20000, 20000, N, dtype=np.int32),
     "bias_float32": RNG.standard_normal(N, dtype=np.float32),
     "add": RNG.standard_normal((M, N), dtype=np.float32),
@@ -49,7 +45,7 @@ PARAMETERS: dict[str, Any] = {
     "to_int8": (0.0625, -7, "int8"),
 }
 EXTENTS = np.empty((M, 2), np.float32)  # what row_range writes
-STAGES: dict[str, Stage] = {
+STAGES = {
     "correct": fbg.CorrectZeroPoints(),
     "dequantize": fbg.Dequantize(),
     "bias_int32": fbg.Bias(PARAMETERS["bias_int32"]),
@@ -64,7 +60,7 @@ STAGES: dict[str, Stage] = {
 }
 
 
-def apply(kind: str, output: Output) -> None:
+def apply(kind, output):
     """The formula of one kind of stage."""
     {
         "correct": output.correct_zero_points,
@@ -84,10 +80,10 @@ def apply(kind: str, output: Output) -> None:
 class Formulas:
     """Results of compositions, each computed once from that of its prefix."""
 
-    def __init__(self, start: Output) -> None:
-        self._known: dict[tuple[str, ...], Output] = {(): start}
+    def __init__(self, start):
+        self._known = {(): start}
 
-    def result(self, kinds: tuple[str, ...]) -> Output:
+    def result(self, kinds):
         if kinds not in self._known:
             before = self.result(kinds[:-1])
             output = Output(before.value, before._scale, before._correction)
@@ -97,12 +93,12 @@ class Formulas:
         return self._known[kinds]
 
 
-def row_extents(y: Array) -> Array:
+def row_extents(y):
     """Least and greatest of each row; both NaN where it holds one. Zeros count as +0."""
     return np.stack([y.min(axis=1), y.max(axis=1)], axis=1) + np.float32(0)
 
 
-def integer_operands(symmetric: bool) -> tuple[fbg.PackA, fbg.PackedB, Output]:
+def integer_operands(symmetric):
     rng = np.random.default_rng(1)
     x = rng.standard_normal((M, K), dtype=np.float32)
     packed = fbg.PackedB(rng.standard_normal((K, N), dtype=np.float32), symmetric=symmetric)
@@ -114,14 +110,14 @@ def integer_operands(symmetric: bool) -> tuple[fbg.PackA, fbg.PackedB, Output]:
     return fbg.PackAWithQuantRowOffset(x), packed, output
 
 
-def float_operands() -> tuple[fbg.PackA, fbg.PackedB, Output]:
+def float_operands():
     rng = np.random.default_rng(2)  # sums of small integers: exact in any order
     x = rng.integers(-3, 4, (M, K)).astype(np.float32) / 8
     w = rng.integers(-3, 4, (K, N)).astype(np.float32)
     return fbg.PackA(x), fbg.PackedB(w, dtype="float32"), Output(x @ w)
 
 
-OPERANDS: dict[str, tuple[fbg.PackA, fbg.PackedB, Output]] = {
+OPERANDS = {
     "symmetric": integer_operands(True),
     "asymmetric": integer_operands(False),
     "float": float_operands(),
@@ -129,7 +125,7 @@ OPERANDS: dict[str, tuple[fbg.PackA, fbg.PackedB, Output]] = {
 FORMULAS = {name: Formulas(operands[2]) for name, operands in OPERANDS.items()}
 
 
-def through(x: Array, pipeline: object) -> Array:
+def through(x, pipeline):
     """Run values through a pipeline of the float kernels, unchanged by the product."""
     identity = fbg.PackedB(np.eye(x.shape[1], dtype=np.float32), dtype="float32")
-    return fbg.gemm(fbg.PackA(x), identity, pipeline)  # type: ignore[arg-type]
+    return fbg.gemm(fbg.PackA(x), identity, pipeline)

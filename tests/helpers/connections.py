@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import uvicorn
 from uvicorn.server import ServerState
@@ -17,7 +16,7 @@ class Transport(asyncio.Transport):
     ended: no more will be written. closed: nothing will be read, either.
     """
 
-    def __init__(self, protocol: asyncio.Protocol) -> None:
+    def __init__(self, protocol):
         super().__init__()
         self.written = b""
         self.writes = 0
@@ -28,10 +27,10 @@ class Transport(asyncio.Transport):
         self.reading = True
         self._protocol = protocol
 
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
+    def get_extra_info(self, name, default=None):
         return ("127.0.0.1", 1) if name in ("peername", "sockname") else default
 
-    def write(self, data: Any) -> None:
+    def write(self, data):
         assert not self.ended
         self.written += data
         self.writes += 1
@@ -39,47 +38,47 @@ class Transport(asyncio.Transport):
             self.unread += len(data)
             self._protocol.pause_writing()
 
-    def read(self, size: int) -> None:
+    def read(self, size):
         """The client reads so many bytes."""
         self.unread -= size
         if self.unread == 0:
             self._protocol.resume_writing()
 
-    def get_write_buffer_size(self) -> int:
+    def get_write_buffer_size(self):
         return self.unread
 
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+    def set_write_buffer_limits(self, high=None, low=None):
         assert (high, low) == (1, 0)
 
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+    def set_protocol(self, protocol):
         raise AssertionError("an upgrade")
 
-    def is_closing(self) -> bool:
+    def is_closing(self):
         return self.closed
 
-    def write_eof(self) -> None:
+    def write_eof(self):
         self.ended = True
 
-    def close(self) -> None:
+    def close(self):
         self.ended = self.closed = True
 
     abort = close
 
-    def pause_reading(self) -> None:
+    def pause_reading(self):
         self.reading = False
 
-    def resume_reading(self) -> None:
+    def resume_reading(self):
         self.reading = True
 
 
 class Connection:
     """A connection to a server with this application."""
 
-    def __init__(self, app: Any, keep_alive_seconds: float = 5) -> None:
+    def __init__(self, app, keep_alive_seconds=5):
         self._app = app
         self._keep_alive_seconds = keep_alive_seconds
 
-    async def __aenter__(self) -> Connection:
+    async def __aenter__(self):
         config = uvicorn.Config(
             self._app,
             http=Protocol,
@@ -88,7 +87,7 @@ class Connection:
             log_config=None,
             access_log=False,
             proxy_headers=False,
-            timeout_keep_alive=self._keep_alive_seconds,  # type: ignore[arg-type]
+            timeout_keep_alive=self._keep_alive_seconds,
         )
         server = ServerState()
         server.default_headers = [(b"date", b"today")]
@@ -98,29 +97,29 @@ class Connection:
         self._looking = asyncio.create_task(self._look())
         return self
 
-    async def __aexit__(self, *error: object) -> None:
+    async def __aexit__(self, *error):
         self._looking.cancel()
         self.protocol.connection_lost(None)
         await self.rest()
 
-    async def _look(self) -> None:
+    async def _look(self):
         """Look at the connection as the server does."""
         while True:
             await asyncio.sleep(0.01)
             self.protocol.look(asyncio.get_running_loop().time())
 
-    async def rest(self) -> None:
+    async def rest(self):
         """Let everything come to rest."""
         for _ in range(10):
             await asyncio.sleep(0)
 
-    async def read(self) -> None:
+    async def read(self):
         """The client reads all that it gets."""
         self.transport.slow = False
         self.transport.read(self.transport.unread)
         await self.rest()
 
-    async def send(self, *parts: bytes) -> bytes:
+    async def send(self, *parts):
         """Deliver data; return what has been written when everything has come to rest."""
         self.transport.written = b""
         for part in parts:
@@ -136,15 +135,15 @@ class Recorder:
     cancelled: how many requests were.
     """
 
-    def __init__(self) -> None:
-        self.reached: list[str] = []
-        self.bodies: list[bytes] = []
+    def __init__(self):
+        self.reached = []
+        self.bodies = []
         self.cancelled = 0
         self.go_on = asyncio.Event()
         self.answer = b"from the application"
-        self.headers: list[tuple[bytes, bytes]] = []
+        self.headers = []
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope, receive, send):
         self.reached.append(scope["path"])
         body = b""
         try:
@@ -162,6 +161,6 @@ class Recorder:
             raise
 
 
-def post(path: str, body: bytes = b'{"inputs": "a"}', more: str = "") -> bytes:
+def post(path, body=b'{"inputs": "a"}', more=""):
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len(body)}\r\n\r\n"
     return head.encode() + body

@@ -10,11 +10,11 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def definition(x: Array, w: Array, pad_value: float, geometry: dict[str, Any]) -> Array:
+def definition(x, w, pad_value, geometry):
     """Return the convolution of (N, *spatial, I) and (O, I / groups, *kernel), tap by tap."""
     axes = w.ndim - 2
     stride, dilation, groups = (geometry[k] for k in ("stride", "dilation", "groups"))
-    kind: Any = np.float64 if x.dtype == np.float32 else np.int64
+    kind = np.float64 if x.dtype == np.float32 else np.int64
     padded = np.pad(
         x.astype(kind), ((0, 0), *geometry["padding"], (0, 0)), constant_values=pad_value
     )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
-
-Matrix = list[list[Fraction]]
 
 # Finite points of a tile of t elements, as docs/convolution.md lists them.
 POINTS = {
@@ -20,7 +17,7 @@ POINTS = {
 }
 
 
-def matrices(n: int, k: int) -> tuple[Matrix, Matrix, Matrix]:
+def matrices(n, k):
     """Return A^T (n x t), G (t x k) and B^T (t x t) of F(n, k)."""
     t = n + k - 1
     if k == 1:
@@ -38,7 +35,7 @@ def matrices(n: int, k: int) -> tuple[Matrix, Matrix, Matrix]:
     return output, weights, source
 
 
-def _product(roots: list[Fraction]) -> list[Fraction]:
+def _product(roots):
     """Return the coefficients, lowest first, of the product of x - root."""
     coefficients = [Fraction(1)]
     for root in roots:
@@ -48,12 +45,12 @@ def _product(roots: list[Fraction]) -> list[Fraction]:
     return coefficients
 
 
-def amplification(n: int, k: int) -> float:
+def amplification(n, k):
     """By how much F(n, k) can enlarge an error: max over i, a of sum_p |A_ip| |G_pa| sum_b |B_pb|.
 
     A sum of products bounded by max|d| * sum|g| has intermediate results bounded by that times
     this number.
     """
     a, g, b = (np.abs(np.array(m, dtype=np.float64)) for m in matrices(1 if k == 1 else n, k))
-    amplified: npt.NDArray[np.float64] = a @ (g * b.sum(axis=1, keepdims=True))
+    amplified = a @ (g * b.sum(axis=1, keepdims=True))
     return float(amplified.max())

@@ -1,25 +1,19 @@
 """DLRM as an ONNX file: the network of examples/recommender.py, for any number of samples."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
-
-def write_dlrm(state: Mapping[str, Array], feed: Mapping[str, Array], path: Path) -> None:
+def write_dlrm(state, feed, path):
     """Write the model; its inputs are those of the feed, `dense` and the indices of each table."""
-    nodes: list[Any] = []
-    constants: dict[str, Array] = {}
+    nodes = []
+    constants = {}
 
-    def add(kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+    def add(kind, inputs, output, **attributes):
         nodes.append(helper.make_node(kind, inputs, [output], output, **attributes))
         return output
 
-    def mlp(part: str, x: str) -> str:
+    def mlp(part, x):
         names = (f"{part}.{2 * i}" for i in range(len(state)))
         for i, layer in enumerate(each for each in names if f"{each}.weight" in state):
             name, bias = f"{part}{i}", state[f"{layer}.bias"]

@@ -4,15 +4,12 @@ An outcome is a description of the result, such as "tensor (2, 48) float32", or 
 pandas, torch and the like are made of objects that look like theirs, which need no package.
 """
 
-from collections.abc import Callable
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
 TEXTS = ["the dog ran", "a cat sat on the mat"]
 PAIRS = [("the dog", "ran fast"), ("a cat", "sat on the mat")]
-Call = Callable[[Any], Any]
 
 
 class Distance(Enum):
@@ -24,13 +21,13 @@ class Distance(Enum):
 class Results:
     """An evaluator that only stores a metric, as those of sentence-transformers do."""
 
-    def __call__(self, model: Any, output_path: Any = None) -> dict[str, float]:
+    def __call__(self, model, output_path=None):
         model.model_card_data.set_evaluation_metrics(self, {"score": 0.5}, 0, 1)
         return {"score": 0.5}
 
 
-def similarity_of(name: object) -> Call:
-    def call(model: Any) -> Any:
+def similarity_of(name):
+    def call(model):
         before = model.similarity_fn_name
         try:
             model.similarity_fn_name = name
@@ -42,10 +39,10 @@ def similarity_of(name: object) -> Call:
     return call
 
 
-def prompts_of(method: str, prompts: dict[str, str], **options: Any) -> Call:
+def prompts_of(method, prompts, **options):
     """The embedding that a method makes with other prompts."""
 
-    def call(model: Any) -> Any:
+    def call(model):
         before, model.prompts = model.prompts, prompts
         try:
             return getattr(model, method)(TEXTS, **options)
@@ -55,13 +52,13 @@ def prompts_of(method: str, prompts: dict[str, str], **options: Any) -> Call:
     return call
 
 
-def shortened(model: Any, dimensions: int | None) -> Any:
+def shortened(model, dimensions):
     with model.truncate_embeddings(dimensions):
         return model.get_embedding_dimension(), model.encode(TEXTS)
 
 
 THREE = {"document": "d: ", "passage": "p: ", "corpus": "c: "}
-ENCODE: dict[str, dict[str, Any]] = {
+ENCODE = {
     "tensor": {"convert_to_tensor": True},
     "list": {"convert_to_numpy": False},
     "no precision": {"precision": None},
@@ -83,7 +80,7 @@ ENCODE: dict[str, dict[str, Any]] = {
     "shorter": {"processing_kwargs": {"text": {"max_length": 4, "truncation": True}}},
     "task": {"task": "query"},
 }
-INPUTS: dict[str, object] = {
+INPUTS = {
     "tuple": ("a dog", "a cat"),
     "array": np.array(TEXTS),
     "pairs": PAIRS,
@@ -102,7 +99,7 @@ INPUTS: dict[str, object] = {
 }
 ROWS = np.float32([[1, 2, 3], [3, 5, 1]])
 
-SENTENCE_CALLS: dict[str, Call] = {
+SENTENCE_CALLS = {
     **{f"encode: {name}": (lambda m, o=o: m.encode(TEXTS, **o)) for name, o in ENCODE.items()},
     **{
         f"encode one: {n}": (lambda m, o=ENCODE[n]: m.encode("a dog", **o))
@@ -160,7 +157,7 @@ SENTENCE_CALLS: dict[str, Call] = {
     "other things": lambda m: type(m)(modules=[]),
     "device by place": lambda m: type(m)("m", "cpu"),
 }
-SCORES: dict[str, dict[str, Any]] = {
+SCORES = {
     "plain": {},
     "tensor": {"convert_to_tensor": True},
     "list": {"convert_to_numpy": False},
@@ -172,7 +169,7 @@ SCORES: dict[str, dict[str, Any]] = {
     "workers": {"num_workers": 2},
     "shorter": {"processing_kwargs": {"text": {"max_length": 6, "truncation": True}}},
 }
-PAIR_INPUTS: dict[str, object] = {
+PAIR_INPUTS = {
     "array": np.array(PAIRS),
     "array of one": np.array(PAIRS[0]),
     "tuple of pairs": (PAIRS[0], PAIRS[1]),
@@ -181,7 +178,7 @@ PAIR_INPUTS: dict[str, object] = {
     "texts": [("a",)],
     "numbers": [(1, 2)],
 }
-PAIR_CALLS: dict[str, Call] = {
+PAIR_CALLS = {
     **{f"predict: {name}": (lambda m, o=o: m.predict(PAIRS, **o)) for name, o in SCORES.items()},
     **{
         f"predict one: {n}": (lambda m, o=SCORES[n]: m.predict(PAIRS[0], **o))
@@ -217,7 +214,7 @@ PAIR_CALLS: dict[str, Call] = {
 CALLS = {"SentenceTransformer": SENTENCE_CALLS, "CrossEncoder": PAIR_CALLS}
 
 
-def outcome(call: Call, model: Any) -> Any:
+def outcome(call, model):
     """Describe what a call returns, in JSON; any error of its arguments is "refused"."""
     try:
         return described(call(model))
@@ -227,7 +224,7 @@ def outcome(call: Call, model: Any) -> Any:
         return "refused"
 
 
-def described(value: Any) -> Any:
+def described(value):
     """Describe a result: kinds, shapes and dtypes of tensors and arrays, and other values."""
     if isinstance(value, dict):
         return {str(key): described(each) for key, each in sorted(value.items())}
@@ -239,7 +236,7 @@ def described(value: Any) -> Any:
     return "float" if isinstance(value, float) else value
 
 
-def numbers(value: Any) -> np.ndarray:
+def numbers(value):
     """The numbers of a result, one after the other, for comparing."""
     if isinstance(value, dict):
         value = [each for _, each in sorted(value.items())]

@@ -1,8 +1,5 @@
 """What SentenceTransformer, ours and the original, is asked in scripts and tests."""
 
-from pathlib import Path
-from typing import Any
-
 from helpers import tiny_bert
 from helpers.minilm import sentences
 
@@ -10,7 +7,7 @@ TEXTS = [text for text in sentences() if len(text) < 200][:12]
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 
 # name: (method, arguments)
-CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+CALLS = {
     "encode": ("encode", {}),
     "query": ("encode_query", {}),
     "document": ("encode_document", {}),
@@ -31,7 +28,7 @@ PROMPTS = {
 }
 
 
-def write_prompted(directory: Path) -> Path:
+def write_prompted(directory):
     """A tiny model without modules, so with mean pooling, with prompts and a similarity."""
     directory.mkdir()
     tiny_bert.write_checkpoint(directory, seed=3, spread=0.25)

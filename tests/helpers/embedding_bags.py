@@ -14,7 +14,7 @@ FLOAT8 = "float8_e4m3fn"
 Values = tuple[Array, Array, Array | None]
 
 
-def fma(a: Array, b: Any, c: Array) -> Array:
+def fma(a, b, c):
     """a * b + c rounded once to float32, whose operands are float32.
 
     The product is exact in float64. The sum is rounded to odd there, so that rounding it once more
@@ -30,7 +30,7 @@ def fma(a: Array, b: Any, c: Array) -> Array:
     return np.where((error != 0) & even, odd, total).astype(F32)
 
 
-def float8_values(codes: Array) -> Array:
+def float8_values(codes):
     """Codes of e4m3fn as float32, by the definition of the format."""
     exponent, mantissa = (codes >> 3 & 15).astype(int), (codes & 7).astype(np.float64)
     normal, tiny = (1 + mantissa / 8) * 2.0 ** (exponent - 7), mantissa / 8 * 2.0**-6
@@ -39,7 +39,7 @@ def float8_values(codes: Array) -> Array:
     return np.copysign(magnitude, np.where(codes & 128, -1, 1)).astype(F32)
 
 
-def quantized_to_float8(x: Array, scale_dtype: Any) -> Array:
+def quantized_to_float8(x, scale_dtype):
     """Fused rows of e4m3fn: the nearest of all codes, the even one of two."""
     codes = np.arange(127, dtype=np.uint8)
     values = float8_values(codes)
@@ -55,7 +55,7 @@ def quantized_to_float8(x: Array, scale_dtype: Any) -> Array:
     return np.concatenate([q, scale[:, None].astype(scale_dtype).view(np.uint8)], axis=1)
 
 
-def values_of(fused: Array, columns: int, dtype: str) -> Values:
+def values_of(fused, columns, dtype):
     """The values of fused rows, their scales and their biases, as float32; of float8 no biases."""
     if dtype == FLOAT8:
         ends = np.ascontiguousarray(fused[:, columns:])
@@ -71,7 +71,7 @@ def values_of(fused: Array, columns: int, dtype: str) -> Values:
     return values.astype(F32), ends[:, 0].astype(F32), ends[:, 1].astype(F32)
 
 
-def quantized(x: Array, dtype: str, scale_dtype: Any) -> Array:
+def quantized(x, dtype, scale_dtype):
     """Fused rows by FBGEMM's definition."""
     top, lo, hi = F32(2 ** BITS[dtype] - 1), x.min(axis=1) + F32(0), x.max(axis=1) + F32(0)
     if dtype == "int8" and scale_dtype == F32:
@@ -95,13 +95,7 @@ def quantized(x: Array, dtype: str, scale_dtype: Any) -> Array:
     return np.concatenate([data, ends], axis=1)
 
 
-def look_up(
-    table: Array | Values,
-    bags: list[list[int]],
-    mode: str = "sum",
-    weights: list[list[float]] | None = None,
-    padding: int | None = None,
-) -> Array:
+def look_up(table, bags, mode="sum", weights=None, padding=None):
     """The result for bags of indices; the table is floats, or what `values_of` returns."""
     floats = None if isinstance(table, tuple) else table.astype(F32)
     columns = (table[0] if isinstance(table, tuple) else table).shape[1]

@@ -12,15 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 from safetensors.numpy import load_file
 
-Array = npt.NDArray[Any]
 OPSET = 17
 MASKED = float(np.finfo(np.float32).min)
 
@@ -28,33 +25,33 @@ MASKED = float(np.finfo(np.float32).min)
 class Writer:
     """Appends nodes; each returns the name of its output."""
 
-    def __init__(self, tensors: dict[str, Array]) -> None:
+    def __init__(self, tensors):
         self.tensors = tensors
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: dict[str, Array] = {}
+        self.nodes = []
+        self.constants = {}
 
-    def add(self, op: str, inputs: list[str], name: str, **attributes: Any) -> str:
+    def add(self, op, inputs, name, **attributes):
         """Append a node of that name."""
         self.nodes.append(helper.make_node(op, inputs, [f"{name}_output"], name, **attributes))
         return f"{name}_output"
 
-    def number(self, value: float) -> str:
+    def number(self, value):
         """Return the name of a float32 scalar."""
         self.constants[f"number_{value}"] = np.array(value, np.float32)
         return f"number_{value}"
 
-    def integers(self, *values: int) -> str:
+    def integers(self, *values):
         """Return the name of a vector of int64."""
         name = "integers_" + "_".join(map(str, values))
         self.constants[name] = np.array(values, np.int64)
         return name
 
-    def parameter(self, name: str) -> str:
+    def parameter(self, name):
         """Return the name of a tensor of the checkpoint."""
         self.constants[name] = self.tensors[name].astype(np.float32)
         return name
 
-    def linear(self, x: str, name: str) -> str:
+    def linear(self, x, name):
         """x W^T + b."""
         weight = f"{name}.transposed"
         w = self.tensors[f"{name}.weight"].astype(np.float32)
@@ -62,12 +59,12 @@ class Writer:
         product = self.add("MatMul", [x, weight], f"{name}/MatMul")
         return self.add("Add", [self.parameter(f"{name}.bias"), product], f"{name}/Add")
 
-    def layer_norm(self, x: str, name: str, eps: float) -> str:
+    def layer_norm(self, x, name, eps):
         """LayerNormalization over the last axis."""
         names = [self.parameter(f"{name}.{kind}") for kind in ("weight", "bias")]
         return self.add("LayerNormalization", [x, *names], name, axis=-1, epsilon=eps)
 
-    def gelu(self, x: str, name: str) -> str:
+    def gelu(self, x, name):
         """x (1 + erf(x / sqrt 2)) / 2"""
         scaled = self.add("Div", [x, self.number(2**0.5)], f"{name}/Div")
         erf = self.add("Erf", [scaled], f"{name}/Erf")
@@ -76,7 +73,7 @@ class Writer:
         return self.add("Mul", [product, self.number(0.5)], f"{name}/Mul_1")
 
 
-def embeddings(writer: Writer, config: dict[str, Any]) -> str:
+def embeddings(writer, config):
     """Sums of rows of three tables, normalized; the positions are the first ones."""
     add = writer.add
     table = "embeddings.{}_embeddings.weight"
@@ -90,7 +87,7 @@ def embeddings(writer: Writer, config: dict[str, Any]) -> str:
     return writer.layer_norm(total, "embeddings.LayerNorm", config["layer_norm_eps"])
 
 
-def mask(writer: Writer) -> str:
+def mask(writer):
     """0 where a token is seen, the lowest number where it is not: (batch, 1, 1, length)."""
     row = writer.add("Unsqueeze", ["attention_mask", writer.integers(1)], "mask/Unsqueeze")
     wide = writer.add("Unsqueeze", [row, writer.integers(2)], "mask/Unsqueeze_1")
@@ -99,7 +96,7 @@ def mask(writer: Writer) -> str:
     return writer.add("Mul", [inverse, writer.number(MASKED)], "mask/Mul")
 
 
-def attention(writer: Writer, x: str, bias: str, name: str, heads: int, depth: int) -> str:
+def attention(writer, x, bias, name, heads, depth):
     """softmax(Q K^T / sqrt(depth) + bias) V, heads side by side."""
     parts = []
     for part, perm in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])):
@@ -115,7 +112,7 @@ def attention(writer: Writer, x: str, bias: str, name: str, heads: int, depth: i
     return writer.add("Reshape", [joined, writer.integers(0, 0, heads * depth)], f"{name}/Reshape")
 
 
-def layer(writer: Writer, x: str, bias: str, number: int, config: dict[str, Any]) -> str:
+def layer(writer, x, bias, number, config):
     """One transformer layer, normalized after each half."""
     name, heads = f"encoder.layer.{number}", config["num_attention_heads"]
     depth, eps = config["hidden_size"] // heads, config["layer_norm_eps"]
@@ -128,7 +125,7 @@ def layer(writer: Writer, x: str, bias: str, number: int, config: dict[str, Any]
     return writer.layer_norm(y, f"{name}.output.LayerNorm", eps)
 
 
-def export_bert(directory: Path, path: Path) -> None:
+def export_bert(directory, path):
     """Write the encoder of a directory as an ONNX file."""
     config = json.loads((directory / "config.json").read_text())
     tensors = load_file(directory / "model.safetensors")

@@ -2,7 +2,6 @@
 
 import ctypes
 import platform
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,13 +13,13 @@ _LIBRARY = ctypes.CDLL("libm.so.6")
 _TINY = np.full(1, 1e-40, np.float32)
 
 
-def _environment() -> ctypes.Array:
+def _environment():
     words = (ctypes.c_uint32 * 64)()
     assert _LIBRARY.fegetenv(words) == 0
     return words
 
 
-def flushes() -> bool:
+def flushes():
     """Whether this thread flushes them."""
     flushed = bool((_TINY * np.float32(2) == 0).all())
     assert flushed == (_environment()[_WORD] & _FLUSHES == _FLUSHES)
@@ -28,7 +27,7 @@ def flushes() -> bool:
 
 
 @contextmanager
-def flushing() -> Iterator[None]:
+def flushing():
     """In the block, this thread flushes subnormal numbers; it must still do so at the end."""
     before, words = _environment(), _environment()
     words[_WORD] |= _FLUSHES

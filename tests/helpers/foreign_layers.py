@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from helpers.quantized_graphs import Graph, Tensor
+    pass
 
 __all__ = ["DOMAIN", "foreign_layer"]
 
@@ -19,7 +19,7 @@ UNARY = {"QLinearSigmoid": {}, "QLinearLeakyRelu": {"alpha": 0.25}}
 POOLS = ("QLinearGlobalAveragePool", "QLinearAveragePool")
 
 
-def foreign_layer(graph: Graph) -> Tensor | None:
+def foreign_layer(graph):
     """Append a node and return what it computes; None where none fits what was picked."""
     x, random = graph.pick(), graph.random
     if x.parameters is None:
@@ -29,7 +29,7 @@ def foreign_layer(graph: Graph) -> Tensor | None:
     if kind in ("QLinearAdd", "QLinearMul") and graph.exact:
         zero -= zero % 2  # onnxruntime adds it before it rounds halves to even
     parameters = graph.parameters(real, zero, x.dtype)
-    inputs: list[str] = [x.name, *x.parameters]
+    inputs = [x.name, *x.parameters]
     shape, more = x.shape, dict(UNARY.get(kind, {}))
     if kind in POOLS:
         if len(shape) != 4:
@@ -60,7 +60,7 @@ def foreign_layer(graph: Graph) -> Tensor | None:
     )
 
 
-def _other(graph: Graph, x: Tensor) -> Tensor:
+def _other(graph, x):
     """Return a tensor of the type and shape of x."""
     return graph.random.choice(
         [t for t in graph.tensors if (t.shape, t.dtype) == (x.shape, x.dtype)]

@@ -8,11 +8,9 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
 
 
-def start_child(work: Callable[[], object], seconds: int) -> int:
+def start_child(work, seconds):
     """Start a child that ends with 0 unless its work raises or takes so long; return its id."""
     sys.stdout.flush()
     child = os.fork()
@@ -31,17 +29,17 @@ def start_child(work: Callable[[], object], seconds: int) -> int:
         os._exit(code)
 
 
-def wait_for(child: int) -> int:
+def wait_for(child):
     """Return how a child ended, as subprocess tells it: negative for a signal."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def run_in_child(work: Callable[[], object], seconds: int = 30) -> int:
+def run_in_child(work, seconds=30):
     """Return how a child ended that did some work."""
     return wait_for(start_child(work, seconds))
 
 
-def found_by_child(work: Callable[[], Iterable[Any]], seconds: int = 30) -> list[Any]:
+def found_by_child(work, seconds=30):
     """Return what a child finds, in order, until something or the time ends it; its stderr is lost.
 
     A runtime that is compared with may loop forever where a tensor is empty.

@@ -52,7 +52,7 @@ KERNEL_ISA = {
 KERNEL_ISA["int16"] = KERNEL_ISA["int32"] | {"avx512_amx": "avx512_vnni"}
 
 
-def product(a: Array, b: Array) -> Array:
+def product(a, b):
     """A @ B as mathematical integers."""
     return a.astype(np.int64) @ b.astype(np.int64)
 
@@ -65,7 +65,7 @@ class RowQuant(NamedTuple):
     zero_point: Array
 
 
-def quantize_rows(x: Array, granularity: str = "row") -> RowQuant:
+def quantize_rows(x, granularity="row"):
     """ONNX DynamicQuantizeLinear for each row (or all), with a reciprocal instead of a division."""
     rows = x if granularity == "row" else x.reshape(1, -1)
     finite = np.isfinite(rows).all(axis=1) if rows.size else np.ones(len(rows), bool)
@@ -88,14 +88,14 @@ def quantize_rows(x: Array, granularity: str = "row") -> RowQuant:
     return RowQuant(q, np.where(finite, scale, np.float32(np.nan)), np.where(finite, point, 0))
 
 
-def exact_gelu(x: Array) -> Array:
+def exact_gelu(x):
     """x * Phi(x) in float64."""
     erf = np.frompyfunc(math.erf, 1, 1)
     wide = x.astype(np.float64)
     return 0.5 * wide * (1.0 + erf(wide / math.sqrt(2.0)).astype(np.float64))
 
 
-def portable_gelu(x: Array) -> Array:
+def portable_gelu(x):
     """GELU in float32 as the portable kernel computes it."""
     if x.size == 0:
         return x
@@ -107,47 +107,42 @@ def portable_gelu(x: Array) -> Array:
 class Output:
     """A pipeline applied step by step to the sum of products of quantized operands, or floats."""
 
-    def __init__(
-        self,
-        value: Array,
-        scale: Array | None = None,
-        correction: Array | None = None,
-    ) -> None:
+    def __init__(self, value, scale=None, correction=None):
         """`value`: int64 sums or float32; `scale`: sA_i * sB_j in float32; `correction`: int64."""
         self.value = value
         self.type = "float32" if value.dtype == np.float32 else "acc"
         self._scale, self._correction = scale, correction
 
-    def _correct(self) -> None:
+    def _correct(self):
         if self.type == "acc":
             assert self._correction is not None
             self.value, self.type = self.value + self._correction, "int32"
 
-    def correct_zero_points(self) -> None:
+    def correct_zero_points(self):
         self._correct()
 
-    def dequantize(self) -> None:
+    def dequantize(self):
         self._correct()
         self.value, self.type = self.value.astype(np.float32) * self._scale, "float32"
 
-    def bias(self, values: Array) -> None:
+    def bias(self, values):
         self.value = self.value + values
 
-    def relu(self) -> None:
+    def relu(self):
         self.value = np.where(self.value < 0, self.value.dtype.type(0), self.value)
 
-    def gelu(self) -> None:
+    def gelu(self):
         self.value = portable_gelu(self.value)
 
-    def add(self, residual: Array) -> None:
+    def add(self, residual):
         """`residual`: float32, or 16-bit floats, which convert exactly."""
         self.value = self.value + residual.astype(np.float32)
 
-    def add_quantized(self, residual: Array, scale: float, zero_point: int) -> None:
+    def add_quantized(self, residual, scale, zero_point):
         real = np.float32(scale) * (residual.astype(np.float32) - np.float32(zero_point))
         self.value = self.value + real
 
-    def requantize(self, scale: float, zero_point: int, dtype: str) -> None:
+    def requantize(self, scale, zero_point, dtype):
         with np.errstate(over="ignore"):
             if self.type == "float32":
                 real = self.value / np.float32(scale)
@@ -160,13 +155,11 @@ class Output:
         self.value, self.type = np.clip(q, limits.min, limits.max).astype(dtype), dtype
 
     @property
-    def result(self) -> Array:
+    def result(self):
         return self.value.astype(np.int32) if self.type in ("acc", "int32") else self.value
 
 
-def integer_output(
-    a: Array, a_scale: Array, a_zero_point: Array, b: Array, b_scale: Array, b_zero_point: Array
-) -> Output:
+def integer_output(a, a_scale, a_zero_point, b, b_scale, b_zero_point):
     """Sums of quantized operands (parameters broadcast), before any stage."""
     raw = product(a, b)
     za = np.broadcast_to(np.asarray(a_zero_point, np.int64), (len(a),))
@@ -177,7 +170,7 @@ def integer_output(
     return Output(raw, sa[:, None] * sb, exact - raw)
 
 
-def assert_same_bits(got: Array, wanted: Array) -> None:
+def assert_same_bits(got, wanted):
     """Equal dtype, shape and bits; a NaN equals any NaN."""
     assert got.dtype == wanted.dtype and got.shape == wanted.shape
     if got.dtype == np.float32:
@@ -187,6 +180,6 @@ def assert_same_bits(got: Array, wanted: Array) -> None:
     np.testing.assert_array_equal(got, wanted)
 
 
-def cosines(a: Array, b: Array) -> Array:
+def cosines(a, b):
     """The cosine of the angle between each vector of `a` and that of `b`; vectors are last axes."""
     return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)

@@ -5,6 +5,6 @@ import subprocess
 import sys
 
 
-def run_python(code: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run_python(code, **env):
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=os.environ | env, capture_output=True, text=True)

@@ -1,8 +1,7 @@
 """GGUF files for tests, written from metadata and arrays without any package."""
 
 import struct
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -28,12 +27,7 @@ class Blocks(NamedTuple):
     octets: Array
 
 
-Stored = Array | Blocks
-
-
-def gguf_bytes(
-    metadata: Mapping[str, Any], tensors: Mapping[str, Stored], *, alignment: int = 32
-) -> bytes:
+def gguf_bytes(metadata, tensors, *, alignment=32):
     """The file. Metadata are strings, flags, integers, floats, lists of strings or arrays."""
     header = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(metadata))
     header += b"".join(string(key) + _value(value) for key, value in metadata.items())
@@ -48,17 +42,17 @@ def gguf_bytes(
     return header + bytes(-len(header) % alignment) + data
 
 
-def write_gguf(path: Path, metadata: Mapping[str, Any], tensors: Mapping[str, Stored]) -> Path:
+def write_gguf(path, metadata, tensors):
     path.write_bytes(gguf_bytes(metadata, tensors))
     return path
 
 
-def string(text: str) -> bytes:
+def string(text):
     encoded = text.encode()
     return struct.pack("<Q", len(encoded)) + encoded
 
 
-def _value(value: Any) -> bytes:
+def _value(value):
     if isinstance(value, str):
         return struct.pack("<I", 8) + string(value)
     if isinstance(value, bool):

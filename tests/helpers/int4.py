@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 
 
-def fused(a: Any, b: Array, c: Array) -> Floats:
+def fused(a, b, c):
     """a * b + c in float32, rounded once; the product must be exact in float64.
 
     The sum is rounded to odd in float64, which has more than two bits to spare, so that the second
@@ -27,12 +21,12 @@ def fused(a: Any, b: Array, c: Array) -> Floats:
     return odd.astype(np.float32)
 
 
-def groups_of(depth: int, group: int) -> list[slice]:
+def groups_of(depth, group):
     """The groups of K, of which the last may be shorter."""
     return [slice(k, min(k + group, depth)) for k in range(0, depth, group)]
 
 
-def weighted_offsets(q: Array, scale: Array, group: int, offset: Array | None = None) -> Floats:
+def weighted_offsets(q, scale, group, offset=None):
     """What the zero point of a row is multiplied by, for each column."""
     total = np.zeros(q.shape[1], np.float32)
     for g, k in enumerate(groups_of(len(q), group)):
@@ -42,15 +36,7 @@ def weighted_offsets(q: Array, scale: Array, group: int, offset: Array | None = 
     return total
 
 
-def product(
-    a: Array,
-    row_scale: Array,
-    zero_point: Array,
-    q: Array,
-    scale: Array,
-    group: int,
-    offset: Array | None = None,
-) -> Floats:
+def product(a, row_scale, zero_point, q, scale, group, offset=None):
     """(M, N) float32 of uint8 rows and int4 weights.
 
     a: (M, K) integers. row_scale, zero_point: (M,). q: (K, N) integers. scale, offset: (K / group,

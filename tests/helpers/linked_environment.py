@@ -6,8 +6,7 @@ leads to cannot be imported there, as for a user who installs no more than a pag
 
 import sys
 import venv
-from collections.abc import Iterator
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import distribution
 from pathlib import Path, PurePath
 
 from packaging.requirements import Requirement
@@ -21,16 +20,16 @@ STAND_INS = {"pyspark": ("pyspark_stand_in", ("pandas", "pyarrow"))}
 class LinkedEnvironment:
     """python: its interpreter. It begins with fbg and what that always needs."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         venv.EnvBuilder(symlinks=True).create(path)
         self.python = path / "bin/python"
         version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         self._packages = path / "lib" / version / "site-packages"
-        self._done: set[tuple[str, str]] = set()
+        self._done = set()
         self._link_fbg()
         self.install(Requirement("fbg"))
 
-    def install(self, requirement: Requirement) -> None:
+    def install(self, requirement):
         """Link what pip would install; PackageNotFoundError for what this interpreter lacks."""
         if requirement.name in STAND_INS:
             folder, needed = STAND_INS[requirement.name]
@@ -42,7 +41,7 @@ class LinkedEnvironment:
             if not extra and name != "fbg":
                 self._link(distribution(name))
 
-    def _link(self, found: Distribution) -> None:
+    def _link(self, found):
         """Link the distribution's packages; several may share a folder, such as google/."""
         seen = set[PurePath]()
         for file in found.files or ():
@@ -60,7 +59,7 @@ class LinkedEnvironment:
                 target.mkdir(exist_ok=True)
                 seen.add(place)
 
-    def _link_fbg(self) -> None:
+    def _link_fbg(self):
         """The package as it is imported here: its modules and the extension may lie apart."""
         folder = self._packages / "fbg"
         folder.mkdir()
@@ -71,7 +70,7 @@ class LinkedEnvironment:
                 (folder / source.name).symlink_to(source)
 
 
-def _closure(wanted: Requirement, done: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _closure(wanted, done):
     """Names of distributions, each with one of its extras or "", that `done` lacks; adds them."""
     for extra in ("", *sorted(wanted.extras)):
         pair = (wanted.name.lower().replace("_", "-"), extra)

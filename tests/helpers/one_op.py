@@ -37,13 +37,13 @@ class OneOp:
     domain: str = ""
 
     @property
-    def feeds(self) -> dict[str, Array]:
+    def feeds(self):
         return {f"x{i}": x for i, x in self._given() if i not in self.constant}
 
-    def _given(self) -> list[tuple[int, Array]]:
+    def _given(self):
         return [(i, x) for i, x in enumerate(self.inputs) if x is not None]
 
-    def model(self) -> onnx.ModelProto:
+    def model(self):
         names = [f"x{i}" if x is not None else "" for i, x in enumerate(self.inputs)]
         outputs = [f"y{i}" for i in range(self.outputs)]
         untyped = [onnx.ValueInfoProto(name=name) for name in outputs]
@@ -58,11 +58,11 @@ class OneOp:
         opsets = [helper.make_opsetid(self.domain, self.version)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
-    def on_fbg(self, backends: Sequence[str] | None = None) -> list[Array]:
+    def on_fbg(self, backends=None):
         net = Net(read_model(self.model(), "one op", None), backends=backends, num_threads=1)
         return list(net.run(self.feeds).values())
 
-    def on_onnxruntime(self) -> list[Array]:
+    def on_onnxruntime(self):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -74,7 +74,7 @@ class OneOp:
         )
         return list(session.run(None, self.feeds))
 
-    def __str__(self) -> str:
+    def __str__(self):
         kinds = [
             "absent"
             if x is None
@@ -85,5 +85,5 @@ class OneOp:
         return f"{self.op}-{self.version}({', '.join(kinds)}) {dict(self.attributes)}"
 
 
-def _value(name: str, dtype: np.dtype[Any], shape: Shape) -> onnx.ValueInfoProto:
+def _value(name, dtype, shape):
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 
 
-def open_files(directory: Path) -> list[str]:
+def open_files(directory):
     """Return the files below a directory that have a descriptor.
 
     Other descriptors come and go by themselves: threads of earlier tests may still open and close

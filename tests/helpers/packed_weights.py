@@ -1,11 +1,8 @@
 """Packed weights of every kind, and how two of them are compared."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 import fbg
-from helpers.formulas import Array
 
 RNG = np.random.default_rng(5)
 FLOATS = RNG.standard_normal((37, 70), dtype=np.float32)
@@ -13,12 +10,12 @@ INTS = RNG.integers(-128, 128, (37, 70), dtype=np.int8)
 FEW_LARGE = np.where(RNG.random(INTS.shape) < 0.02, INTS, INTS >> 5)
 
 
-def with_outliers() -> fbg.PackedB:
+def with_outliers():
     with fbg.isa.limit("generic"):  # where sums in int16 are not left to VNNI
         return fbg.PackedB(FEW_LARGE, scale=np.float32(0.1), accum="int16")
 
 
-PACKED: dict[str, Callable[[], fbg.PackedB]] = {
+PACKED = {
     "int8": lambda: fbg.PackedB(FLOATS),
     "int8_asymmetric": lambda: fbg.PackedB(FLOATS, symmetric=False),
     "int8_tensor": lambda: fbg.PackedB(FLOATS, granularity="tensor"),
@@ -36,7 +33,7 @@ PACKED: dict[str, Callable[[], fbg.PackedB]] = {
 }
 
 
-def product(w: fbg.PackedB) -> Array:
+def product(w):
     k = w.shape[0]
     x = np.random.default_rng(k).standard_normal((9, k), dtype=np.float32)
     if w.scale is not None:
@@ -44,7 +41,7 @@ def product(w: fbg.PackedB) -> Array:
     return fbg.gemm(fbg.PackA(x if w.accum == "float32" else np.abs(x * 50).astype(np.uint8)), w)
 
 
-def assert_same(a: fbg.PackedB, b: fbg.PackedB) -> None:
+def assert_same(a, b):
     assert repr(a) == repr(b)
     assert a.nbytes == b.nbytes
     assert a.dtype == b.dtype

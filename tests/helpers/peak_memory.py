@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 
-def peak(reset: bool = False) -> int:
+def peak(reset=False):
     """Return the bytes of memory that this process has had at most, or since it was reset."""
     if reset:
         Path("/proc/self/clear_refs").write_text("5")
     status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 
 import fbg
-
-Array = npt.NDArray[Any]
-Use = tuple[Any, Array]  # a call, and what it is called with
-Uses = dict[str, Use]
 
 M, K, N = 4, 6, 32
 SHAPE = (2, 5, 4, 8)  # of images
 
 
-def _floats(*shape: int) -> Array:
+def _floats(*shape):
     return np.random.default_rng(sum(shape)).standard_normal(shape, np.float32)
 
 
-def _weights(dtype: Any = "int8") -> fbg.PackedB:
+def _weights(dtype="int8"):
     return fbg.PackedB(_floats(K, N), dtype=dtype)
 
 
-def _convolutions() -> list[fbg.PackedConv]:
+def _convolutions():
     w, points = _floats(8, 4, 3, 3), np.array([0, 0, 0, 0, 3, -7, 100, 1])
     q = np.arange(w.size, dtype=np.int64).astype(np.int8).reshape(w.shape)
     return [
@@ -37,7 +30,7 @@ def _convolutions() -> list[fbg.PackedConv]:
     ]
 
 
-def uses() -> Uses:
+def uses():
     """Return all of them, the same ones each time."""
     x, q = _floats(M, K), np.arange(M * K, dtype=np.int8).reshape(M, K)
     bias, real = fbg.Bias(_floats(N)), fbg.Dequantize()
@@ -51,7 +44,7 @@ def uses() -> Uses:
         x_dtype=np.int8,
     )
     scale = np.abs(_floats(K))
-    uses: Uses = {
+    uses = {
         "call": (fbg.prepare(floats, bias >> fbg.GELU(), rows=M, num_threads=2), x),
         "int8": (fbg.prepare(int8, real >> bias, rows=M), x),
         "int4": (fbg.prepare(_weights("int4"), bias, rows=M), x),
@@ -86,7 +79,6 @@ def uses() -> Uses:
     return uses | {"all options": (exact, np.ones(SHAPE, np.int8))}
 
 
-def result(use: Use) -> Array:
+def result(use):
     call, x = use
-    y: Array = call(x)
-    return y
+    return call(x)

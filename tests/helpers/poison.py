@@ -7,18 +7,14 @@ with two bytes are compared. Arrays of NumPy, which other back ends write, begin
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import fbg.importers.session
 from fbg import _fbg
 from helpers.random_cases import Different
 
-Array = npt.NDArray[Any]
 M_PERTURB = -6  # of <malloc.h>
 BYTES = (0xA5, 0x5A)  # as float32, -2.9e-16 and 1.5e16
 
@@ -26,13 +22,13 @@ BYTES = (0xA5, 0x5A)  # as float32, -2.9e-16 and 1.5e16
 class _Numpy:
     """NumPy, whose new arrays are filled with a byte."""
 
-    def __init__(self, byte: int) -> None:
+    def __init__(self, byte):
         self._byte = byte
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(np, name)
 
-    def empty(self, *args: Any, **options: Any) -> Array:
+    def empty(self, *args, **options):
         made = np.empty(*args, **options)
         if made.size and made.dtype.kind != "O":
             made.reshape(-1).view(np.uint8)[:] = self._byte
@@ -40,7 +36,7 @@ class _Numpy:
 
 
 @contextmanager
-def perturbed(byte: int) -> Iterator[None]:
+def perturbed(byte):
     """Let glibc fill what it allocates with a byte, as a hint to all other code."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
@@ -53,26 +49,26 @@ def perturbed(byte: int) -> Iterator[None]:
 
 
 @contextmanager
-def poisoned(byte: int) -> Iterator[None]:
+def poisoned(byte):
     """Fill memory with a byte before it is written."""
     before, module = _fbg.set_poison(byte), fbg.importers.session
-    module.np = _Numpy(byte)  # type: ignore[assignment]
+    module.np = _Numpy(byte)
     try:
         with perturbed(byte):
             yield
     finally:
-        module.np = np  # type: ignore[assignment]
+        module.np = np
         _fbg.set_poison(before)
 
 
-def bits(results: list[Array]) -> list[tuple[Any, ...]]:
+def bits(results):
     return [
         (x.shape, str(x.dtype), x.tolist() if x.dtype.kind in "OSU" else x.tobytes())
         for x in results
     ]
 
 
-def unwritten(compute: Callable[[], list[Array]], case: str) -> list[Array]:
+def unwritten(compute, case):
     """Return the results; raise Different if they depend on memory that nothing has written."""
     found = []
     for byte in BYTES:

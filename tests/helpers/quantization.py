@@ -1,6 +1,5 @@
 """What the tests of fbg.quantization share: value strategies, observers, a round trip."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ F32 = np.float32
 Array = np.ndarray[Any, Any]
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 DTYPES = [np.uint8, np.int8]
-OBSERVERS: dict[str, Callable[..., Any]] = {
+OBSERVERS = {
     "minmax": MinMaxObserver,
     "percentile": lambda **kw: PercentileObserver(99.0, **kw),
     "entropy": lambda **kw: HistogramObserver("entropy", **kw),
@@ -26,11 +25,11 @@ OBSERVERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def round_trip(x: Array, scale: Any, zero_point: Any, dtype: Any) -> Array:
+def round_trip(x, scale, zero_point, dtype):
     return dequantize(quantize(x, scale, zero_point, dtype), scale, zero_point)
 
 
-def correlated(rows: int, channels: int, seed: int) -> Array:
+def correlated(rows, channels, seed):
     """Rows whose channels depend on each other."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((rows, channels)) @ rng.standard_normal((channels, channels))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from random import Random
-from typing import Any
 
 import numpy as np
 from onnx import helper, numpy_helper
@@ -38,17 +36,17 @@ class Tensor:
 class Graph:
     """Nodes and constants of a case while its layers are drawn."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random):
         self.random = random
         self.rng = np.random.default_rng(random.getrandbits(32))
         self.opset = random.randint(10, 21)
         self.exact = random.random() < 0.5
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
-        self.tensors: list[Tensor] = []
-        self.loose: set[str] = set()  # float32 outputs that sums in another order may change
+        self.nodes = []
+        self.constants = {}
+        self.tensors = []
+        self.loose = set()  # float32 outputs that sums in another order may change
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+    def op(self, kind, *inputs, outputs=1, **attributes):
         """Append a node and return the name of its first output."""
         name = f"t{len(self.nodes)}"
         names = [name, *(f"{name}.{i}" for i in range(1, outputs))]
@@ -57,12 +55,12 @@ class Graph:
         self.nodes.append(helper.make_node(kind, inputs, names, name, **attributes))
         return name
 
-    def constant(self, values: Any) -> str:
+    def constant(self, values):
         name = f"k{len(self.constants)}"
         self.constants[name] = np.asarray(values)
         return name
 
-    def scale(self) -> float:
+    def scale(self):
         """Return a scale: a power of two where results are compared bit by bit."""
         if self.exact:
             return 2.0 ** self.random.randint(-5, -1)
@@ -70,27 +68,27 @@ class Graph:
             return self.random.choice([1e-30, 1e-12, 1e-6])
         return float(np.float32(10 ** self.random.uniform(-3, 0)))
 
-    def integers(self, shape: tuple[int, ...], dtype: str) -> Any:
+    def integers(self, shape, dtype):
         limits = np.iinfo(dtype)
         low, high = (-WIDEST - 1, WIDEST) if dtype == "int8" else (0, limits.max)
         return self.rng.integers(low, high, shape, endpoint=True).astype(dtype)
 
-    def point(self, dtype: str) -> int:
+    def point(self, dtype):
         """Return a zero point, which often is at an end."""
         limits = np.iinfo(dtype)
         ends = [int(limits.min), int(limits.max), 0, 128 + int(limits.min)]
         anywhere = self.random.randint(int(limits.min), int(limits.max))
         return self.random.choice([*ends, anywhere, anywhere])
 
-    def byte(self) -> str:
+    def byte(self):
         return self.random.choice(["uint8", "int8"])
 
-    def parameters(self, scale: float, point: int, dtype: str) -> tuple[str, str]:
+    def parameters(self, scale, point, dtype):
         return self.constant(np.float32(scale)), self.constant(np.dtype(dtype).type(point))
 
     # From real numbers to integers and back ------------------------------------------------------
 
-    def quantize(self, name: str, shape: tuple[int, ...], like: Tensor | None = None) -> Tensor:
+    def quantize(self, name, shape, like=None):
         """Append QuantizeLinear, by parameters of its own or those of another tensor."""
         if like is None or like.parameters is None:
             dtype = self.byte()
@@ -101,28 +99,28 @@ class Graph:
         q = self.op("QuantizeLinear", name, *parameters)
         return Tensor(q, shape, dtype, parameters, scale, point, rounded=not self.exact)
 
-    def real(self, x: Tensor) -> str:
+    def real(self, x):
         """Return the name of the real numbers that integers stand for."""
         assert x.parameters is not None
         return self.op("DequantizeLinear", x.name, *x.parameters)
 
-    def known(self, numbers: Any) -> str:
+    def known(self, numbers):
         """Return the name of constants, which may be rounded before they are used."""
         name = self.constant(numbers)
         if self.random.random() < 0.5:
             return name
         return self.real(self.quantize(name, numbers.shape))
 
-    def pick(self) -> Tensor:
+    def pick(self):
         return self.random.choice(self.tensors[-4:])
 
-    def rounded_again(self, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    def rounded_again(self, name, x, shape):
         """Quantize the result of an op on x: by the parameters of x or by others."""
         return self.quantize(name, shape, x if self.random.random() < 0.5 else None)
 
     # Layers --------------------------------------------------------------------------------------
 
-    def pad(self) -> Tensor | None:
+    def pad(self):
         """Pad integers or real numbers, and perhaps take maxima of what is padded."""
         x = self.pick()
         rank, random = len(x.shape), self.random
@@ -136,7 +134,7 @@ class Graph:
         if min(shape) < 1 or np.prod(shape) > 5000:
             return None
         on_integers = self.opset >= 13 and random.random() < 0.3
-        fill: Any = self.fill(x)
+        fill = self.fill(x)
         if on_integers:
             fill = self.integers((), x.dtype)
         source = x.name if on_integers else self.real(x)
@@ -152,19 +150,19 @@ class Graph:
             y = self.op("Relu", y)
         return self.rounded_again(y, x, shape)
 
-    def padded(self, x: str, mode: str, pads: list[int], fill: Any, dtype: str) -> str:
+    def padded(self, x, mode, pads, fill, dtype):
         if self.opset < 11:
             return self.op("Pad", x, mode=mode, pads=pads, value=float(fill))
         value = "" if self.random.random() < 0.1 else self.constant(np.dtype(dtype).type(fill))
         return self.op("Pad", x, self.constant(np.array(pads)), value, mode=mode)
 
-    def fill(self, x: Tensor) -> float:
+    def fill(self, x):
         """Return a number that the integers of x may be able to hold or not."""
         steps = self.random.randint(-255, 255)
         held = float(np.float32(x.scale) * np.float32(steps))
         return self.random.choice([held, *FILLS])
 
-    def resize(self) -> Tensor | None:
+    def resize(self):
         """Nearest neighbours of integers or real numbers, or their interpolation, and crops."""
         x, random = self.pick(), self.random
         if len(x.shape) != 4:
@@ -185,9 +183,9 @@ class Graph:
             return Tensor(y, shape, x.dtype, x.parameters, x.scale, x.point, x.rounded)
         return self.rounded_again(y, x, shape)
 
-    def resized(self, source: str, factors: str, mode: str) -> str:
+    def resized(self, source, factors, mode):
         random = self.random
-        more: dict[str, Any] = {"mode": mode}
+        more = {"mode": mode}
         roi = self.constant(np.zeros(0, np.float32))
         more["coordinate_transformation_mode"] = "asymmetric"
         # onnxruntime does not crop along axes whose scale is 1.
@@ -201,7 +199,7 @@ class Graph:
             more["nearest_mode"] = random.choice(["floor", "ceil", "round_prefer_floor"])
         return self.op("Resize", source, roi, factors, **more)
 
-    def clip(self) -> Tensor:
+    def clip(self):
         x, random = self.pick(), self.random
         low, high = (random.choice([None, self.fill(x)]) for _ in range(2))
         low, high = (None if b is None or b != b else b for b in (low, high))
@@ -214,7 +212,7 @@ class Graph:
         names = ["" if b is None else self.constant(np.float32(b)) for b in (low, high)]
         return self.rounded_again(self.op("Clip", self.real(x), *names), x, x.shape)
 
-    def window(self, x: Tensor, padded: bool) -> tuple[dict[str, Any], tuple[int, ...]] | None:
+    def window(self, x, padded):
         random = self.random
         if len(x.shape) != 4:
             return None
@@ -233,7 +231,7 @@ class Graph:
         attributes = {"kernel_shape": kernel, "strides": strides, "pads": pads}
         return attributes, (*x.shape[:2], *sizes)
 
-    def max_pool(self) -> Tensor | None:
+    def max_pool(self):
         x = self.pick()
         found = self.window(x, True)
         if found is None:
@@ -244,7 +242,7 @@ class Graph:
             return Tensor(y, shape, x.dtype, x.parameters, x.scale, x.point, x.rounded)
         return self.rounded_again(self.op("MaxPool", self.real(x), **attributes), x, shape)
 
-    def average_pool(self) -> Tensor | None:
+    def average_pool(self):
         x = self.pick()
         found = self.window(x, not self.exact)
         if found is None or (self.exact and 3 in found[0]["kernel_shape"]):
@@ -253,7 +251,7 @@ class Graph:
         y = self.op("AveragePool", self.real(x), **found[0], **more)
         return self.rounded_again(y, x, found[1])
 
-    def concat(self) -> Tensor | None:
+    def concat(self):
         x = self.pick()
         fitting = [t for t in self.tensors if len(t.shape) == len(x.shape)]
         y = self.random.choice(fitting)
@@ -268,12 +266,12 @@ class Graph:
             return None
         return self.rounded_again(self.op("Concat", *names, axis=axis), x, shape)
 
-    def number(self, x: Tensor) -> float:
+    def number(self, x):
         """Return a number that is not NaN."""
         fill = self.fill(x)
         return 0.5 if fill != fill else fill
 
-    def binary(self) -> Tensor:
+    def binary(self):
         """A function of two tensors, or of a tensor and a constant."""
         x, random = self.pick(), self.random
         y = random.choice([t for t in self.tensors if t.shape == x.shape])
@@ -288,13 +286,13 @@ class Graph:
             other = self.constant((steps * 2.0**-3).astype(np.float32))
         return self.rounded_again(self.op(kind, self.real(x), other), x, x.shape)
 
-    def unary(self) -> Tensor:
+    def unary(self):
         x = self.pick()
         kind = self.random.choice(["Relu", "Neg", "Abs", "LeakyRelu", "Identity"])
         more = {"alpha": self.random.choice([0.25, -0.5, 2.0])} if kind == "LeakyRelu" else {}
         return self.rounded_again(self.op(kind, self.real(x), **more), x, x.shape)
 
-    def transpose(self) -> Tensor:
+    def transpose(self):
         x = self.pick()
         perm = self.random.sample(range(len(x.shape)), len(x.shape))
         shape = tuple(x.shape[axis] for axis in perm)
@@ -305,7 +303,7 @@ class Graph:
 
     # Products ------------------------------------------------------------------------------------
 
-    def weights(self, shape: tuple[int, ...], axis: int, x: Tensor) -> tuple[str, str, str, Any]:
+    def weights(self, shape, axis, x):
         """Names of integers, scales and zero points, one or one for each channel; the scales."""
         dtype = self.byte() if x.dtype == "uint8" else "int8"
         each = self.random.random() < 0.5 and self.opset >= 13
@@ -320,7 +318,7 @@ class Graph:
         q = self.constant(self.integers(shape, dtype))
         return q, self.constant(scales), self.constant(points), scales
 
-    def conv(self) -> Tensor | None:
+    def conv(self):
         x, random = self.pick(), self.random
         found = self.window(x, True)
         if found is None:
@@ -339,7 +337,7 @@ class Graph:
             kind = "qdq"
         return self.product("Conv", kind, x, w, shape, outputs, 0, more)
 
-    def matmul(self) -> Tensor | None:
+    def matmul(self):
         x, random = self.pick(), self.random
         depth, outputs = x.shape[-1], random.randint(1, 9)
         shape = (*x.shape[:-1], outputs)
@@ -349,17 +347,7 @@ class Graph:
             return None
         return self.product("MatMul", kind, x, w, shape, 0, 1, {})
 
-    def product(
-        self,
-        op: str,
-        kind: str,
-        x: Tensor,
-        w: tuple[str, str, str, Any],
-        shape: tuple[int, ...],
-        outputs: int,
-        axis: int,
-        more: dict[str, Any],
-    ) -> Tensor:
+    def product(self, op, kind, x, w, shape, outputs, axis, more):
         """Append a product of integers: between Q and DQ, as a QLinear op, or with int32 sums.
 
         outputs: channels of a bias; 0 if the op takes none.
@@ -392,7 +380,7 @@ class Graph:
             y = self.op("Relu", y)
         return self.quantize(y, shape)
 
-    def dynamic(self) -> None:
+    def dynamic(self):
         """Integers whose scale is found in each run, and products of them; nothing follows."""
         if self.opset < 11:
             return
@@ -412,7 +400,7 @@ class Graph:
         scale = self.op("Mul", f"{q}.1", self.constant(np.float32(self.scale() / 64)))
         self.loose.add(self.op("Mul", self.op("Cast", sums, to=1), scale))
 
-    def draw(self) -> tuple[Any, dict[str, Any]]:
+    def draw(self):
         """Return a model and its feed."""
         random = self.random
         rank = random.choice([4, 4, 4, 2, 3])
@@ -438,7 +426,7 @@ class Graph:
         x = ((steps + noise) * first.scale).astype(np.float32)
         return self.model(outputs, x), {"x": x}
 
-    def model(self, outputs: dict[str, str], x: Any) -> Any:
+    def model(self, outputs, x):
         graph = helper.make_graph(
             self.nodes,
             "random",

@@ -79,19 +79,18 @@ class Kind:
     needs: str = "fbg"
     results: Callable[[Random], Results] | None = None
 
-    def case(self, seed: int, number: int) -> Any:
+    def case(self, seed, number):
         """Return the input of a case."""
         return self.draw(Random(f"{self.name.partition('.')[2]} {seed} {number}"))
 
 
-def find_kind(name: str) -> Kind:
+def find_kind(name):
     """Return the kind of that name; its module is fuzz.targets.NAME or differential.kinds.NAME."""
     group, _, module = name.partition(".")
-    kind: Kind = importlib.import_module(f"{GROUPS[group]}.{module}").KIND
-    return kind
+    return importlib.import_module(f"{GROUPS[group]}.{module}").KIND
 
 
-def outcome(kind: Kind, case: Any) -> tuple[str, str | None]:
+def outcome(kind, case):
     """Run one case. Return how it ended, and what is wrong with that, if anything is."""
     begin = time.process_time()
     try:
@@ -113,7 +112,7 @@ def outcome(kind: Kind, case: Any) -> tuple[str, str | None]:
     return ended, problem
 
 
-def run_cases(kind: Kind, seed: int, count: int) -> list[str]:
+def run_cases(kind, seed, count):
     """Run the first `count` cases in this process and return what is wrong."""
     problems = []
     for number in range(count):
@@ -123,19 +122,19 @@ def run_cases(kind: Kind, seed: int, count: int) -> list[str]:
     return problems
 
 
-def _keep(kind: Kind, case: Any, findings: Path) -> None:
+def _keep(kind, case, findings):
     if isinstance(case, bytes):
         folder = findings / kind.name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / hashlib.sha256(case).hexdigest()[:16]).write_bytes(case)
 
 
-def _work(name: str, seed: int, findings: Path, numbers: range, until: float, shared: Any) -> None:
+def _work(name, seed, findings, numbers, until, shared):
     """The process that runs the cases. shared: the number of the case, and when it began."""
     kind, seen, size = find_kind(name), Counter[str](), 0
     if kind.growth < math.inf:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    problems: set[str] = set()
+    problems = set()
     for number in numbers:
         if time.monotonic() > until or len(problems) == MOST_FINDINGS:
             break
@@ -159,13 +158,13 @@ def _work(name: str, seed: int, findings: Path, numbers: range, until: float, sh
     sys.exit(FOUND if problems else WELL)
 
 
-def _resident() -> int:
+def _resident():
     gc.collect()
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def supervise(name: str, seed: int, first: int, cases: int, seconds: float, findings: Path) -> bool:
+def supervise(name, seed, first, cases, seconds, findings):
     """Run cases for some time, in processes of their own. True if nothing was found."""
     kind, context = find_kind(name), multiprocessing.get_context("spawn")
     begin = time.monotonic()
@@ -191,7 +190,7 @@ def supervise(name: str, seed: int, first: int, cases: int, seconds: float, find
     return well
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     every = [*KINDS, *(name for group in KINDS.values() for name in group)]
     parser.add_argument("kind", help="of " + ", ".join(every) + "; or a file to run again")

@@ -11,7 +11,7 @@ import sys
 import traceback
 import warnings
 
-__all__: list[str] = []
+__all__ = []
 
 
 def run(block, names):

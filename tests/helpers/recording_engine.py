@@ -1,12 +1,10 @@
 """An engine that computes nothing, and a caller of a batcher: what the batcher does with both."""
 
 import threading
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from fbg.runtime.batcher import Batcher, Caller, Future
+from fbg.runtime.batcher import Caller, Future
 from fbg.runtime.steps import Request
 
 __all__ = ["RecordingCaller", "RecordingEngine", "request", "submit"]
@@ -21,32 +19,30 @@ class RecordingEngine:
     of each run, and how many threads shared it.
     """
 
-    def __init__(self, per_token: bool = True) -> None:
+    def __init__(self, per_token=True):
         self.per_token = per_token
-        self.batches: list[list[np.ndarray]] = []
-        self.teams: list[int] = []
+        self.batches = []
+        self.teams = []
         self.gate = threading.Event()
         self.gate.set()
         self.running = threading.Semaphore(0)
 
     @property
-    def lengths(self) -> list[list[int]]:
+    def lengths(self):
         return [[ids.size for ids in batch] for batch in self.batches]
 
     @property
-    def first_ids(self) -> list[list[int]]:
+    def first_ids(self):
         return [[int(ids[0]) for ids in batch] for batch in self.batches]
 
-    def require_valid(self, ids: Sequence[np.ndarray], types: Any, where: str) -> None:
+    def require_valid(self, ids, types, where):
         if any((part == UNKNOWN).any() for part in ids):
             raise ValueError(f"{where}: no such token")
 
-    def empty(self) -> np.ndarray:
+    def empty(self):
         return np.zeros((0 if self.per_token else 1, 1), np.float32)
 
-    def compute(
-        self, ids: Sequence[np.ndarray], types: Any, threads: int, where: str
-    ) -> list[np.ndarray]:
+    def compute(self, ids, types, threads, where):
         self.batches.append(list(ids))
         self.teams.append(threads)
         self.running.release()
@@ -62,37 +58,31 @@ class RecordingEngine:
 class RecordingCaller(Caller):
     """A caller that remembers the order in which its futures were done."""
 
-    def __init__(self) -> None:
-        self.done: list[Future] = []
-        self.batches: list[int] = []
+    def __init__(self):
+        self.done = []
+        self.batches = []
         self._changed = threading.Condition()
 
-    def finished(self, futures: Sequence[Future]) -> None:
+    def finished(self, futures):
         with self._changed:
             self.done += futures
             self._changed.notify_all()
 
-    def batch(self, tokens: int, sequences: int) -> None:
+    def batch(self, tokens, sequences):
         self.batches.append(tokens)
 
-    def wait(self, count: int) -> list[Future]:
+    def wait(self, count):
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.done) >= count, 20)
         return self.done
 
 
-def request(engine: Any, *sequences: Sequence[int], **options: Any) -> Request:
+def request(engine, *sequences, **options):
     ids = [np.array(sequence, np.int32) for sequence in sequences]
     return Request(engine, ids, "test", **options)
 
 
-def submit(
-    batcher: Batcher,
-    request: Request,
-    caller: Caller,
-    tag: Any = None,
-    previous: Future | None = None,
-) -> Future:
+def submit(batcher, request, caller, tag=None, previous=None):
     future = Future(request, caller, tag)
     batcher.submit(future, previous)
     return future

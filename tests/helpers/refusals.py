@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 import pytest
 
-Call = Callable[[], object]
-Calls = Mapping[str, Call | Sequence[Call]]  # by message
-Refusal = Callable[[], None]
 
-
-def refusals(*, type_errors: Calls, value_errors: Calls) -> pytest.MarkDecorator:
+def refusals(*, type_errors, value_errors):
     """Run a test once for each call; its argument `refuse` checks the error and its message.
 
     A message stands for one call, or for several that are refused alike.
     """
 
-    def refusal(error: type[Exception], message: str, call: Call) -> Refusal:
-        def refuse() -> None:
+    def refusal(error, message, call):
+        def refuse():
             with pytest.raises(error, match=message):
                 call()
 

@@ -1,23 +1,17 @@
 """Safetensors files as bytes: where the data begins, and headers that a test changes."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-Change = Callable[[dict[str, Any]], object]
 
 
-def offset_of_data(path: Path) -> int:
+def offset_of_data(path):
     return 8 + int.from_bytes(path.read_bytes()[:8], "little")
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    header: dict[str, Any] = json.loads(path.read_bytes()[8 : offset_of_data(path)])
-    return header
+def read_header(path):
+    return json.loads(path.read_bytes()[8 : offset_of_data(path)])
 
 
-def change_header(path: Path, change: Change, aligned: bool = True) -> None:
+def change_header(path, change, aligned=True):
     """Rewrite the header after `change`; padded, so that the data stays aligned to 64 bytes."""
     content, begin, header = path.read_bytes(), offset_of_data(path), read_header(path)
     change(header)

@@ -8,14 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-import fbg
 from fbg.server.app import build_app
 from fbg.server.models.served import serve_models
 from fbg.server.settings import ModelSource, Settings
@@ -25,13 +22,7 @@ from fbg.server.state import State
 class RunningServer:
     """`fbg serve` with some arguments. url: where it answers. log: what it has logged so far."""
 
-    def __init__(
-        self,
-        arguments: list[str],
-        env: dict[str, str],
-        python: str = sys.executable,
-        directory: Path | None = None,
-    ) -> None:
+    def __init__(self, arguments, env, python=sys.executable, directory=None):
         descriptor, name = tempfile.mkstemp(suffix=".log")
         self._log = Path(name)
         command = [python, "-m", "fbg", "serve", *arguments, "--port", "0"]
@@ -42,14 +33,14 @@ class RunningServer:
         self.url = f"http://127.0.0.1:{self._port()}"
 
     @property
-    def log(self) -> str:
+    def log(self):
         return self._log.read_text(encoding="utf-8")
 
-    def entries(self) -> list[dict[str, Any]]:
+    def entries(self):
         lines = [line for line in self.log.splitlines() if line.startswith("{")]
         return [json.loads(line) for line in lines]
 
-    def _port(self) -> int:
+    def _port(self):
         """The port, which is logged before the models are loaded."""
         for _ in range(600):
             for entry in self.entries():
@@ -60,7 +51,7 @@ class RunningServer:
             time.sleep(0.05)
         raise AssertionError(f"the server did not log its port: {self.log}")
 
-    def wait_ready(self) -> None:
+    def wait_ready(self):
         for _ in range(1200):
             if httpx.get(f"{self.url}/health").status_code == 200:
                 return
@@ -68,10 +59,10 @@ class RunningServer:
             time.sleep(0.05)
         raise AssertionError(f"the server does not get ready: {self.log}")
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number):
         self.process.send_signal(number)
 
-    def stop(self) -> int:
+    def stop(self):
         """End it by SIGTERM; return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -83,13 +74,7 @@ class RunningServer:
 
 
 @contextmanager
-def running(
-    *arguments: str,
-    ready: bool = True,
-    python: str = sys.executable,
-    directory: Path | None = None,
-    **env: str,
-) -> Iterator[RunningServer]:
+def running(*arguments, ready=True, python=sys.executable, directory=None, **env):
     server = RunningServer(list(arguments), env, python, directory)
     try:
         if ready:
@@ -100,7 +85,7 @@ def running(
 
 
 @contextmanager
-def ready_state(models: Mapping[str, fbg.Model] | None = None, **settings: Any) -> Iterator[State]:
+def ready_state(models=None, **settings):
     """The state of a server in this process, whose models are there already."""
     source = ModelSource("m", "nowhere")
     state = State(Settings((source,), access_log=False, **settings), 1)
@@ -114,10 +99,10 @@ def ready_state(models: Mapping[str, fbg.Model] | None = None, **settings: Any) 
             served.runs.close()
 
 
-def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) -> httpx.Response:
+def ask(models, path, body, **limits):
     """Ask an application in this process, whose event loop runs in this thread."""
 
-    async def answer() -> httpx.Response:
+    async def answer():
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
             return await client.post(f"http://test{path}", json=body)
 

@@ -5,8 +5,6 @@ The detectors find one dog at 8, 16, 24, 32 of 64 x 64 pixels, whatever the pict
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 
@@ -45,7 +43,7 @@ def outputs():
     return {"yolo": yolo, "yolox": yolox, "yolov5": yolov5}
 
 
-def write_example(directory: Path) -> None:
+def write_example(directory):
     """Write what pages name: a classifier, a detector, a photo and their labels."""
     write_files(directory)
     for name, other in (
@@ -58,7 +56,7 @@ def write_example(directory: Path) -> None:
     save_image(read_image(directory / "photo.png"), directory / "photo.jpg")
 
 
-def write_files(directory: Path) -> None:
+def write_files(directory):
     """Write the networks, a picture of 80 x 40 that is mostly red, and files with labels."""
     onnx.save(classifier((32, 32)), directory / "classifier.onnx")
     onnx.save(classifier(("h", "w")), directory / "open.onnx")

@@ -1,17 +1,12 @@
 """The weights of a checkpoint, stored in another of the ways that there are."""
 
-from pathlib import Path
-from typing import Any
-
 from safetensors.numpy import load_file, save_file
 
 from helpers.tiny_bert import write_json
 from helpers.torch_files import write_torch_file
 
 
-def store_weights(
-    directory: Path, *, shards: int | None = None, torch: bool = False, **options: Any
-) -> Path:
+def store_weights(directory, *, shards=None, torch=False, **options):
     """Replace model.safetensors of a directory.
 
     shards: the number of files that an index names; None for one file without an index. torch:

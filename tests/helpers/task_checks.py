@@ -1,26 +1,19 @@
 """What the tests of tasks share: comparisons with golden results, and changes to model files."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 from safetensors.numpy import load_file, save_file
 
-import fbg
 from helpers.tiny_bert import change_json
 from helpers.tiny_tasks import MODELS
 
 TOLERANCE = 1e-4
 
-Load = Callable[..., fbg.Model]  # the fixture `load` of tests/tasks/conftest.py
 
-
-def of_kind(kind: str) -> list[str]:
+def of_kind(kind):
     """Return the names of the models that have a head of this kind."""
     return [name for name, (_, its, _) in MODELS.items() if its == kind]
 
 
-def assert_same(got: Any, wanted: Any) -> None:
+def assert_same(got, wanted):
     """The same structure: numbers called "score" close, everything else equal."""
     assert type(got) is type(wanted), (got, wanted)
     if isinstance(wanted, list):
@@ -37,7 +30,7 @@ def assert_same(got: Any, wanted: Any) -> None:
         assert got == wanted
 
 
-def every_result(model: fbg.Model, kind: str, texts: list[str], **options: Any) -> list[Any]:
+def every_result(model, kind, texts, **options):
     """Return what the task of this kind of head gives for texts, one result for each."""
     if kind == "ForSequenceClassification":
         return list(model.classify(texts, top_k=None, **options))
@@ -49,11 +42,11 @@ def every_result(model: fbg.Model, kind: str, texts: list[str], **options: Any) 
     return list(model.fill_mask([f"{text} [MASK]" for text in texts], **options))
 
 
-def change_config(directory: Path, **changes: Any) -> None:
+def change_config(directory, **changes):
     change_json(directory / "config.json", **changes)
 
 
-def change_tensors(directory: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def change_tensors(directory, change):
     path = directory / "model.safetensors"
     tensors = load_file(path)
     change(tensors)

@@ -8,28 +8,24 @@ sequences of ids that are empty. Errors of /v1/embeddings have OpenAI's form, wh
 
 from __future__ import annotations
 
-from typing import Any
 
-Schema = dict[str, Any]
-
-
-def _named(name: str) -> Schema:
+def _named(name):
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _list(items: Schema, **limits: int) -> Schema:
+def _list(items, **limits):
     return {"type": "array", "items": items} | limits
 
 
-def _maybe(schema: Schema) -> Schema:
+def _maybe(schema):
     return schema | {"nullable": True}
 
 
-def _one_of(*schemas: Schema) -> Schema:
+def _one_of(*schemas):
     return {"oneOf": list(schemas)}
 
 
-def _record(optional: dict[str, Schema] | None = None, **required: Schema) -> Schema:
+def _record(optional=None, **required):
     properties = required | (optional or {})
     return {"type": "object", "required": list(required), "properties": properties}
 
@@ -112,11 +108,11 @@ OPENAI_ERROR = _record(
 )
 
 
-def _body(schema: Schema) -> Schema:
+def _body(schema):
     return {"description": "", "content": {"application/json": {"schema": schema}}}
 
 
-def _post(path: str) -> Schema:
+def _post(path):
     error = OPENAI_ERROR if path == "/v1/embeddings" else ERROR
     without_model = path in ("/decode", "/tokenize")
     codes = ("400", "413", "422", *(() if without_model else ("424", "429")))

@@ -29,7 +29,7 @@ from tokenizers.processors import TemplateProcessing
 Array = npt.NDArray[Any]
 Tensors = dict[str, Array]
 
-DTYPES: dict[str, Any] = {
+DTYPES = {
     "float32": np.float32,
     "float16": np.float16,
     "bfloat16": ml_dtypes.bfloat16,
@@ -73,7 +73,7 @@ GEOMETRIES = {
 GOLDEN_SEED, GOLDEN_SPREAD = 20, 0.25
 
 
-def near_normal(rng: np.random.PCG64, shape: tuple[int, ...], std: float) -> Array:
+def near_normal(rng, shape, std):
     """float32 with mean 0 and deviation `std`: the sum of the four 16-bit parts of a raw word.
 
     A uniform of 16 bits has variance (2^32 - 1)/12; four of them, a third of 2^32.
@@ -83,17 +83,17 @@ def near_normal(rng: np.random.PCG64, shape: tuple[int, ...], std: float) -> Arr
     return (total * (std * math.sqrt(3.0) / 65536.0)).astype(np.float32).reshape(shape)
 
 
-def random_tensors(geometry: Geometry, seed: int = 0, spread: float = 0.02) -> Tensors:
+def random_tensors(geometry, seed=0, spread=0.02):
     """Every tensor of a Hugging Face `BertModel`, float32, by its name there (no prefix)."""
     g = geometry
     h, i = g.hidden_size, g.intermediate_size
-    matrices: dict[str, tuple[int, ...]] = {
+    matrices = {
         "embeddings.word_embeddings.weight": (g.vocab_size, h),
         "embeddings.position_embeddings.weight": (g.max_position_embeddings, h),
         "embeddings.token_type_embeddings.weight": (g.type_vocab_size, h),
     }
     norms = ["embeddings.LayerNorm"]
-    linears: dict[str, tuple[int, int]] = {}
+    linears = {}
     for n in range(g.num_hidden_layers):
         layer = f"encoder.layer.{n}"
         for part in ("query", "key", "value"):
@@ -115,7 +115,7 @@ def random_tensors(geometry: Geometry, seed: int = 0, spread: float = 0.02) -> T
     return tensors
 
 
-def vocabulary(size: int) -> dict[str, int]:
+def vocabulary(size):
     """Special tokens, then letters and digits (as a word's start and inside it), then fillers."""
     characters = "abcdefghijklmnopqrstuvwxyz0123456789"
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -124,7 +124,7 @@ def vocabulary(size: int) -> dict[str, int]:
     return {word: number for number, word in enumerate(words)}
 
 
-def wordpiece(size: int) -> Tokenizer:
+def wordpiece(size):
     """A lower-casing WordPiece tokenizer of `size` entries that frames text as [CLS] … [SEP]."""
     words = vocabulary(size)
     tokenizer = Tokenizer(WordPiece(words, unk_token="[UNK]"))
@@ -138,7 +138,7 @@ def wordpiece(size: int) -> Tokenizer:
     return tokenizer
 
 
-def config(geometry: Geometry) -> dict[str, Any]:
+def config(geometry):
     """The contents of config.json."""
     return {
         "architectures": ["BertModel"],
@@ -150,17 +150,17 @@ def config(geometry: Geometry) -> dict[str, Any]:
 
 
 def write_checkpoint(
-    directory: str | Path,
-    geometry: Geometry = AWKWARD,
-    tensors: Tensors | None = None,
+    directory,
+    geometry=AWKWARD,
+    tensors=None,
     *,
-    seed: int = 0,
-    spread: float = 0.02,
-    dtype: str = "float32",
-    prefix: str = "",
-    pooling: str | None = "mean",
-    normalize: bool = True,
-) -> Path:
+    seed=0,
+    spread=0.02,
+    dtype="float32",
+    prefix="",
+    pooling="mean",
+    normalize=True,
+):
     """Write a Hugging Face model directory (with sentence-transformers' files, if `pooling`).
 
     dtype: what model.safetensors stores: "float32", "float16" or "bfloat16" (rounded to nearest).
@@ -195,22 +195,22 @@ def write_checkpoint(
     return path
 
 
-def write_json(path: Path, value: object) -> None:
+def write_json(path, value):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(value, indent=2) + "\n")
 
 
-def changed(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def changed(settings, changes):
     """Return settings with others; those that are MISSING are left out."""
     return {k: v for k, v in {**settings, **changes}.items() if v is not MISSING}
 
 
-def change_json(path: Path, /, **changes: Any) -> None:
+def change_json(path, /, **changes):
     """Set keys of a JSON file, or remove those that are MISSING."""
     write_json(path, changed(json.loads(path.read_text()), changes))
 
 
-def write_modules(directory: Path, *modules: tuple[str, str]) -> None:
+def write_modules(directory, *modules):
     """Write modules.json of sentence-transformers. modules: the class and the folder of each."""
     entries = [
         {
@@ -224,13 +224,7 @@ def write_modules(directory: Path, *modules: tuple[str, str]) -> None:
     write_json(directory / "modules.json", entries)
 
 
-def reference_forward(
-    geometry: Geometry,
-    tensors: Tensors,
-    input_ids: Array,
-    attention_mask: Array | None = None,
-    token_type_ids: Array | None = None,
-) -> tuple[Array, Array]:
+def reference_forward(geometry, tensors, input_ids, attention_mask=None, token_type_ids=None):
     """BERT in float64: (batch, length, hidden), zero where masked, and pooled (batch, hidden)."""
     w = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     ids = np.atleast_2d(input_ids)
@@ -240,25 +234,22 @@ def reference_forward(
     heads = geometry.num_attention_heads
     width = geometry.hidden_size // heads
 
-    def linear(x: Array, name: str) -> Array:
-        y: Array = x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-        return y
+    def linear(x, name):
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
 
-    def layer_norm(x: Array, name: str) -> Array:
+    def layer_norm(x, name):
         centred = x - x.mean(axis=-1, keepdims=True)
         variance = (centred**2).mean(axis=-1, keepdims=True)
         scaled = centred / np.sqrt(variance + geometry.layer_norm_eps)
-        y: Array = scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
-        return y
+        return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
 
-    def split(x: Array) -> Array:  # (batch, length, hidden) -> (batch, head, length, width)
+    def split(x):  # (batch, length, hidden) -> (batch, head, length, width)
         return x.reshape(batch, length, heads, width).transpose(0, 2, 1, 3)
 
-    def activation(x: Array) -> Array:
+    def activation(x):
         if geometry.hidden_act == "relu":
             return np.maximum(x, 0)
-        y: Array = x * (1 + np.vectorize(math.erf)(x / math.sqrt(2.0))) / 2
-        return y
+        return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2.0))) / 2
 
     x = w["embeddings.word_embeddings.weight"][ids]
     x = x + w["embeddings.position_embeddings.weight"][:length]
@@ -282,7 +273,7 @@ def reference_forward(
     return np.where(mask[..., None], x, 0.0), pooled
 
 
-def golden_inputs(geometry: Geometry = AWKWARD) -> dict[str, Array]:
+def golden_inputs(geometry=AWKWARD):
     """Batches: full length, one token, and a mask with holes and types."""
     raw = np.asarray(np.random.PCG64(21).random_raw(4 * geometry.max_position_embeddings))
     ids = (raw % np.uint64(geometry.vocab_size)).astype(np.int64).reshape(4, -1)
@@ -301,7 +292,7 @@ def golden_inputs(geometry: Geometry = AWKWARD) -> dict[str, Array]:
     }
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description="Write a random BERT checkpoint.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--geometry", choices=sorted(GEOMETRIES), default="awkward")

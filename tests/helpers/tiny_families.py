@@ -1,27 +1,23 @@
 """The settings of tiny models: tests/data/tiny_models.yaml."""
 
-from typing import Any
-
 import yaml
 
 from helpers.minilm import DATA
 
 _FILE = yaml.safe_load((DATA / "tiny_models.yaml").read_text(encoding="utf-8"))
-_HUB: dict[str, dict[str, Any]] = _FILE["hub"]
+_HUB = _FILE["hub"]
 
 # What transformers' configurations are made from, and config.json of models on the hub.
-CONFIGS: dict[str, dict[str, Any]] = _FILE["models"] | {
-    name: model["config"] for name, model in _HUB.items()
-}
+CONFIGS = _FILE["models"] | {name: model["config"] for name, model in _HUB.items()}
 # The families of the latter in transformers, and parts of names that are different on the hub.
-HUB_FAMILIES: dict[str, str] = {name: model["family"] for name, model in _HUB.items()}
-HUB_NAMES: dict[str, dict[str, str]] = {name: model["names"] for name, model in _HUB.items()}
+HUB_FAMILIES = {name: model["family"] for name, model in _HUB.items()}
+HUB_NAMES = {name: model["names"] for name, model in _HUB.items()}
 # Families of which transformers has only remote code: scripts/goldens/references.py computes them.
 REFERENCES = ("jina_bert", "neobert", "nomic_bert-moe")
-VOCABULARY: int = CONFIGS["bert"]["vocab_size"]
+VOCABULARY = CONFIGS["bert"]["vocab_size"]
 
 
-def hub_shapes(name: str, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def hub_shapes(name, shapes):
     """The tensors of a model of HUB_NAMES, from those that transformers has."""
     packed = {"q_proj": 3, "up_proj": 2 if name == "new" else 1}
     left_out = (".k_proj.", ".v_proj.", *((".gate_proj.",) if name == "new" else ()), "pooler.")

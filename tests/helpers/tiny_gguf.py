@@ -3,13 +3,11 @@ names that the package gguf has for them (scripts/goldens/gguf.py).
 """
 
 import json
-from typing import Any
 
 import numpy as np
 
-from helpers.gguf_files import Stored
 from helpers.minilm import arrays
-from helpers.tiny_models import Tensors, tiny_model
+from helpers.tiny_models import tiny_model
 
 GOLDEN = arrays("tiny_gguf")
 NAMES = json.loads(str(GOLDEN["names"]))
@@ -59,7 +57,7 @@ OTHERS = {
 }
 KEYS = BERT | GPT2 | DECODER | T5 | OTHERS
 # By architecture: the tiny model, other settings than its own, and settings that it must lack.
-CASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+CASES = {
     "bert": ("bert", {"hidden_act": "gelu", "layer_norm_eps": 1e-3}, ()),
     "nomic-bert": ("nomic_bert-hub", {}, ()),
     "jina-bert-v2": ("jina_bert", {}, ()),
@@ -94,7 +92,7 @@ CASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
 UNBIASED = ("qwen3", "llama")
 
 
-def settings_of(architecture: str) -> tuple[dict[str, Any], Tensors]:
+def settings_of(architecture):
     """The config.json and the tensors of the directory."""
     name, changes, dropped = CASES[architecture]
     model = tiny_model(name)
@@ -107,7 +105,7 @@ def settings_of(architecture: str) -> tuple[dict[str, Any], Tensors]:
     return config, {key: value for key, value in tensors.items() if "pooler" not in key}
 
 
-def metadata_of(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
+def metadata_of(architecture, config):
     keys = KEYS | (GEMMA if architecture == "gemma-embedding" else {})
     own = {keys[key]: value for key, value in config.items() if key in keys}
     if architecture == "t5encoder":
@@ -118,7 +116,7 @@ def metadata_of(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def renamed(architecture: str, tensors: Tensors) -> dict[str, Stored]:
+def renamed(architecture, tensors):
     """The tensors under the names of a GGUF file, as the converter changes them."""
     if architecture == "gemma-embedding":
         tensors = {k: v + np.float32("norm" in k) for k, v in tensors.items()}
@@ -132,7 +130,7 @@ def renamed(architecture: str, tensors: Tensors) -> dict[str, Stored]:
     if architecture != "jina-bert-v2":
         return {NAMES[architecture][name]: tensor for name, tensor in tensors.items()}
     names = NAMES["bert"]
-    result: dict[str, Stored] = {}
+    result = {}
     for name, tensor in tensors.items():
         if "gated_layers" in name:  # the converter stores both halves apart
             layer = name.split(".")[2]

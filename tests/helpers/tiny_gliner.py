@@ -6,8 +6,6 @@ tests/data/tiny_gliner.npz, and checks what tensors are called here.
 
 import json
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -17,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import write_json
-from helpers.tiny_models import CHARACTERS, Tensors, random_tensors, tiny_model
+from helpers.tiny_models import CHARACTERS, random_tensors, tiny_model
 
 SPECIAL = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
 # gliner adds these, in this order, to a tokenizer: where class_token_index is -1, it takes the last
@@ -47,7 +45,7 @@ ENCODER = {
 ENCODER_LENGTH = 256
 
 
-def _encoder(name: str) -> dict[str, Any]:
+def _encoder(name):
     """The settings of another encoder, with the tokens and the length of these models."""
     config = tiny_model(name).config
     length = "n_positions" if "n_positions" in config else "max_position_embeddings"
@@ -68,7 +66,7 @@ COMMON = {
     "vocab_size": TOKENS,
     "encoder_config": ENCODER,
 }
-CONFIGS: dict[str, dict[str, Any]] = {
+CONFIGS = {
     # As those that are published: narrower than the encoder, and with an LSTM.
     "published": {
         **COMMON,
@@ -136,7 +134,7 @@ TEXTS = [
 THRESHOLDS = (0.3, 0.5, 0.6)
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer():
     pieces = [(token, 0.0) for token in SPECIAL]
     pieces += [("▁", -2.0), ("▁the", -2.5), *((token, -3.0) for token in CHARACTERS)]
     pieces += [(token, 0.0) for token in ADDED]
@@ -157,7 +155,7 @@ SEEDS = {
 SCALED = ("span_rep", "prompt_rep", "scorer.out_mlp")
 
 
-def tensors(name: str) -> Tensors:
+def tensors(name):
     """Weights with which scores are not all near 0 and 1: those behind the encoder are smaller."""
     drawn = random_tensors(shapes(name), SEEDS[name])
     small = np.float32(0.6)
@@ -169,11 +167,11 @@ def tensors(name: str) -> Tensors:
 OF_KIND = {"deberta-v2": "deberta-v2-convolution"}  # the tiny model with the encoder's tensors
 
 
-def shapes(name: str) -> dict[str, tuple[int, ...]]:
+def shapes(name):
     """The tensors of a model as gliner calls them, in its order."""
     config = CONFIGS[name]
     hidden = config["hidden_size"]
-    result: dict[str, tuple[int, ...]] = {}
+    result = {}
     encoder = config["encoder_config"]
     kind = encoder["model_type"]
     inside = encoder.get("hidden_size") or encoder["d_model"]
@@ -188,10 +186,10 @@ def shapes(name: str) -> dict[str, tuple[int, ...]]:
                 rows = ENCODER_LENGTH
             result[f"token_rep_layer.bert_layer.model.{key}"] = (rows, *tensor.shape[1:])
 
-    def linear(key: str, inputs: int, outputs: int) -> None:
+    def linear(key, inputs, outputs):
         result[f"{key}.weight"], result[f"{key}.bias"] = (outputs, inputs), (outputs,)
 
-    def projection(key: str, inputs: int) -> None:
+    def projection(key, inputs):
         linear(f"{key}.0", inputs, 4 * hidden)
         linear(f"{key}.3", 4 * hidden, hidden)
 
@@ -217,13 +215,12 @@ def shapes(name: str) -> dict[str, tuple[int, ...]]:
 
 
 @cache
-def golden() -> dict[str, dict[str, Any]]:
+def golden():
     """For each of CONFIGS "found": by threshold the entities of each of TEXTS."""
-    found: dict[str, dict[str, Any]] = json.loads(str(arrays("tiny_gliner")["models"]))
-    return found
+    return json.loads(str(arrays("tiny_gliner")["models"]))
 
 
-def write_model(directory: Path, name: str, **changes: Any) -> Path:
+def write_model(directory, name, **changes):
     directory.mkdir(parents=True, exist_ok=True)
     config = {**CONFIGS[name], **changes}
     write_json(directory / "gliner_config.json", config)

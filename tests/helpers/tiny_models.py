@@ -7,9 +7,7 @@ names, shapes and a seed, so the tests write the same checkpoint without transfo
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +38,7 @@ class TinyModel:
     golden: dict[str, Array]
 
 
-def random_tensors(shapes: dict[str, tuple[int, ...]], seed: int = SEED) -> Tensors:
+def random_tensors(shapes, seed=SEED):
     """Values of the tensors, drawn in the order of `shapes`: norms near 1 and 0, others spread."""
     rng = np.random.PCG64(seed)
     tensors = {}
@@ -51,24 +49,24 @@ def random_tensors(shapes: dict[str, tuple[int, ...]], seed: int = SEED) -> Tens
     return tensors
 
 
-def tiny_model(name: str) -> TinyModel:
+def tiny_model(name):
     golden = arrays(f"tiny_{name}")
     config = json.loads(str(golden.pop("config")))
     shapes = {key: tuple(shape) for key, shape in json.loads(str(golden.pop("shapes"))).items()}
     return TinyModel(name, config, random_tensors(shapes), golden)
 
 
-def max_length(config: dict[str, Any]) -> int:
+def max_length(config):
     """Tokens of a sequence with a position for each; some families begin after the padding id."""
     keys = ("max_position_embeddings", "n_positions", "max_length")
-    length: int = next(config[key] for key in keys if config.get(key))
+    length = next(config[key] for key in keys if config.get(key))
     skips = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet")
     if config["model_type"] in skips and config.get("position_embedding_type") != "rotary":
         length -= config["pad_token_id"] + 1
     return length
 
 
-def golden_inputs(config: dict[str, Any]) -> dict[str, Array]:
+def golden_inputs(config):
     """Two batches. full: as long as the position table allows, padding ids among the others.
     holey: a mask with holes, without its first token, and with padding at the right."""
     padding = config["pad_token_id"]
@@ -87,14 +85,7 @@ def golden_inputs(config: dict[str, Any]) -> dict[str, Array]:
     return inputs
 
 
-def write_checkpoint(
-    directory: Path,
-    config: dict[str, Any],
-    tensors: Tensors,
-    *,
-    prefix: str = "",
-    tokenizer: Tokenizer | None = None,
-) -> Path:
+def write_checkpoint(directory, config, tensors, *, prefix="", tokenizer=None):
     """Write a Hugging Face model directory, without the files of sentence-transformers."""
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "config.json", config)
@@ -104,21 +95,14 @@ def write_checkpoint(
     return directory
 
 
-def write_tiny(
-    directory: Path,
-    name: str,
-    *,
-    prefix: str = "",
-    tokenizer: Tokenizer | None = None,
-    **changes: Any,
-) -> Path:
+def write_tiny(directory, name, *, prefix="", tokenizer=None, **changes):
     """Write the model of that name. changes: other settings of config.json."""
     model = tiny_model(name)
     config = changed(model.config, changes)
     return write_checkpoint(directory, config, model.tensors, prefix=prefix, tokenizer=tokenizer)
 
 
-def move_encoder(directory: Path, folder: str = "0_Transformer") -> Path:
+def move_encoder(directory, folder="0_Transformer"):
     """Put the files of the encoder, the first module, into a folder of their own."""
     (directory / folder).mkdir()
     for path in sorted(directory.iterdir()):
@@ -138,7 +122,7 @@ SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 CHARACTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,;:!?-")
 
 
-def _framed(tokenizer: Tokenizer) -> Tokenizer:
+def _framed(tokenizer):
     """Text as <s> … </s>; special tokens are found in it."""
     tokenizer.add_special_tokens(SPECIAL)
     tokenizer.post_processor = TemplateProcessing(
@@ -149,7 +133,7 @@ def _framed(tokenizer: Tokenizer) -> Tokenizer:
     return tokenizer
 
 
-def byte_pairs() -> Tokenizer:
+def byte_pairs():
     """As RoBERTa's: byte-level BPE with three merges."""
     merges = [("t", "h"), ("th", "e"), ("Ġ", "the")]
     tokens = [*SPECIAL, "Ġ", *CHARACTERS, *("".join(pair) for pair in merges)]
@@ -159,7 +143,7 @@ def byte_pairs() -> Tokenizer:
     return _framed(tokenizer)
 
 
-def unigram() -> Tokenizer:
+def unigram():
     """As XLM-RoBERTa's, CamemBERT's and ALBERT's: SentencePiece's unigram model."""
     pieces = [(token, 0.0) for token in SPECIAL]
     pieces += [("▁", -2.0), ("▁the", -2.5), *((token, -3.0) for token in CHARACTERS)]
@@ -168,7 +152,7 @@ def unigram() -> Tokenizer:
     return _framed(tokenizer)
 
 
-TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+TOKENIZERS = {
     "bert": lambda: wordpiece(VOCABULARY),
     "roberta": byte_pairs,
     "xlm-roberta": unigram,

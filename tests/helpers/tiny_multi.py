@@ -3,7 +3,6 @@ MultiVectorEncoder of sentence-transformers.
 """
 
 import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from tokenizers import Tokenizer
@@ -25,7 +24,7 @@ class Multi(NamedTuple):
     settings: dict[str, Any]
 
 
-def expansion(**values: Any) -> dict[str, Any]:
+def expansion(**values):
     return {"query_expansion": {"strategy": "fixed", "attend": False, "length": LENGTH, **values}}
 
 
@@ -108,7 +107,7 @@ PYLATE = {
 }
 
 
-def tokenizer(family: str, markers: bool = False) -> Tokenizer:
+def tokenizer(family, markers=False):
     """markers: two tokens that texts have no use for are [Q] and [D], as PyLate adds them."""
     result = tiny_models.TOKENIZERS[family]()
     if markers:
@@ -124,7 +123,7 @@ def tokenizer(family: str, markers: bool = False) -> Tokenizer:
     return result
 
 
-def write_multi(path: Path, name: str) -> Path:
+def write_multi(path, name):
     """Write one of MODELS, or of PYLATE."""
     family, layout, settings = {**MODELS, **PYLATE}[name]
     tokens_of_model = tokenizer(family, name in PYLATE)
@@ -153,7 +152,7 @@ def write_multi(path: Path, name: str) -> Path:
         return path
     hidden = model.config["hidden_size"]
     folders = {"transformer.Transformer": "", "dense.Dense": "1_Dense"}
-    dense: dict[str, Any] = {"activation_function": "torch.nn.modules.linear.Identity"}
+    dense = {"activation_function": "torch.nn.modules.linear.Identity"}
     if layout == "pylate":
         modules = {
             "Transformer": "",

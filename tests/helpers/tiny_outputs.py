@@ -4,25 +4,19 @@ scripts/goldens/sentence_transformers.py asks the packages that the models come 
 what they answer in tests/data/tiny_outputs.npz.
 """
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from safetensors.numpy import save_file
-from tokenizers import Tokenizer
 
 from helpers import tiny_bert, tiny_models
 from helpers.tiny_bert import write_json, write_modules
 from helpers.torch_files import write_torch_file
-
-Array = np.ndarray[Any, Any]
 
 TEXTS = ["the cat", "Ada lives in the north, near York.", "x", "zebra 42! over the hill; again", ""]
 UNKNOWN = ["the \u4e2d cat", "\u4e2d"]  # of which the vocabulary has no token
 LONG = " ".join(TEXTS * 4)
 
 
-def random(name: str, *shape: int) -> Array:
+def random(name, *shape):
     return tiny_models.random_tensors({name: shape})[name]
 
 
@@ -32,11 +26,11 @@ ROWS, COLUMNS, MAX_LENGTH = 120, 16, 24
 STATIC = ("plain", "dense", "model2vec", "mapped", "half")
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer():
     return tiny_bert.wordpiece(ROWS)
 
 
-def write_static(path: Path, name: str) -> Path:
+def write_static(path, name):
     """Write a directory with static embeddings, one of STATIC."""
     if name in ("plain", "dense"):
         return _write_static_module(path, name)
@@ -56,7 +50,7 @@ def write_static(path: Path, name: str) -> Path:
     return path
 
 
-def _write_static_module(path: Path, name: str) -> Path:
+def _write_static_module(path, name):
     folder = path / "0_StaticEmbedding"
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer().save(str(folder / "tokenizer.json"))
@@ -70,7 +64,7 @@ def _write_static_module(path: Path, name: str) -> Path:
     return path
 
 
-def write_dense(path: Path, inputs: int, outputs: int, **settings: Any) -> None:
+def write_dense(path, inputs, outputs, **settings):
     path.mkdir(parents=True, exist_ok=True)
     config = {
         "in_features": inputs,
@@ -92,7 +86,7 @@ DIMENSION = 12
 SPARSE, MULTI = "sparse_linear.pt", "colbert_linear.pt"
 
 
-def write_hybrid(path: Path, pooling: str = "cls") -> Path:
+def write_hybrid(path, pooling="cls"):
     """Write a directory like bge-m3's."""
     tokens = tiny_models.TOKENIZERS["xlm-roberta"]()
     tokens.add_special_tokens(["<mask>"])

@@ -8,7 +8,6 @@ All other tensors are a function of their names, shapes and a seed.
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -19,7 +18,7 @@ from helpers.tiny_bert import changed
 from helpers.tiny_models import Tensors, random_tensors, tiny_model, write_checkpoint
 
 SIZES = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 1}
-FAMILIES: dict[str, dict[str, Any]] = {
+FAMILIES = {
     "bert": {**SIZES, "num_attention_heads": 2},
     "qwen3": {
         **{**SIZES, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16},
@@ -46,27 +45,27 @@ class Case:
     hidden: np.ndarray
     integers: np.ndarray | None  # codes of the last quantized layer, (N, K)
 
-    def write(self, directory: Path, **changes: Any) -> Path:
+    def write(self, directory, **changes):
         return write_checkpoint(directory, {**self.config, **changes}, self.tensors)
 
 
-def base_config(family: str) -> dict[str, Any]:
+def base_config(family):
     return changed(tiny_model(family).config, FAMILIES[family])
 
 
-def base_tensors(family: str, shapes: dict[str, tuple[int, ...]]) -> Tensors:
+def base_tensors(family, shapes):
     return random_tensors(shapes, seed=31)
 
 
-def modules(family: str) -> list[str]:
+def modules(family):
     return [PREFIXES[family] + name for name in QUANTIZED[family]]
 
 
-def names() -> list[str]:
+def names():
     return list(json.loads(str(np.load(DATA / "tiny_quantized.npz")["cases"])))
 
 
-def read_case(name: str) -> Case:
+def read_case(name):
     stored = np.load(DATA / "tiny_quantized.npz")  # reads what it is asked for
     about = json.loads(str(stored["cases"]))[name]
     family = about["family"]

@@ -1,10 +1,5 @@
 """Tiny random decoders that rerank by the logits of two tokens (LogitScore), or of one."""
 
-from pathlib import Path
-from typing import Any
-
-from tokenizers import Tokenizer
-
 from helpers import tiny_models, tiny_tasks
 from helpers.tiny_bert import write_json
 
@@ -26,13 +21,13 @@ FLAT = (
 STRUCTURED = "{{ bos_token }}" + FLAT.replace("m.content", "m.content[0].text")
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer():
     result = tiny_models.byte_pairs()
     result.add_tokens(["yes", "no"])
     return result
 
 
-def write_reranker(path: Path, name: str) -> Path:
+def write_reranker(path, name):
     """Write one of RERANKERS."""
     family, tied = RERANKERS[name]
     entry = tiny_tasks.golden()[f"{family}-ForSequenceClassification"]
@@ -64,7 +59,7 @@ def write_reranker(path: Path, name: str) -> Path:
     return path
 
 
-def _write_modules(path: Path, name: str) -> None:
+def _write_modules(path, name):
     modules = (
         "sentence_transformers.base.modules.transformer.Transformer",
         ("sentence_transformers.cross_encoder.modules.logit_score.LogitScore"),
@@ -81,18 +76,18 @@ def _write_modules(path: Path, name: str) -> None:
         {"true_token_id": TRUE, "false_token_id": false, "module_input_name": "causal_logits"},
     )
     forward = {"method": "forward", "method_output_name": "logits"}
-    modality: dict[str, Any] = {"text": forward}
+    modality = {"text": forward}
     if name != "plain":
         form = "flat" if name == "template" else "structured"
         modality["message"] = {**forward, "format": form}
-    settings: dict[str, Any] = {
+    settings = {
         "transformer_task": "text-generation",
         "modality_config": modality,
         "module_output_name": "causal_logits",
         "processing_kwargs": {"chat_template": {"add_generation_prompt": name == "template"}},
     }
     write_json(path / "sentence_bert_config.json", settings)
-    own: dict[str, Any] = {"model_type": "CrossEncoder", "prompts": {}, "default_prompt_name": None}
+    own = {"model_type": "CrossEncoder", "prompts": {}, "default_prompt_name": None}
     if name == "template":
         own |= {"prompts": {"query": PROMPT, "other": "say so"}, "default_prompt_name": "query"}
         own["activation_fn"] = "torch.nn.modules.linear.Identity"

@@ -1,8 +1,5 @@
 """Tiny random sparse models whose queries pass no encoder: a Router with a table of weights."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 from safetensors.numpy import save_file
 
@@ -19,7 +16,7 @@ QUERY_LENGTH = 30
 ROUTED = {"saved": "document_0_MLMTransformer", "hub": ""}
 
 
-def write_routed(path: Path, name: str) -> Path:
+def write_routed(path, name):
     encoder, pooling, table = ROUTED[name], "document_1_SpladePooling", "query_0_Table"
     tiny_tasks.write_model(path / encoder, NAME)
     _write_tokenizer(path / encoder, tiny_tasks.LENGTH)
@@ -46,12 +43,12 @@ def write_routed(path: Path, name: str) -> Path:
     weights = np.abs(random("weight", vocabulary)) * (np.arange(vocabulary) % 5 != 0)
     save_file({"weight": weights.astype(np.float32)}, path / table / "model.safetensors")
     prompts = {"prompts": {"query": "", "document": ""}, "default_prompt_name": None}
-    own: dict[str, Any] = {"model_type": "SparseEncoder", "similarity_fn_name": None, **prompts}
+    own = {"model_type": "SparseEncoder", "similarity_fn_name": None, **prompts}
     write_json(path / "config_sentence_transformers.json", own)
     return path
 
 
-def _write_tokenizer(path: Path, longest: int) -> None:
+def _write_tokenizer(path, longest):
     tiny_tasks.tokenizer("bert").save(str(path / "tokenizer.json"))
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",

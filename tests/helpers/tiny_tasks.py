@@ -7,10 +7,7 @@ and shapes.
 
 import json
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
@@ -21,7 +18,7 @@ LENGTH = 64  # tokens of the longest sequence
 LABELS = {0: "bad", 1: "fair", 2: "good"}
 TAGS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
 
-KINDS: dict[str, dict[str, Any]] = {
+KINDS = {
     "ForSequenceClassification": {"id2label": LABELS},
     "ForTokenClassification": {"id2label": TAGS},
     "ForQuestionAnswering": {},
@@ -58,13 +55,13 @@ DECODERS = ("llama", "mistral", "qwen2", "qwen3", "gemma2")
 POSITIONS = {"rope_parameters": None, "rope_theta": 50.0}
 
 
-def named(*labels: str) -> dict[str, Any]:
+def named(*labels):
     """Settings of config.json for these labels."""
     return {"id2label": dict(enumerate(labels)), "label2id": {x: n for n, x in enumerate(labels)}}
 
 
 # (family, kind, settings of config.json)
-MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
+MODELS = {
     **{
         f"{family}-{kind}": (family, kind, extra)
         for family in FAMILIES
@@ -158,7 +155,7 @@ LONG = " ".join([*TEXTS, *(context.lower() for context in CONTEXTS), *TEXTS[::-1
 STRIDES = {"simple": 0, "first": 7, "average": 20, "max": 40}
 
 
-def tokenizer(family: str) -> Tokenizer:
+def tokenizer(family):
     """Special tokens are found in texts, as in tokenizers of models that were trained."""
     result = TOKENIZERS[family]()
     square = result.token_to_id("[MASK]") is not None
@@ -172,15 +169,15 @@ def tokenizer(family: str) -> Tokenizer:
     return result
 
 
-def mask_token(family: str) -> str:
+def mask_token(family):
     return "[MASK]" if tokenizer(family).token_to_id("[MASK]") is not None else "<mask>"
 
 
-def masked(family: str) -> list[str]:
+def masked(family):
     return [text.format(mask=mask_token(family)) for text in MASKED]
 
 
-def targets(family: str) -> list[str]:
+def targets(family):
     """Three tokens that the vocabulary has."""
     tokens = tokenizer(family)
     return [token for token in ("b", "7", "q") if token in tokens.get_vocab()]
@@ -200,32 +197,32 @@ SEEDS = {
 }
 
 
-def seed(name: str) -> int:
+def seed(name):
     return SEEDS.get(name, SEED)
 
 
-def settings(name: str) -> dict[str, Any]:
+def settings(name):
     """What transformers' configuration is made from."""
     family, _, extra = MODELS[name]
     base = CONFIGS[family]
     positions = LENGTH + base.get("pad_token_id", 1) + 1
     skips = family in ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
-    sizes: dict[str, Any] = {"max_position_embeddings": positions if skips else LENGTH}
+    sizes = {"max_position_embeddings": positions if skips else LENGTH}
     if family == "albert":
         sizes["inner_group_num"] = 1  # transformers 4 cannot run more of them
     return {**base, **sizes, **extra}
 
 
 @cache
-def golden() -> dict[str, dict[str, Any]]:
+def golden():
     """For each of MODELS: "config", "shapes" and results."""
-    result: dict[str, dict[str, Any]] = {}
+    result = {}
     for name in ("tiny_tasks", "tiny_tasks_5"):
         result |= json.loads(str(arrays(name)["models"]))
     return result
 
 
-def write_model(directory: Path, name: str, **options: Any) -> Path:
+def write_model(directory, name, **options):
     entry = golden()[name]
     shapes = {key: tuple(shape) for key, shape in entry["shapes"].items()}
     options = {"tokenizer": tokenizer(MODELS[name][0]), **options}

@@ -5,19 +5,14 @@ them, and so is what transformers computes.
 """
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import write_json
-from helpers.tiny_models import Tensors, random_tensors
-
-Array = npt.NDArray[Any]
+from helpers.tiny_models import random_tensors
 
 LAYERS = {"num_hidden_layers": 2, "num_attention_heads": 3}
 SMALL = {"hidden_size": 24, "intermediate_size": 44, **LAYERS}
@@ -29,7 +24,7 @@ WORDS = {
 ENDS = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
 PAIR = {"text_config": {**WORDS, **ENDS}, "vision_config": {**TOWER, "patch_size": 16}}
 # What the configurations of transformers are made from; classes, where they are not AutoModel.
-CONFIGS: dict[str, dict[str, Any]] = {
+CONFIGS = {
     "vit": {"model_type": "vit", **TOWER},
     "vit-classifier": {"model_type": "vit", **TOWER, "num_labels": 4, "qkv_bias": False},
     "dinov2": {"model_type": "dinov2", **TOWER, "image_size": 56, "mlp_ratio": 2},
@@ -71,7 +66,7 @@ CROPPED = {
     **{"size": {"shortest_edge": 36}, "crop_size": {"height": 32, "width": 32}},
     **{"do_center_crop": True, "resample": 3, "image_std": [0.3, 0.25, 0.2]},
 }
-PROCESSORS: dict[str, dict[str, Any]] = {
+PROCESSORS = {
     "vit": {"image_processor_type": "ViTImageProcessor", **SQUARE},
     "dinov2": {"image_processor_type": "BitImageProcessor", **CROPPED},
     "clip": {"image_processor_type": "CLIPImageProcessor", **CROPPED},
@@ -80,7 +75,7 @@ PROCESSORS: dict[str, dict[str, Any]] = {
 TEXTS = ("a photo of a cat", "dog", "b", "a photo of a dog b c and cat a b c d e f g")
 
 
-def pictures() -> list[Array]:
+def pictures():
     """Pictures of several sizes: stripes and spots."""
     result = []
     for n, (height, width) in enumerate(((41, 57), (60, 33), (32, 32))):
@@ -90,17 +85,17 @@ def pictures() -> list[Array]:
     return result
 
 
-def pixel_values() -> Array:
+def pixel_values():
     """What a tower reads, (2, 3, 32, 32)."""
     raw = np.random.PCG64(5).random_raw(2 * 3 * 32 * 32) >> np.uint64(40)
     return (raw.astype(np.float32) / 2**23 - 1).reshape(2, 3, 32, 32)
 
 
-def processor_of(name: str) -> dict[str, Any]:
+def processor_of(name):
     return PROCESSORS[name.partition("-")[0]]
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer():
     """A token for each word, <s> before and </s> behind a text; ids as in ENDS."""
     words = ["<s>", "<pad>", "</s>", "<other>", "a", "photo", "of", "cat", "dog", "and", "This"]
     words += ["is", ".", *"bcdefgh", "<unk>"]
@@ -111,14 +106,14 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-def tower_tensors(shapes: dict[str, Any]) -> Tensors:
+def tower_tensors(shapes):
     tensors = random_tensors({key: tuple(shape) for key, shape in shapes.items()})
     if "logit_scale" in tensors:
         tensors["logit_scale"] = np.full_like(tensors["logit_scale"], 1.5)
     return tensors
 
 
-def tiny_tower(name: str) -> tuple[dict[str, Any], Tensors, dict[str, Array]]:
+def tiny_tower(name):
     """config.json, tensors, and what transformers computed."""
     stored = arrays("tiny_towers")
     config, shapes = (json.loads(str(stored[f"{name}/{part}"])) for part in ("config", "shapes"))
@@ -126,12 +121,7 @@ def tiny_tower(name: str) -> tuple[dict[str, Any], Tensors, dict[str, Array]]:
     return config, tower_tensors(shapes), golden
 
 
-def write_tower(
-    directory: Path,
-    config: dict[str, Any],
-    tensors: Tensors,
-    processor: dict[str, Any] | None = None,
-) -> Path:
+def write_tower(directory, config, tensors, processor=None):
     """Write a model directory."""
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "config.json", config)
@@ -144,6 +134,6 @@ def write_tower(
     return directory
 
 
-def write_tiny_tower(directory: Path, name: str, **changes: Any) -> Path:
+def write_tiny_tower(directory, name, **changes):
     config, tensors, _ = tiny_tower(name)
     return write_tower(directory, {**config, **changes}, tensors, processor_of(name))

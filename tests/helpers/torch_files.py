@@ -6,15 +6,9 @@ what torch never would. `write_torch_file` writes a checkpoint.
 
 import struct
 import zipfile
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[Any]
 
 STORAGES = {
     np.dtype(np.float64): "DoubleStorage",
@@ -26,12 +20,12 @@ STORAGES = {
 ALIGNMENT = 64  # of storages
 
 
-def text(value: str) -> bytes:
+def text(value):
     data = value.encode()
     return b"X" + struct.pack("<I", len(data)) + data
 
 
-def integer(value: int) -> bytes:
+def integer(value):
     if 0 <= value < 256:
         return b"K" + struct.pack("<B", value)
     if -(2**31) <= value < 2**31:
@@ -40,30 +34,28 @@ def integer(value: int) -> bytes:
     return b"\x8a" + struct.pack("<B", len(data)) + data
 
 
-def row(*items: bytes) -> bytes:
+def row(*items):
     """A tuple."""
     return b"(" + b"".join(items) + b"t"
 
 
-def name(module: str, attribute: str) -> bytes:
+def name(module, attribute):
     return f"c{module}\n{attribute}\n".encode()
 
 
-def call(function: bytes, *arguments: bytes) -> bytes:
+def call(function, *arguments):
     return function + row(*arguments) + b"R"
 
 
 EMPTY = call(name("collections", "OrderedDict"))
 
 
-def storage(kind: str, key: str, count: int) -> bytes:
+def storage(kind, key, count):
     reference = row(text("storage"), name("torch", kind), text(key), text("cpu"), integer(count))
     return reference + b"Q"
 
 
-def tensor(
-    of: bytes, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *more: bytes
-) -> bytes:
+def tensor(of, offset, size, stride, *more):
     return call(
         name("torch._utils", "_rebuild_tensor_v2"),
         *(of, integer(offset), row(*map(integer, size)), row(*map(integer, stride))),
@@ -71,18 +63,18 @@ def tensor(
     )
 
 
-def dictionary(items: Mapping[str, bytes]) -> bytes:
+def dictionary(items):
     """An OrderedDict with an attribute, as `Module.state_dict` gives it."""
     content = b"".join(text(key) + value for key, value in items.items())
     attribute = b"}" + text("_metadata") + EMPTY + b"s"
     return EMPTY + b"(" + content + b"u" + attribute + b"b"
 
 
-def pickled(value: bytes) -> bytes:
+def pickled(value):
     return b"\x80\x02" + value + b"."
 
 
-def write_archive(path: Path, records: Mapping[str, bytes]) -> Path:
+def write_archive(path, records):
     """Write records under the name of the archive, storages aligned as torch does it."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for key, data in records.items():
@@ -94,10 +86,10 @@ def write_archive(path: Path, records: Mapping[str, bytes]) -> Path:
     return path
 
 
-def records_of(tensors: Mapping[str, Array], *, parameters: bool = False) -> dict[str, bytes]:
+def records_of(tensors, *, parameters=False):
     """The records of a checkpoint. Tensors keep their strides; a view has a storage of its own."""
-    items: dict[str, bytes] = {}
-    stored: dict[str, bytes] = {}
+    items = {}
+    stored = {}
     for number, (key, array) in enumerate(tensors.items()):
         order = np.argsort([-step for step in array.strides], kind="stable")
         contiguous = np.array(array.transpose(order), order="C")
@@ -118,5 +110,5 @@ def records_of(tensors: Mapping[str, Array], *, parameters: bool = False) -> dic
     }
 
 
-def write_torch_file(path: Path, tensors: Mapping[str, Array], **options: Any) -> Path:
+def write_torch_file(path, tensors, **options):
     return write_archive(path, records_of(tensors, **options))

@@ -24,11 +24,11 @@ pytest.importorskip("onnxruntime")
 RNG = np.random.default_rng(3)
 
 
-def normal(*shape: int) -> np.ndarray:
+def normal(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
 
 
-def octets(*shape: int, dtype: type = np.uint8) -> np.ndarray:
+def octets(*shape, dtype=np.uint8):
     limits = np.iinfo(dtype)
     return RNG.integers(limits.min, limits.max + 1, shape).astype(dtype)
 

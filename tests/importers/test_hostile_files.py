@@ -6,7 +6,6 @@ import time
 import tracemalloc
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -451,7 +450,7 @@ def test_axes_are_resized_without_a_python_object_for_each_element(tmp_path, mod
 # Nodes whose attributes or sizes make libraries that compute with them end or take memory.
 
 
-def write_node(path: Path, node: onnx.NodeProto, **constants: Any) -> Path:
+def write_node(path, node, **constants):
     """Write a file of a node with the output z beside a Relu of its input x."""
     kinds = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "xyz"]
     kinds[0] = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])
@@ -464,7 +463,7 @@ def write_node(path: Path, node: onnx.NodeProto, **constants: Any) -> Path:
 
 
 @pytest.mark.parametrize("batch_dims", [-1, -2, -64, 65])
-def test_a_number_of_axes_is_not_negative(tmp_path: Path, batch_dims: int) -> None:
+def test_a_number_of_axes_is_not_negative(tmp_path, batch_dims):
     """ONNX's inference would read before the shape of the data."""
     node = helper.make_node("GatherND", ["x", "n"], ["z"], batch_dims=batch_dims)
     path = write_node(tmp_path / "m.onnx", node, n=[0])
@@ -472,7 +471,7 @@ def test_a_number_of_axes_is_not_negative(tmp_path: Path, batch_dims: int) -> No
         fbg.load(path)
 
 
-def test_a_result_without_elements_takes_no_memory_on_its_way(tmp_path: Path) -> None:
+def test_a_result_without_elements_takes_no_memory_on_its_way(tmp_path):
     node = helper.make_node("Tile", ["c", "n"], ["z"])
     path = write_node(
         tmp_path / "m.onnx", node, c=np.ones((1, 5, 1), np.float32), n=[4096, 4096, 0]

@@ -563,7 +563,7 @@ ENDS = {
 }
 
 
-def write(path: Path, nodes: list[tuple[str, list[str]]], output: str = "y") -> Path:
+def write(path, nodes, output="y"):
     made = []
     for n, (op, inputs) in enumerate(nodes):
         result = output if n + 1 == len(nodes) else f"t{n}"
@@ -576,9 +576,7 @@ def write(path: Path, nodes: list[tuple[str, list[str]]], output: str = "y") -> 
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_compare_tells_the_agreement_of_classes_where_there_are_some(
-    end: str, tmp_path: Path
-) -> None:
+def test_compare_tells_the_agreement_of_classes_where_there_are_some(end, tmp_path):
     nodes, has_classes = ENDS[end]
     found = compare_net(str(write(tmp_path / "net.onnx", nodes)), rounds=1)
     assert (found.top_1 is not None) == has_classes
@@ -587,13 +585,13 @@ def test_compare_tells_the_agreement_of_classes_where_there_are_some(
 
 
 @pytest.mark.parametrize(("name", "known"), [("logits", True), ("embedding", False)])
-def test_a_name_says_so_too(name: str, known: bool, tmp_path: Path) -> None:
+def test_a_name_says_so_too(name, known, tmp_path):
     net = fbg.load(write(tmp_path / "net.onnx", [("MatMul", ["x", "w"])], name))
     assert isinstance(net, Net)
     assert bool(class_scores(net.network)) == known
 
 
-def test_networks_of_images_are_classifiers(tmp_path: Path) -> None:
+def test_networks_of_images_are_classifiers(tmp_path):
     model, _ = FAMILIES["resnet18"]()
     onnx.save(model, tmp_path / "net.onnx")
     net = fbg.load(tmp_path / "net.onnx")

@@ -612,7 +612,7 @@ def test_plans_count_for_what_they_take(kind):
     assert taken / 1.6 < counted < 1.6 * taken, np.array([taken, counted]) / 40
 
 
-def test_plans_beyond_the_bound_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_beyond_the_bound_are_given_up(monkeypatch):
     bound = 400_000
     monkeypatch.setattr("fbg.importers.net.MAX_PLAN_BYTES", bound)
     weights = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)

@@ -2,7 +2,6 @@
 
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -236,7 +235,7 @@ def test_what_is_told_holds(seed, spread, accuracy):
 IMAGES = np.random.default_rng(1).standard_normal((4, 3, 6, 7)).astype(np.float32)
 
 
-def write(path: Path, batch: int | str, inputs: int = 1) -> Path:
+def write(path, batch, inputs=1):
     """Write a convolution of images, which are added up if there are several inputs."""
     weights = np.random.default_rng(0).standard_normal((8, 3, 3, 3)).astype(np.float32)
     names = [f"x{n}" for n in range(inputs)]
@@ -247,9 +246,7 @@ def write(path: Path, batch: int | str, inputs: int = 1) -> Path:
 
 
 @pytest.mark.parametrize("batch", [1, "n"])
-def test_an_array_of_images_is_told_that_its_first_axis_counts_runs(
-    batch: int | str, tmp_path: Path
-) -> None:
+def test_an_array_of_images_is_told_that_its_first_axis_counts_runs(batch, tmp_path):
     path = write(tmp_path / "net.onnx", batch)
     with pytest.raises(ValueError, match=r"counts runs") as caught:
         fbg.load(path, dtype="int8", calibrate=IMAGES)
@@ -262,7 +259,7 @@ def test_an_array_of_images_is_told_that_its_first_axis_counts_runs(
     assert np.array_equal(loaded(IMAGES[:1]), wanted(IMAGES[:1]))
 
 
-def test_a_list_names_the_item_that_does_not_fit(tmp_path: Path) -> None:
+def test_a_list_names_the_item_that_does_not_fit(tmp_path):
     path = write(tmp_path / "net.onnx", 1)
     given = [IMAGES[:1], IMAGES[0]]
     with pytest.raises(ValueError, match=r"calibrate\[1\].*got shape \(3, 6, 7\).*counts runs"):
@@ -280,16 +277,14 @@ def test_a_list_names_the_item_that_does_not_fit(tmp_path: Path) -> None:
         (IMAGES[:1] * np.float32(np.nan), ValueError, "tensor 's': .*got nan"),
     ],
 )
-def test_mistakes_name_the_run(
-    wrong: object, error: type[Exception], said: str, tmp_path: Path
-) -> None:
+def test_mistakes_name_the_run(wrong, error, said, tmp_path):
     path = write(tmp_path / "net.onnx", 1)
     with pytest.raises(error, match=rf"^calibrate\[1\]: {said}"):
         fbg.load(path, dtype="int8", calibrate=[IMAGES[:1], wrong])
 
 
 @pytest.mark.parametrize("given", [{"x0": IMAGES}, "images.npz", b"x", 5])
-def test_what_holds_no_runs_is_refused(given: object, tmp_path: Path) -> None:
+def test_what_holds_no_runs_is_refused(given, tmp_path):
     path = write(tmp_path / "net.onnx", 1)
     with pytest.raises(
         TypeError, match="calibrate must hold the inputs of one run after the other"
@@ -297,7 +292,7 @@ def test_what_holds_no_runs_is_refused(given: object, tmp_path: Path) -> None:
         fbg.load(path, dtype="int8", calibrate=given)
 
 
-def test_several_inputs_are_given_by_name(tmp_path: Path) -> None:
+def test_several_inputs_are_given_by_name(tmp_path):
     path = write(tmp_path / "net.onnx", 1, inputs=2)
     with pytest.raises(TypeError, match="mappings by name: the network has several inputs"):
         fbg.load(path, dtype="int8", calibrate=IMAGES[:, None])
@@ -308,9 +303,7 @@ EMPTY = IMAGES[:0]
 
 @pytest.mark.parametrize("options", [{}, {"equalize": True}, {"accuracy": 0.9}])
 @pytest.mark.parametrize("feeds", [[EMPTY, IMAGES], [EMPTY, EMPTY, IMAGES], [IMAGES, EMPTY]])
-def test_a_feed_without_elements_shows_nothing(
-    feeds: list[np.ndarray], options: dict[str, object], tmp_path: Path
-) -> None:
+def test_a_feed_without_elements_shows_nothing(feeds, options, tmp_path):
     """A batch of no images, such as the rest of a data set, changes no scale."""
     path = write(tmp_path / "net.onnx", "n")
     net = fbg.load(path, dtype="int8", calibrate=feeds, **options)
@@ -319,20 +312,20 @@ def test_a_feed_without_elements_shows_nothing(
     assert np.array_equal(net(IMAGES), wanted(IMAGES))
 
 
-def test_feeds_that_are_all_empty_are_refused(tmp_path: Path) -> None:
+def test_feeds_that_are_all_empty_are_refused(tmp_path):
     path = write(tmp_path / "net.onnx", "n")
     with pytest.raises(ValueError, match=r"^calibrate: must hold a feed whose outputs have el"):
         fbg.load(path, dtype="int8", calibrate=[EMPTY, EMPTY])
 
 
-def test_the_number_of_a_feed_counts_those_without_elements(tmp_path: Path) -> None:
+def test_the_number_of_a_feed_counts_those_without_elements(tmp_path):
     path = write(tmp_path / "net.onnx", "n")
     feeds = [EMPTY, IMAGES, IMAGES * np.float32(np.nan)]
     with pytest.raises(ValueError, match=r"^calibrate\[2\]: tensor"):
         fbg.load(path, dtype="int8", calibrate=feeds)
 
 
-def test_a_tensor_that_is_always_empty_stays_in_float32(tmp_path: Path) -> None:
+def test_a_tensor_that_is_always_empty_stays_in_float32(tmp_path):
     """Such as the cache of a decoder before its first token."""
     nodes = [
         helper.make_node("Concat", ["past", "x"], ["all"], axis=0),

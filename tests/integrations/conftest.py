@@ -2,8 +2,6 @@
 
 import importlib.util
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -29,7 +27,7 @@ PROMPTS = {"prompts": {"query": "find: ", "document": "text: "}}
 
 
 @pytest.fixture(scope="session")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     path = tmp_path_factory.mktemp("encoder")
     tiny_bert.write_checkpoint(path, seed=3, spread=0.25)
     tiny_bert.write_json(path / "config_sentence_transformers.json", PROMPTS)
@@ -37,17 +35,17 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def model(directory: Path) -> fbg.Model:
+def model(directory):
     return fbg.load(directory, dtype="int8")
 
 
 @pytest.fixture(scope="session")
-def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def cross_encoder(tmp_path_factory):
     return fbg.load(write_model(tmp_path_factory.mktemp("rank") / "m", "pairs"))
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[None]:
+def cluster():
     """A local cluster for all tests of Ray: to start and stop one takes as long as each of them."""
     import ray
 

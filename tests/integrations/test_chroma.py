@@ -1,19 +1,14 @@
 """Chroma's in-memory client, with our embedding function."""
 
-from pathlib import Path
-
 import chromadb
 import numpy as np
 
-import fbg
 from fbg.integrations.chroma import FbgEmbeddingFunction
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
-def test_a_collection_finds_the_documents_that_were_put_in(
-    directory: Path, model: fbg.Model
-) -> None:
+def test_a_collection_finds_the_documents_that_were_put_in(directory, model):
     client = chromadb.EphemeralClient()  # which shares its collections with all of the process
     function = FbgEmbeddingFunction(str(directory), "int8")
     space = {"hnsw": {"space": "cosine"}}
@@ -28,7 +23,7 @@ def test_a_collection_finds_the_documents_that_were_put_in(
     assert again.query(query_texts=["a fox"], n_results=4)["documents"] == [wanted]
 
 
-def test_a_function_can_be_built_from_its_config(directory: Path, model: fbg.Model) -> None:
+def test_a_function_can_be_built_from_its_config(directory, model):
     function = FbgEmbeddingFunction(str(directory), "int8")
     again = FbgEmbeddingFunction.build_from_config(function.get_config())
     assert np.array_equal(np.stack(again(TEXTS)), model.encode(TEXTS, prompt_name="document"))

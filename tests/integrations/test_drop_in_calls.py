@@ -8,8 +8,6 @@ import importlib.util
 import inspect
 import json
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +37,7 @@ VARIADIC = {"args", "kwargs"}
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def models(tmp_path_factory):
     place = tmp_path_factory.mktemp("drop")
     return {
         "SentenceTransformer": fbg.SentenceTransformer(write_prompted(place / "tiny")),
@@ -47,16 +45,14 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
 
 
-def without_torch(described: Any) -> Any:
+def without_torch(described):
     """The outcome that a program without torch sees where arrays stand for tensors."""
     return json.loads(json.dumps(described).replace("tensor (", "array ("))
 
 
 @pytest.mark.parametrize(("kind", "call"), [(k, c) for k in CALLS for c in CALLS[k]])
-def test_a_call_has_the_outcome_of_the_original(
-    kind: str, call: str, models: dict[str, Any]
-) -> None:
-    wanted: Any = "refused" if (kind, call) in REFUSED else OUTCOMES[kind][call]
+def test_a_call_has_the_outcome_of_the_original(kind, call, models):
+    wanted = "refused" if (kind, call) in REFUSED else OUTCOMES[kind][call]
     try:
         got = json.loads(json.dumps(outcome(CALLS[kind][call], models[kind])))
     except ModuleNotFoundError as error:
@@ -79,9 +75,7 @@ def test_a_call_has_the_outcome_of_the_original(
 
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k in SIGNATURES for n in SIGNATURES[k]])
-def test_every_argument_and_method_is_taken_or_refused_by_name(
-    kind: str, name: str, models: dict[str, Any]
-) -> None:
+def test_every_argument_and_method_is_taken_or_refused_by_name(kind, name, models):
     model, wanted = models[kind], SIGNATURES[kind][name]
     if name in {"SUPPORTED_SIMILARITY_FN_NAMES", "default_huggingface_organization"}:
         return  # constants of the class
@@ -104,9 +98,9 @@ def test_every_argument_and_method_is_taken_or_refused_by_name(
     assert takes_any or ours == places
 
 
-def test_options_of_the_constructors_are_taken_or_refused_by_name(tmp_path: Path) -> None:
+def test_options_of_the_constructors_are_taken_or_refused_by_name(tmp_path):
     directory = write_prompted(tmp_path / "m")
-    taken: list[dict[str, Any]] = [
+    taken = [
         {"model_kwargs": {"attn_implementation": "sdpa", "torch_dtype": "float32"}},
         {"model_kwargs": {"device_map": "cpu"}},
         {"processor_kwargs": {"padding_side": "left"}},
@@ -140,7 +134,7 @@ def test_options_of_the_constructors_are_taken_or_refused_by_name(tmp_path: Path
         fbg.SentenceTransformer(directory, token="a", use_auth_token="b")
 
 
-def test_options_of_cross_encoders_are_taken_or_refused_by_name(tmp_path: Path) -> None:
+def test_options_of_cross_encoders_are_taken_or_refused_by_name(tmp_path):
     directory = write_model(tmp_path / "pairs", "pairs")
     plain = fbg.CrossEncoder(directory)
     for options in (
@@ -162,14 +156,14 @@ def test_options_of_cross_encoders_are_taken_or_refused_by_name(tmp_path: Path) 
         plain.rank("the dog", "a cat")
 
 
-def test_a_query_without_a_name_has_the_prompt_for_queries(models: dict[str, Any]) -> None:
+def test_a_query_without_a_name_has_the_prompt_for_queries(models):
     model = models["SentenceTransformer"]
     wanted = model.encode(TEXTS, prompt="find: ")
     assert np.array_equal(model.encode_query(TEXTS, prompt_name=None), wanted)
     assert np.array_equal(model.encode_query(TEXTS, None), wanted)
 
 
-def test_columns_and_keys_are_no_texts(models: dict[str, Any]) -> None:
+def test_columns_and_keys_are_no_texts(models):
     class Frame(dict):
         columns = ("text",)
 
@@ -187,11 +181,11 @@ def test_columns_and_keys_are_no_texts(models: dict[str, Any]) -> None:
                 call(wrong)
 
 
-def test_plug_ins_take_no_columns_keys_or_letters_for_texts(directory: Path) -> None:
+def test_plug_ins_take_no_columns_keys_or_letters_for_texts(directory):
     class Frame:
         columns = ("text",)
 
-        def __iter__(self) -> Any:
+        def __iter__(self):
             return iter(self.columns)
 
     model = fbg.load(directory)
@@ -210,7 +204,7 @@ def test_plug_ins_take_no_columns_keys_or_letters_for_texts(directory: Path) -> 
         encode_prompted(model, "a dog", ("document",))
 
 
-def test_a_column_of_a_table_is_ranked_by_its_places(models: dict[str, Any]) -> None:
+def test_a_column_of_a_table_is_ranked_by_its_places(models):
     pandas = pytest.importorskip("pandas")
     column = pandas.Series(TEXTS, index=[7, 3])
     model = models["CrossEncoder"]
@@ -221,7 +215,7 @@ def test_a_column_of_a_table_is_ranked_by_its_places(models: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("truncate_dim", [0, -1])
-def test_no_dimensions_are_refused(truncate_dim: int, models: dict[str, Any]) -> None:
+def test_no_dimensions_are_refused(truncate_dim, models):
     model = models["SentenceTransformer"]
     for call in (
         lambda: model.encode(TEXTS, truncate_dim=truncate_dim),
@@ -233,7 +227,7 @@ def test_no_dimensions_are_refused(truncate_dim: int, models: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("kept", [None, 4, 10**6])
-def test_dimensions_that_a_model_names_can_be_taken_back(kept: int | None, tmp_path: Path) -> None:
+def test_dimensions_that_a_model_names_can_be_taken_back(kept, tmp_path):
     directory = write_prompted(tmp_path / "m")
     whole = fbg.SentenceTransformer(directory).encode("a dog")
     change_json(directory / "config_sentence_transformers.json", truncate_dim=kept)
@@ -244,7 +238,7 @@ def test_dimensions_that_a_model_names_can_be_taken_back(kept: int | None, tmp_p
     assert np.array_equal(model.encode("a dog"), whole)
 
 
-def test_a_saved_model_keeps_what_was_set(tmp_path: Path) -> None:
+def test_a_saved_model_keeps_what_was_set(tmp_path):
     directory = write_prompted(tmp_path / "m")
     prompts = {"query": "q: ", "document": "d: "}
     model = fbg.SentenceTransformer(
@@ -262,7 +256,7 @@ def test_a_saved_model_keeps_what_was_set(tmp_path: Path) -> None:
     assert fbg.SentenceTransformer(tmp_path / "saved").prompts == again.prompts
 
 
-def test_a_saved_cross_encoder_keeps_what_was_set(tmp_path: Path) -> None:
+def test_a_saved_cross_encoder_keeps_what_was_set(tmp_path):
     directory = write_model(tmp_path / "pairs", "pairs")
     model = fbg.CrossEncoder(directory, activation_fn="none", max_length=8, prompts={"a": "b: "})
     model.save_pretrained(tmp_path / "saved")
@@ -275,7 +269,7 @@ def test_a_saved_cross_encoder_keeps_what_was_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_a_saved_model_cuts_texts_where_it_did(side: str, tmp_path: Path) -> None:
+def test_a_saved_model_cuts_texts_where_it_did(side, tmp_path):
     model = fbg.load(write_prompted(tmp_path / "m")).with_max_length(6).with_truncation_side(side)
     model.save(tmp_path / "saved")
     again = fbg.load(tmp_path / "saved")
@@ -283,7 +277,7 @@ def test_a_saved_model_cuts_texts_where_it_did(side: str, tmp_path: Path) -> Non
     assert np.array_equal(again.encode(TEXTS), model.encode(TEXTS))
 
 
-def test_an_activation_may_be_any_function_of_tensors(models: dict[str, Any]) -> None:
+def test_an_activation_may_be_any_function_of_tensors(models):
     torch = pytest.importorskip("torch")
     model = models["CrossEncoder"]
     logits = model.predict(PAIRS, activation_fn="none")
@@ -298,7 +292,7 @@ def test_an_activation_may_be_any_function_of_tensors(models: dict[str, Any]) ->
     assert torch.zeros(1, device=model.device).device == model.device
 
 
-def test_nothing_needs_torch(models: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_needs_torch(models, monkeypatch):
     monkeypatch.setattr(vectors, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "torch", None)
     model, pairs = models["SentenceTransformer"], models["CrossEncoder"]
@@ -309,7 +303,7 @@ def test_nothing_needs_torch(models: dict[str, Any], monkeypatch: pytest.MonkeyP
         model.encode(TEXTS, convert_to_tensor=True)
 
 
-def test_similarities_of_tensors_are_tensors(models: dict[str, Any]) -> None:
+def test_similarities_of_tensors_are_tensors(models):
     torch = pytest.importorskip("torch")
     model = models["SentenceTransformer"]
     rows = model.encode(TEXTS)
@@ -320,7 +314,7 @@ def test_similarities_of_tensors_are_tensors(models: dict[str, Any]) -> None:
             assert np.allclose(got, method(rows, rows), atol=1e-6)
 
 
-def test_evaluators_may_store_what_they_like(models: dict[str, Any], tmp_path: Path) -> None:
+def test_evaluators_may_store_what_they_like(models, tmp_path):
     model = models["SentenceTransformer"]
     model.model_card_data.generate_widget_examples = False
     evaluator = object()

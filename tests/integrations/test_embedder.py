@@ -4,7 +4,6 @@ import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -17,11 +16,11 @@ TEXTS = ["a fox", "the lazy dog", "x"]
 
 
 @pytest.fixture
-def embedder(directory: Path) -> Embedder:
+def embedder(directory):
     return Embedder(directory, "int8")
 
 
-def test_batches_of_every_kind_get_the_bits_of_encode(embedder: Embedder, model: fbg.Model) -> None:
+def test_batches_of_every_kind_get_the_bits_of_encode(embedder, model):
     wanted = model.encode(TEXTS)
     width = wanted.shape[1]
     table = embedder(pyarrow.table({"n": [1, 2, 3], "text": TEXTS}))
@@ -38,7 +37,7 @@ def test_batches_of_every_kind_get_the_bits_of_encode(embedder: Embedder, model:
     assert len(embedder([])) == 0
 
 
-def test_names_of_columns_and_options_of_encode(directory: Path, model: fbg.Model) -> None:
+def test_names_of_columns_and_options_of_encode(directory, model):
     embedder = Embedder(directory, "int8", column="body", output="vector", prompt_name="query")
     wanted = model.encode(TEXTS, prompt_name="query")
     assert np.array_equal(embedder({"body": TEXTS})["vector"], wanted)
@@ -48,9 +47,7 @@ def test_names_of_columns_and_options_of_encode(directory: Path, model: fbg.Mode
         embedder(["a", 1])
 
 
-def test_only_arguments_are_pickled(
-    directory: Path, model: fbg.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_arguments_are_pickled(directory, model, tmp_path, monkeypatch):
     monkeypatch.chdir(directory.parent)
     embedder = Embedder(directory.name, "int8").warm_up()
     data = pickle.dumps(embedder)
@@ -66,7 +63,7 @@ def test_only_arguments_are_pickled(
     assert np.array_equal(got, model.encode("a fox"))
 
 
-def test_the_model_is_loaded_at_the_first_batch(directory: Path, tmp_path: Path) -> None:
+def test_the_model_is_loaded_at_the_first_batch(directory, tmp_path):
     missing = Embedder(tmp_path / "none")
     with pytest.raises(fbg.ModelError, match="no such directory"):
         missing(["a"])

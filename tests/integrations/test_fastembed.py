@@ -1,16 +1,13 @@
 """TextEmbedding: generators of embeddings, as those of fastembed."""
 
-from pathlib import Path
-
 import numpy as np
 
-import fbg
 from fbg.integrations.fastembed import TextEmbedding
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42"]
 
 
-def test_streams_have_the_bits_of_encode(directory: Path, model: fbg.Model) -> None:
+def test_streams_have_the_bits_of_encode(directory, model):
     embedding = TextEmbedding(str(directory), dtype="int8")
     assert embedding.embedding_size == model.embedding_dimension
     for got, prompt in (
@@ -24,10 +21,10 @@ def test_streams_have_the_bits_of_encode(directory: Path, model: fbg.Model) -> N
     assert np.array_equal(one, model.encode("find: the dog"))
 
 
-def test_documents_are_read_as_they_are_needed(directory: Path) -> None:
+def test_documents_are_read_as_they_are_needed(directory):
     read = []
 
-    def documents():  # type: ignore[no-untyped-def]
+    def documents():
         for n in range(10**9):
             read.append(n)
             yield f"the dog {n}"

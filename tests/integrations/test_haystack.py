@@ -3,17 +3,14 @@
 The library is imported in the tests: it takes a while, and every process collects all tests.
 """
 
-from pathlib import Path
-
 import numpy as np
 
-import fbg
 from helpers.tiny_tasks import DOCUMENTS, QUERY, write_model
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
-def test_a_pipeline_finds_the_documents_that_were_put_in(directory: Path, model: fbg.Model) -> None:
+def test_a_pipeline_finds_the_documents_that_were_put_in(directory, model):
     from haystack import Document, Pipeline
     from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
     from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -34,9 +31,7 @@ def test_a_pipeline_finds_the_documents_that_were_put_in(directory: Path, model:
     assert [document.content for document in found] == wanted
 
 
-def test_the_ranker_orders_documents_and_can_be_stored(
-    cross_encoder: fbg.Model, tmp_path: Path
-) -> None:
+def test_the_ranker_orders_documents_and_can_be_stored(cross_encoder, tmp_path):
     from haystack import Document
 
     from fbg.integrations.haystack import FbgRanker

@@ -1,13 +1,10 @@
 """LanceDB's own tables, in a temporary directory, with our embeddings."""
 
-from pathlib import Path
-
 import lancedb
 import numpy as np
 import pytest
-from lancedb.pydantic import LanceModel, Vector
+from lancedb.pydantic import LanceModel
 
-import fbg
 from fbg.integrations.lancedb import FbgEmbeddings
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
@@ -16,14 +13,12 @@ TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def test_a_table_finds_the_texts_that_were_put_in(
-    directory: Path, model: fbg.Model, tmp_path: Path
-) -> None:
+def test_a_table_finds_the_texts_that_were_put_in(directory, model, tmp_path):
     function = FbgEmbeddings.create(path=str(directory), dtype="int8")
 
     class Row(LanceModel):
-        text: str = function.SourceField()
-        vector: Vector(function.ndims()) = function.VectorField()  # type: ignore[valid-type]
+        text = function.SourceField()
+        vector = function.VectorField()
 
     table = lancedb.connect(tmp_path).create_table("texts", schema=Row)
     table.add([{"text": text} for text in TEXTS])

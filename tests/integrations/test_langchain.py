@@ -8,13 +8,12 @@ import asyncio
 import numpy as np
 import pytest
 
-import fbg
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
-def test_a_store_finds_the_documents_that_were_put_in(model: fbg.Model) -> None:
+def test_a_store_finds_the_documents_that_were_put_in(model):
     from langchain_core.vectorstores import InMemoryVectorStore
 
     from fbg.integrations.langchain import FbgEmbeddings
@@ -29,7 +28,7 @@ def test_a_store_finds_the_documents_that_were_put_in(model: fbg.Model) -> None:
     assert [d.page_content for d in found] == wanted
 
 
-def test_embeddings_have_the_bits_of_encode(model: fbg.Model) -> None:
+def test_embeddings_have_the_bits_of_encode(model):
     from fbg.integrations.langchain import FbgEmbeddings
 
     embeddings = FbgEmbeddings(model)
@@ -40,7 +39,7 @@ def test_embeddings_have_the_bits_of_encode(model: fbg.Model) -> None:
     assert embeddings.embed_documents([]) == []
 
 
-def test_the_reranker_orders_documents_and_keeps_what_they_hold(cross_encoder: fbg.Model) -> None:
+def test_the_reranker_orders_documents_and_keeps_what_they_hold(cross_encoder):
     from langchain_core.documents import Document
 
     from fbg.integrations.langchain import FbgReranker
@@ -55,10 +54,10 @@ def test_the_reranker_orders_documents_and_keeps_what_they_hold(cross_encoder: f
     assert len(asyncio.run(every.acompress_documents(documents, QUERY))) == len(DOCUMENTS)
 
 
-def test_something_that_is_no_model_is_refused(model: fbg.Model) -> None:
+def test_something_that_is_no_model_is_refused(model):
     from fbg.integrations.langchain import FbgEmbeddings, FbgReranker
 
     with pytest.raises(TypeError, match=r"FbgEmbeddings: model must be an fbg\.Model"):
-        FbgEmbeddings("path")  # type: ignore[arg-type]
+        FbgEmbeddings("path")
     with pytest.raises(TypeError, match=r"FbgReranker: model must be an fbg\.Model"):
         FbgReranker(model="path")

@@ -9,13 +9,12 @@ import threading
 import numpy as np
 import pytest
 
-import fbg
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
-def test_an_index_finds_the_nodes_that_were_put_in(model: fbg.Model) -> None:
+def test_an_index_finds_the_nodes_that_were_put_in(model):
     from llama_index.core import VectorStoreIndex
     from llama_index.core.schema import TextNode
 
@@ -32,9 +31,7 @@ def test_an_index_finds_the_nodes_that_were_put_in(model: fbg.Model) -> None:
     assert [found.node.get_content() for found in again] == wanted
 
 
-def test_texts_are_embedded_in_batches_beside_the_loop(
-    model: fbg.Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_are_embedded_in_batches_beside_the_loop(model, monkeypatch):
     from fbg.integrations.llama_index import FbgEmbedding
 
     embedding = FbgEmbedding(model, embed_batch_size=8)
@@ -42,7 +39,7 @@ def test_texts_are_embedded_in_batches_beside_the_loop(
     wanted = embedding.get_text_embedding_batch(texts)
     sizes, threads, encode = [], set(), type(model).encode
 
-    def watched(self: fbg.Model, given: list[str], **options: object) -> object:
+    def watched(self, given, **options):
         sizes.append(len(given))
         threads.add(threading.get_ident())
         return encode(self, given, **options)
@@ -54,7 +51,7 @@ def test_texts_are_embedded_in_batches_beside_the_loop(
     assert threading.get_ident() not in threads
 
 
-def test_nodes_are_ranked_by_the_model(cross_encoder: fbg.Model) -> None:
+def test_nodes_are_ranked_by_the_model(cross_encoder):
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
     from fbg.integrations.llama_index import FbgRerank

@@ -6,13 +6,11 @@ The library is imported in the tests: it takes a while, and every process collec
 import numpy as np
 import pytest
 
-import fbg
-
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_collection_finds_the_texts_that_were_put_in(model: fbg.Model) -> None:
+def test_a_collection_finds_the_texts_that_were_put_in(model):
     from qdrant_client import QdrantClient
     from qdrant_client.models import Distance, PointStruct, VectorParams
 

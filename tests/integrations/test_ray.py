@@ -1,19 +1,16 @@
 """Ray Data, with an Embedder in two actors of a local cluster."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import ray
 
-import fbg
 from fbg.integrations import Embedder
 
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
-def test_map_batches_gives_the_bits_of_encode(directory: Path, model: fbg.Model) -> None:
+def test_map_batches_gives_the_bits_of_encode(directory, model):
     texts = [f"the dog {n}" for n in range(300)]
     rows = [{"n": n, "text": text} for n, text in enumerate(texts)]
     embedded = ray.data.from_items(rows, override_num_blocks=8).map_batches(

@@ -1,18 +1,13 @@
 """A deployment of Ray Serve in a local cluster, asked through its handle."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-import fbg
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
-def serving(cluster: None) -> Iterator[None]:
+def serving(cluster):
     from ray import serve  # here, because its definitions warn, too
 
     serve.start(http_options={"location": "NoServer"})
@@ -22,9 +17,7 @@ def serving(cluster: None) -> Iterator[None]:
 
 @pytest.mark.alone
 @pytest.mark.usefixtures("serving")
-def test_a_deployment_gives_the_bits_of_encode_to_many_callers(
-    directory: Path, model: fbg.Model
-) -> None:
+def test_a_deployment_gives_the_bits_of_encode_to_many_callers(directory, model):
     from ray import serve
 
     from fbg.integrations.ray_serve import deploy

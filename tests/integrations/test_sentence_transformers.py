@@ -4,7 +4,6 @@ tests/data/sentence_transformers.npz has its answers (scripts/golden.py).
 """
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,25 +18,23 @@ GOLDEN = arrays("sentence_transformers")
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> fbg.SentenceTransformer:
+def tiny(tmp_path_factory):
     return fbg.SentenceTransformer(write_prompted(tmp_path_factory.mktemp("drop") / "tiny"))
 
 
 @pytest.fixture(scope="module")
-def minilm() -> fbg.SentenceTransformer:
+def minilm():
     return fbg.SentenceTransformer(minilm_directory())
 
 
 @pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> fbg.CrossEncoder:
+def pairs(tmp_path_factory):
     return fbg.CrossEncoder(write_model(tmp_path_factory.mktemp("drop") / "pairs", "pairs"))
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", ["minilm", "tiny"])
-def test_embeddings_are_those_of_the_package(
-    kind: str, call: str, request: pytest.FixtureRequest
-) -> None:
+def test_embeddings_are_those_of_the_package(kind, call, request):
     model = request.getfixturevalue(kind)
     method, options = CALLS[call]
     got, wanted = getattr(model, method)(TEXTS, **options), GOLDEN[f"{kind}_{call}"]
@@ -54,7 +51,7 @@ def test_embeddings_are_those_of_the_package(
 
 
 @pytest.mark.parametrize("name", SIMILARITIES)
-def test_similarities_are_those_of_the_package(name: str, minilm: fbg.SentenceTransformer) -> None:
+def test_similarities_are_those_of_the_package(name, minilm):
     rows = GOLDEN["minilm_encode"]
     model = fbg.SentenceTransformer(minilm_directory(), similarity_fn_name=name)
     got = model.similarity(rows[:5], rows[5:])
@@ -63,9 +60,7 @@ def test_similarities_are_those_of_the_package(name: str, minilm: fbg.SentenceTr
     assert np.allclose(got, GOLDEN[f"pairwise_{name}"], rtol=1e-5, atol=1e-6)
 
 
-def test_a_model_has_its_own_prompts_and_similarity(
-    tiny: fbg.SentenceTransformer, minilm: fbg.SentenceTransformer
-) -> None:
+def test_a_model_has_its_own_prompts_and_similarity(tiny, minilm):
     assert (tiny.similarity_fn_name, minilm.similarity_fn_name) == ("dot", "cosine")
     assert tiny.default_prompt_name == "query"
     with_default = tiny.encode("the dog")
@@ -77,7 +72,7 @@ def test_a_model_has_its_own_prompts_and_similarity(
     assert minilm.max_seq_length == 256
 
 
-def test_several_processes_give_the_same_bits(tiny: fbg.SentenceTransformer) -> None:
+def test_several_processes_give_the_same_bits(tiny):
     pool = tiny.start_multi_process_pool(["cpu", "cpu"])
     try:
         got = tiny.encode_multi_process(TEXTS * 3, pool, chunk_size=5)
@@ -87,7 +82,7 @@ def test_several_processes_give_the_same_bits(tiny: fbg.SentenceTransformer) -> 
     assert np.array_equal(got, tiny.encode(TEXTS * 3))
 
 
-def test_scores_and_ranks_are_those_of_the_package(pairs: fbg.CrossEncoder) -> None:
+def test_scores_and_ranks_are_those_of_the_package(pairs):
     assert np.allclose(pairs.predict(PAIRS), GOLDEN["predict"], atol=1e-5)
     one = pairs.predict(PAIRS[0])
     assert np.shape(one) == () and one == pairs.predict(PAIRS)[0]
@@ -100,14 +95,12 @@ def test_scores_and_ranks_are_those_of_the_package(pairs: fbg.CrossEncoder) -> N
     ]
 
 
-def test_revision_and_cache_folder_choose_what_the_hub_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_revision_and_cache_folder_choose_what_the_hub_gives(tmp_path, monkeypatch):
     import huggingface_hub
 
     asked = []
 
-    def snapshot_download(name: str, **options: object) -> str:
+    def snapshot_download(name, **options):
         asked.append((name, options["revision"], options["cache_dir"]))
         return str(write_prompted(tmp_path / "m"))
 
@@ -116,7 +109,7 @@ def test_revision_and_cache_folder_choose_what_the_hub_gives(
     assert asked == [("sentence-transformers/some-model", "v2", "/cache")]
 
 
-def test_the_length_at_which_texts_are_cut_can_be_set() -> None:
+def test_the_length_at_which_texts_are_cut_can_be_set():
     model = fbg.SentenceTransformer(minilm_directory())
     whole, long, short = model.model, "a b c d e f g h", "a b c d"
     model.max_seq_length = 6  # two of which are special tokens
@@ -134,7 +127,7 @@ def test_the_length_at_which_texts_are_cut_can_be_set() -> None:
     assert model.max_seq_length == 6
 
 
-def test_pairs_are_cut_at_the_length_that_is_asked_for(tmp_path: Path) -> None:
+def test_pairs_are_cut_at_the_length_that_is_asked_for(tmp_path):
     directory = write_model(tmp_path / "pairs", "pairs")
     short = fbg.CrossEncoder(directory, max_length=8)
     assert short.max_length == 8
@@ -146,15 +139,15 @@ def test_pairs_are_cut_at_the_length_that_is_asked_for(tmp_path: Path) -> None:
     assert copied.max_length == 8
 
 
-def test_wrong_arguments_are_named(tiny: fbg.SentenceTransformer, tmp_path: Path) -> None:
+def test_wrong_arguments_are_named(tiny, tmp_path):
     with pytest.raises(ValueError, match="precision must be one of float32, int8"):
-        tiny.encode(TEXTS, precision="int4")  # type: ignore[arg-type]
+        tiny.encode(TEXTS, precision="int4")
     with pytest.raises(ValueError, match="at least 2 embeddings"):
         tiny.encode("one", precision="int8")
     with pytest.raises(ValueError, match=r"must be one of .*'document', 'passage', got 'other'"):
         tiny.encode(TEXTS, prompt_name="other")
     with pytest.raises(ValueError, match="output_value must be one of sentence_embedding, token_e"):
-        tiny.encode(TEXTS, output_value="tokens")  # type: ignore[arg-type]
+        tiny.encode(TEXTS, output_value="tokens")
     with pytest.raises(ValueError, match="similarity_fn_name must be one of cosine, dot"):
         fbg.SentenceTransformer(minilm_directory(), similarity_fn_name="other")
     with pytest.raises(ModelError, match="predict"):
@@ -164,20 +157,18 @@ def test_wrong_arguments_are_named(tiny: fbg.SentenceTransformer, tmp_path: Path
 class Cuda:
     """Like torch.device("cuda", 0)."""
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "cuda:0"
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps", Cuda()])
-def test_devices_other_than_cpus_are_refused(
-    device: object, tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
-) -> None:
+def test_devices_other_than_cpus_are_refused(device, tiny, pairs):
     directory = minilm_directory()
     for call in (
-        lambda: fbg.SentenceTransformer(directory, device=device),  # type: ignore[arg-type]
-        lambda: fbg.CrossEncoder("absent/model", device=device),  # type: ignore[arg-type]
-        lambda: tiny.encode("a", device=device),  # type: ignore[arg-type]
-        lambda: tiny.start_multi_process_pool(["cpu", device]),  # type: ignore[list-item]
+        lambda: fbg.SentenceTransformer(directory, device=device),
+        lambda: fbg.CrossEncoder("absent/model", device=device),
+        lambda: tiny.encode("a", device=device),
+        lambda: tiny.start_multi_process_pool(["cpu", device]),
         lambda: tiny.to(device),
         lambda: pairs.to(device),
     ):
@@ -185,7 +176,7 @@ def test_devices_other_than_cpus_are_refused(
             call()
 
 
-def test_cpus_are_accepted_by_all_their_names(tiny: fbg.SentenceTransformer) -> None:
+def test_cpus_are_accepted_by_all_their_names(tiny):
     wanted = tiny.encode("a")
     for device in (None, "cpu", "cpu:0", ["cpu"]):
         assert np.array_equal(tiny.encode("a", device=device), wanted)
@@ -193,12 +184,12 @@ def test_cpus_are_accepted_by_all_their_names(tiny: fbg.SentenceTransformer) -> 
     assert tiny.device == "cpu"
 
 
-def test_the_hub_is_not_asked_with_local_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_not_asked_with_local_files_only(monkeypatch):
     import huggingface_hub
 
     asked = []
 
-    def snapshot_download(name: str, **options: object) -> str:
+    def snapshot_download(name, **options):
         asked.append(options.get("local_files_only", False))
         raise FileNotFoundError(name)
 
@@ -209,15 +200,13 @@ def test_the_hub_is_not_asked_with_local_files_only(monkeypatch: pytest.MonkeyPa
     assert asked == [True, True]
 
 
-def test_their_representations_say_what_they_are(
-    tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
-) -> None:
+def test_their_representations_say_what_they_are(tiny, pairs):
     assert repr(tiny).startswith("SentenceTransformer('") and "dimensions" in repr(tiny)
     assert f"max_seq_length={tiny.max_seq_length}, dot, <fbg.Model " in repr(tiny)
     assert repr(pairs).startswith("CrossEncoder('") and "1 label, <fbg.Model" in repr(pairs)
 
 
-def test_a_saved_model_is_loaded_again(tiny: fbg.SentenceTransformer, tmp_path: Path) -> None:
+def test_a_saved_model_is_loaded_again(tiny, tmp_path):
     for method in (tiny.save_pretrained, tiny.save):
         method(str(tmp_path / "new" / "model"), safe_serialization=True)
     again = fbg.SentenceTransformer(str(tmp_path / "new" / "model"))
@@ -225,7 +214,7 @@ def test_a_saved_model_is_loaded_again(tiny: fbg.SentenceTransformer, tmp_path: 
     assert np.array_equal(again.encode(TEXTS), tiny.encode(TEXTS))
 
 
-def test_tokens_are_what_the_model_computes(tiny: fbg.SentenceTransformer) -> None:
+def test_tokens_are_what_the_model_computes(tiny):
     given = tiny.tokenize(TEXTS)
     assert given["input_ids"].shape == given["attention_mask"].shape
     assert given["attention_mask"].sum(1).tolist() == tiny.model.token_counts(TEXTS)
@@ -237,10 +226,10 @@ def test_tokens_are_what_the_model_computes(tiny: fbg.SentenceTransformer) -> No
     tiny.model.forward(**given)
     assert tiny.tokenize([])["input_ids"].shape == (0, 0)
     with pytest.raises(TypeError, match="tokenize: texts must be a sequence of str, got str"):
-        tiny.tokenize("one")  # type: ignore[arg-type]
+        tiny.tokenize("one")
 
 
-def test_dimensions_are_truncated_for_a_while(tiny: fbg.SentenceTransformer) -> None:
+def test_dimensions_are_truncated_for_a_while(tiny):
     size = tiny.get_sentence_embedding_dimension()
     with tiny.truncate_sentence_embeddings(4):
         assert tiny.encode("a").shape == (4,)
@@ -258,9 +247,7 @@ def test_dimensions_are_truncated_for_a_while(tiny: fbg.SentenceTransformer) -> 
         ("no_such_method", "has no attribute 'no_such_method'$"),
     ],
 )
-def test_what_is_not_there_says_what_to_use(
-    name: str, said: str, tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
-) -> None:
+def test_what_is_not_there_says_what_to_use(name, said, tiny, pairs):
     for model in (tiny, pairs):
         assert not hasattr(model, name)
         with pytest.raises(AttributeError, match=said):

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-import fbg
 from fbg.integrations.ray_encode import encode_shards
 from fbg.integrations.shards import Done, ShardEncoder, ShardJob, find_shards
 from helpers.commands import invoke
@@ -18,7 +17,7 @@ SHARDS, ROWS = 8, 2500
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     for shard in range(SHARDS):
         lines = [json.dumps({"text": f"the dog {shard} {n}"}) for n in range(ROWS)]
@@ -26,16 +25,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows_of(path: Path) -> np.ndarray:
+def rows_of(path):
     column = pq.read_table(path).column("embedding").combine_chunks()
     return column.flatten().to_numpy().reshape(len(column), -1)
 
 
-def texts_of(shard: int) -> list[str]:
+def texts_of(shard):
     return [f"the dog {shard} {n}" for n in range(ROWS)]
 
 
-def actors_of_this_process() -> list[int]:
+def actors_of_this_process():
     """Processes of actors whose ancestor is this one."""
     parents, found = {}, []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -48,7 +47,7 @@ def actors_of_this_process() -> list[int]:
         except OSError:
             continue  # it has ended meanwhile
 
-    def is_ours(pid: int) -> bool:
+    def is_ours(pid):
         return pid == os.getpid() or (pid in parents and is_ours(parents[pid]))
 
     return [pid for pid in found if is_ours(pid)]
@@ -57,15 +56,13 @@ def actors_of_this_process() -> list[int]:
 @pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
-def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(
-    corpus: Path, directory: Path, model: fbg.Model, tmp_path: Path
-) -> None:
+def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(corpus, directory, model, tmp_path):
     shards = find_shards(str(corpus), str(tmp_path))
     assert len(shards) == SHARDS
     job = ShardJob(str(directory), str(tmp_path), "int8")
-    killed: list[int] = []
+    killed = []
 
-    def kill_one(done: Done) -> None:
+    def kill_one(done):
         if not killed:
             killed.append(actors_of_this_process()[0])
             os.kill(killed[0], signal.SIGKILL)
@@ -91,7 +88,7 @@ def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(
 @pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
-def test_the_command_embeds_a_directory(directory: Path, model: fbg.Model, tmp_path: Path) -> None:
+def test_the_command_embeds_a_directory(directory, model, tmp_path):
     source, output = tmp_path / "texts", tmp_path / "rows"
     source.mkdir()
     (source / "a.txt").write_text("the dog\na fox\n")
@@ -109,7 +106,7 @@ def test_the_command_embeds_a_directory(directory: Path, model: fbg.Model, tmp_p
     assert broken.exit_code == 1 and "c.jsonl, line 1: 'text' must be a string" in broken.output
 
 
-def test_urls_of_other_file_systems_are_read_and_written(directory: Path, model: fbg.Model) -> None:
+def test_urls_of_other_file_systems_are_read_and_written(directory, model):
     import fsspec
 
     fs = fsspec.filesystem("memory")
@@ -126,7 +123,7 @@ def test_urls_of_other_file_systems_are_read_and_written(directory: Path, model:
     assert encoder.encode(shard) == Done(shard, 1, False)
 
 
-def test_mistakes_are_named(directory: Path, tmp_path: Path) -> None:
+def test_mistakes_are_named(directory, tmp_path):
     with pytest.raises(FileNotFoundError, match="no such files"):
         find_shards(str(tmp_path / "none"), str(tmp_path / "rows"))
     (tmp_path / "a.txt").write_text("a")
@@ -139,7 +136,7 @@ def test_mistakes_are_named(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="suffix of the input must be one of"):
         find_shards(str(tmp_path), str(tmp_path / "rows"))
 
-    def usage(*arguments: str) -> str:
+    def usage(*arguments):
         result = invoke("encode", directory, *arguments)
         assert result.exit_code == 2
         return result.output

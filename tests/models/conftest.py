@@ -1,7 +1,5 @@
 """Fixtures that several files share: checkpoints, an int8 model, and that model saved."""
 
-from pathlib import Path
-
 import pytest
 
 import fbg
@@ -9,13 +7,13 @@ from helpers import tiny_bert
 
 
 @pytest.fixture(scope="session")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     """A model with the files that sentence-transformers write by default."""
     return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkpoint(tmp_path_factory):
     """A model with the files of sentence-transformers, away from their defaults."""
     path = tmp_path_factory.mktemp("model")
     tiny_bert.write_checkpoint(path, seed=4, spread=0.25, pooling="cls")
@@ -24,11 +22,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def original(checkpoint: Path) -> fbg.Model:
+def original(checkpoint):
     return fbg.load(checkpoint, dtype="int8")
 
 
 @pytest.fixture
-def saved(original: fbg.Model, tmp_path: Path) -> Path:
+def saved(original, tmp_path):
     original.save(tmp_path / "saved")
     return tmp_path / "saved"

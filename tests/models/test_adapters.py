@@ -1,8 +1,6 @@
 """Low-rank adapters: models are what a checkpoint with the merged weights would be."""
 
 import pickle
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +17,11 @@ IDS = np.random.default_rng(5).integers(0, tiny_models.VOCABULARY, (3, 20))
 Tensors = dict[str, np.ndarray]
 
 
-def small(name: str, *shape: int) -> np.ndarray:
+def small(name, *shape):
     return tiny_outputs.random(name, *shape)
 
 
-def of_tasks(tensors: Tensors, rank: int, task: int | None) -> tuple[Tensors, Tensors]:
+def of_tasks(tensors, rank, task):
     """The tensors as jina-embeddings-v3 has them, and merged with a task."""
     stored, merged = {}, dict(tensors)
     for name, weight in tensors.items():
@@ -46,7 +44,7 @@ def of_tasks(tensors: Tensors, rank: int, task: int | None) -> tuple[Tensors, Te
     return stored, merged
 
 
-def write_tasks(path: Path, rank: int = 2, task: int | None = None, **changes: Any) -> list[Path]:
+def write_tasks(path, rank=2, task=None, **changes):
     """A checkpoint with adapters, and one whose weights are merged."""
     model = tiny_model(HUB)
     lora = {"lora_adaptations": TASKS, "lora_rank": rank, "lora_alpha": 2, **changes}
@@ -60,7 +58,7 @@ def write_tasks(path: Path, rank: int = 2, task: int | None = None, **changes: A
 
 
 @pytest.mark.parametrize("task", [None, 0, 2])
-def test_a_task_is_merged_into_the_weights(tmp_path: Path, isa: str, task: int | None) -> None:
+def test_a_task_is_merged_into_the_weights(tmp_path, isa, task):
     own, merged = write_tasks(tmp_path, task=task)
     name = None if task is None else TASKS[task]
     got = fbg.load(own, adapter=name).forward(IDS).last_hidden_state
@@ -71,7 +69,7 @@ def test_a_task_is_merged_into_the_weights(tmp_path: Path, isa: str, task: int |
         assert np.abs(got - without).max() > 0.1
 
 
-def test_tasks_of_a_file_of_torch_are_merged(tmp_path: Path) -> None:
+def test_tasks_of_a_file_of_torch_are_merged(tmp_path):
     own, _ = write_tasks(tmp_path)
     wanted = [fbg.load(own, adapter=task).forward(IDS).last_hidden_state for task in TASKS]
     tensors = load_file(own / "model.safetensors")
@@ -87,7 +85,7 @@ def test_tasks_of_a_file_of_torch_are_merged(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, states)
 
 
-def test_a_task_without_tensors_is_refused(tmp_path: Path) -> None:
+def test_a_task_without_tensors_is_refused(tmp_path):
     _, merged = write_tasks(tmp_path)
     change_json(merged / "config.json", lora_adaptations=TASKS)
     fbg.load(merged)
@@ -95,7 +93,7 @@ def test_a_task_without_tensors_is_refused(tmp_path: Path) -> None:
         fbg.load(merged, adapter=TASKS[0])
 
 
-def write_folder(path: Path, names: list[str], rank: int = 3, **settings: Any) -> Path:
+def write_folder(path, names, rank=3, **settings):
     """An adapter as PEFT writes it, for the weights of a tiny model."""
     path.mkdir(parents=True)
     shapes = {name: tensor.shape for name, tensor in tiny_model("qwen3").tensors.items()}
@@ -120,7 +118,7 @@ LAYERS = ["layers.0.self_attn.q_proj", "layers.1.mlp.down_proj", "embed_tokens"]
 
 @pytest.mark.parametrize("rslora", [False, True])
 @pytest.mark.parametrize("prefix", ["", "model."])
-def test_a_folder_is_merged_into_the_weights(tmp_path: Path, rslora: bool, prefix: str) -> None:
+def test_a_folder_is_merged_into_the_weights(tmp_path, rslora, prefix):
     model = tiny_model("qwen3")
     path = tmp_path / "model"
     tiny_models.write_tiny(path, "qwen3", prefix=prefix)
@@ -139,13 +137,13 @@ def test_a_folder_is_merged_into_the_weights(tmp_path: Path, rslora: bool, prefi
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-4)
 
 
-def _shapes(name: str, shape: tuple[int, int]) -> list[tuple[str, tuple[int, int]]]:
+def _shapes(name, shape):
     rows, columns = shape if "embed" not in name else shape[::-1]
     return [("A", (3, columns)), ("B", (rows, 3))]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path: Path, dtype: str) -> None:
+def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path, dtype):
     own, _ = write_tasks(tmp_path)
     model = fbg.load(own, dtype=dtype, adapter=TASKS[1], num_threads=1)
     wanted = model.forward(IDS).last_hidden_state
@@ -161,7 +159,7 @@ def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path: Path, dt
         fbg.load(tmp_path / "saved", adapter=TASKS[1])
 
 
-def write_two(path: Path) -> tuple[Path, Path]:
+def write_two(path):
     """A model with an adapter, and a directory with another adapter of the same name."""
     own = tiny_models.write_tiny(path / "model", "qwen3")
     write_folder(own / "mine", LAYERS[:1])
@@ -169,9 +167,7 @@ def write_two(path: Path) -> tuple[Path, Path]:
     return own, path / "work"
 
 
-def test_pickles_name_the_adapter_that_was_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pickles_name_the_adapter_that_was_loaded(tmp_path, monkeypatch):
     own, work = write_two(tmp_path)
     wanted = fbg.load(own, adapter=own / "mine").forward(IDS).last_hidden_state
     other = fbg.load(own, adapter=work / "mine").forward(IDS).last_hidden_state
@@ -188,9 +184,7 @@ def test_pickles_name_the_adapter_that_was_loaded(
         np.testing.assert_array_equal(found, states)
 
 
-def test_a_task_is_no_folder_of_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_is_no_folder_of_the_working_directory(tmp_path, monkeypatch):
     own, _ = write_tasks(tmp_path)
     wanted = fbg.load(own, adapter=TASKS[0]).forward(IDS).last_hidden_state
     (tmp_path / TASKS[0]).mkdir()
@@ -199,7 +193,7 @@ def test_a_task_is_no_folder_of_the_working_directory(
     np.testing.assert_array_equal(again.forward(IDS).last_hidden_state, wanted)
 
 
-def test_a_folder_of_the_model_comes_before_a_task(tmp_path: Path) -> None:
+def test_a_folder_of_the_model_comes_before_a_task(tmp_path):
     own, _ = write_two(tmp_path)
     wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
     change_json(own / "config.json", lora_adaptations=["mine"])
@@ -207,7 +201,7 @@ def test_a_folder_of_the_model_comes_before_a_task(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
-def test_folders_of_the_model_and_of_its_encoder_are_found(tmp_path: Path) -> None:
+def test_folders_of_the_model_and_of_its_encoder_are_found(tmp_path):
     own, _ = write_two(tmp_path)
     wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
     whole = tmp_path / "whole"
@@ -225,16 +219,14 @@ def test_folders_of_the_model_and_of_its_encoder_are_found(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["", ".", "./", "x" * 5000, "x\0"])
-def test_a_name_that_no_adapter_has_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_name_that_no_adapter_has_is_refused(tmp_path, monkeypatch, name):
     own, work = write_two(tmp_path)
     monkeypatch.chdir(work / "mine")
     with pytest.raises(ValueError, match="load: adapter must be"):
         fbg.load(own, adapter=name)
 
 
-def test_an_unknown_adapter_is_named(tmp_path: Path) -> None:
+def test_an_unknown_adapter_is_named(tmp_path):
     own, merged = write_tasks(tmp_path)
     write_folder(own / "mine", LAYERS)
     known = r"adapter must be one of retrieval\.query, .*, mine, or a folder with adapter_config"
@@ -260,9 +252,7 @@ def test_an_unknown_adapter_is_named(tmp_path: Path) -> None:
         ({"lora_adaptations": TASKS[:2]}, "must have a matrix for each of 2 tasks"),
     ],
 )
-def test_wrong_settings_of_tasks_are_named(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_wrong_settings_of_tasks_are_named(tmp_path, changes, message):
     own, _ = write_tasks(tmp_path)
     change_json(own / "config.json", **changes)
     with pytest.raises(fbg.ModelError, match=message):
@@ -307,9 +297,7 @@ def test_wrong_settings_of_tasks_are_named(
         ({}, {"layers.1.self_attn.q_proj.lora_A.weight": (3, 36)}, r"lora_B\.weight is missing"),
     ],
 )
-def test_a_wrong_folder_is_named(
-    tmp_path: Path, settings: dict[str, Any], tensors: dict[str, Any] | None, message: str
-) -> None:
+def test_a_wrong_folder_is_named(tmp_path, settings, tensors, message):
     path = tiny_models.write_tiny(tmp_path / "model", "qwen3")
     folder = write_folder(path / "mine", LAYERS[:1], **settings)
     file = folder / "adapter_model.safetensors"
@@ -322,7 +310,7 @@ def test_a_wrong_folder_is_named(
         fbg.load(path, adapter="mine")
 
 
-def test_an_adapter_without_tensors_is_refused(tmp_path: Path) -> None:
+def test_an_adapter_without_tensors_is_refused(tmp_path):
     own, _ = write_two(tmp_path)
     save_file({}, own / "mine" / "adapter_model.safetensors")
     with pytest.raises(fbg.ModelError, match=r"adapter_model\.safetensors: holds no tensors of a"):
@@ -330,7 +318,7 @@ def test_an_adapter_without_tensors_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("initial", [None, True, False, "gaussian", "eva", "orthogonal"])
-def test_adapters_of_unchanged_weights_are_merged(tmp_path: Path, initial: object) -> None:
+def test_adapters_of_unchanged_weights_are_merged(tmp_path, initial):
     own, _ = write_two(tmp_path)
     wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
     change_json(own / "mine" / "adapter_config.json", init_lora_weights=initial)
@@ -349,9 +337,7 @@ def test_adapters_of_unchanged_weights_are_merged(tmp_path: Path, initial: objec
         ({"B": 3e38}, r"mine/adapter_model\.safetensors: tensor .*lora_B"),
     ],
 )
-def test_values_that_are_not_finite_name_the_adapter(
-    tmp_path: Path, dtype: str, values: dict[str, float], named: str
-) -> None:
+def test_values_that_are_not_finite_name_the_adapter(tmp_path, dtype, values, named):
     own, _ = write_two(tmp_path)
     path = own / "mine" / "adapter_model.safetensors"
     tensors = load_file(path)

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import gc
 import weakref
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,8 +13,8 @@ import pytest
 import fbg
 from fbg.errors import ClosedError
 from fbg.model.async_model import Record
-from fbg.runtime.batcher import Batcher, Future
-from fbg.runtime.steps import Request, Steps
+from fbg.runtime.batcher import Batcher
+from fbg.runtime.steps import Request
 from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.forks import run_in_child
@@ -25,24 +23,24 @@ from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEX
 WORDS = ["a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "42", "more"]
 
 
-def run(coroutine: Awaitable[Any]) -> Any:
-    async def bounded() -> Any:
+def run(coroutine):
+    async def bounded():
         return await asyncio.wait_for(coroutine, 60)
 
     return asyncio.run(bounded())
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def model(request, tmp_path_factory):
     path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("m"), seed=3, spread=0.25)
     return fbg.load(path, dtype=request.param, num_threads=2)
 
 
-def texts(count: int) -> list[str]:
+def texts(count):
     return [" ".join(WORDS[n % 5 : n % 5 + n % 7]) for n in range(count)]
 
 
-async def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> None:
+async def test_concurrent_calls_give_the_bits_of_encode(model):
     given = texts(150)
     alone = model.encode(given)
 
@@ -55,13 +53,11 @@ async def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> Non
         assert (await m.encode([])).shape == (0, alone.shape[1])
 
 
-async def test_calls_of_one_turn_of_the_loop_are_submitted_together(
-    model: fbg.Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submitted: list[int] = []
+async def test_calls_of_one_turn_of_the_loop_are_submitted_together(model, monkeypatch):
+    submitted = []
     submit = Batcher.submit
 
-    def count(batcher: Batcher, future: Future, previous: Future | None) -> None:
+    def count(batcher, future, previous):
         submitted.append(len(future.request.ids))
         submit(batcher, future, previous)
 
@@ -78,13 +74,11 @@ async def test_calls_of_one_turn_of_the_loop_are_submitted_together(
         await asyncio.gather(*calls, return_exceptions=True)
 
 
-async def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(
-    model: fbg.Model,
-) -> None:
+async def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model):
     engine = model.encoder()._engine
     ids = [np.array([1, 2], np.int32)]
 
-    def steps() -> Any:
+    def steps():
         yield Request(engine, ids, "test", after=3)
         raise ValueError("the second part is wrong")
 
@@ -96,8 +90,8 @@ async def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(
     queue.close()
 
 
-async def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.Model) -> None:
-    def on_batch(tokens: int, sequences: int) -> None:
+async def test_a_callback_that_fails_fails_the_requests_of_its_batch(model):
+    def on_batch(tokens, sequences):
         raise KeyError("no such metric")
 
     async with fbg.AsyncModel(model, on_batch=on_batch) as m:
@@ -106,18 +100,16 @@ async def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.
                 await m.encode("a")
 
 
-def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
-    model: fbg.Model,
-) -> None:
-    def keep(number: int, rows: np.ndarray) -> np.ndarray:
+def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(model):
+    def keep(number, rows):
         raise KeyError(number)
 
-    async def check() -> None:
+    async def check():
         async with fbg.AsyncModel(model) as m:
             ids = [np.array([2, 5, 3], np.int32)]
             kept = weakref.ref(ids[0])
 
-            def steps() -> Steps[None]:
+            def steps():
                 yield Request(model.encoder()._engine, [ids.pop()], "test", keep=keep)
 
             gc.disable()
@@ -135,7 +127,7 @@ def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
     run(check())
 
 
-async def test_options_are_those_of_encode(model: fbg.Model) -> None:
+async def test_options_are_those_of_encode(model):
     async with fbg.AsyncModel(model) as m:
         options: dict[str, Any]
         for options in ({"truncate_dim": 5, "normalize_embeddings": True}, {"prompt": "x: "}):
@@ -144,10 +136,10 @@ async def test_options_are_those_of_encode(model: fbg.Model) -> None:
         with pytest.raises(ValueError, match="truncate_dim"):
             await m.encode("a", truncate_dim=0)
         with pytest.raises(TypeError, match="sentences"):
-            await m.encode([1])  # type: ignore[list-item]
+            await m.encode([1])
 
 
-async def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
+async def test_token_ids_and_token_embeddings(model):
     sentences = ["a fox", "the lazy dog jumps"]
 
     async with fbg.AsyncModel(model) as m:
@@ -187,9 +179,7 @@ async def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
         ),
     ],
 )
-async def test_tasks_give_the_results_of_the_model(
-    name: str, asked: Callable[..., Any], called: Callable[..., Any], tmp_path: Path
-) -> None:
+async def test_tasks_give_the_results_of_the_model(name, asked, called, tmp_path):
     model = fbg.load(write_model(tmp_path / "m", name), dtype="int8")
 
     async with fbg.AsyncModel(model) as m:
@@ -199,9 +189,9 @@ async def test_tasks_give_the_results_of_the_model(
             assert got == called(model)
 
 
-async def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
+async def test_models_may_share_a_queue_and_closing_it_refuses_work(model):
     queue = Batcher(2)
-    batches: list[int] = []
+    batches = []
     first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
     second = fbg.AsyncModel(model, queue)
     await asyncio.gather(first.encode("a fox"), second.encode("a dog"))
@@ -214,7 +204,7 @@ async def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.M
     second.close()
 
 
-async def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
+async def test_a_cancelled_call_leaves_the_queue(model):
     queue = Batcher(1)
     async with fbg.AsyncModel(model, queue) as m:
         task = asyncio.create_task(m.encode(texts(2000)))
@@ -227,7 +217,7 @@ async def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
     queue.close()
 
 
-async def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
+async def test_a_record_says_what_a_call_took(model):
     async with fbg.AsyncModel(model) as m:
         record, given = Record(), texts(20)
         await m.encode(given, record)
@@ -235,14 +225,14 @@ async def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
         assert record.inference > 0 and record.tokenization > 0 and record.queue >= 0
 
 
-def test_it_takes_a_model() -> None:
+def test_it_takes_a_model():
     with pytest.raises(TypeError, match=r"AsyncModel: model must be an fbg\.Model, got str"):
-        fbg.AsyncModel("path")  # type: ignore[arg-type]
+        fbg.AsyncModel("path")
 
 
 @pytest.mark.parametrize("leave", ["context", "close"])
-def test_what_was_submitted_before_leaving_ends(model: fbg.Model, leave: str) -> None:
-    async def run() -> Any:
+def test_what_was_submitted_before_leaving_ends(model, leave):
+    async def run():
         asynchronous = fbg.AsyncModel(model)
         async with asynchronous:
             task = asyncio.create_task(asynchronous.encode(TEXTS[0]))
@@ -258,12 +248,10 @@ LONG = ["a quick brown fox jumps over the lazy dog"] * 80  # too many to tokeniz
 
 
 @pytest.mark.parametrize("created", [0, 0.02])  # seconds ago
-def test_requests_that_have_begun_end_before_the_context(
-    model: fbg.Model, created: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_that_have_begun_end_before_the_context(model, created, monkeypatch):
     monkeypatch.setattr(inputs, "BLOCK_TEXTS", 30)  # several parts, each tokenized by itself
 
-    async def run() -> list[Any]:
+    async def run():
         async with fbg.AsyncModel(model) as m:
             calls = [m.encode(LONG), m.token_embeddings(LONG), m.encode(TEXTS[0]), m.encode(LONG)]
             tasks = [asyncio.create_task(call) for call in calls]
@@ -281,13 +269,11 @@ def test_requests_that_have_begun_end_before_the_context(
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
-    model: fbg.Model, seed: int
-) -> None:
+async def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(model, seed):
     rng = Random(seed)
     queue = Batcher(2) if rng.random() < 0.5 else None
 
-    async def close(m: fbg.AsyncModel) -> None:
+    async def close(m):
         await asyncio.sleep(0.01 * rng.random())
         kind = rng.choice(("here", "thread", "context", "queue"))
         if kind == "here":
@@ -321,8 +307,8 @@ async def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
         queue.close()
 
 
-def test_a_forked_child_is_told_that_it_has_no_threads(model: fbg.Model) -> None:
-    async def encode(m: fbg.AsyncModel) -> None:
+def test_a_forked_child_is_told_that_it_has_no_threads(model):
+    async def encode(m):
         with pytest.raises(ClosedError):
             await m.encode(LONG)
 
@@ -332,11 +318,11 @@ def test_a_forked_child_is_told_that_it_has_no_threads(model: fbg.Model) -> None
     m.close()
 
 
-def test_event_loops_are_forgotten(model: fbg.Model) -> None:
+def test_event_loops_are_forgotten(model):
     loops = []
     with_queue = fbg.AsyncModel(model)
 
-    async def run() -> None:
+    async def run():
         loops.append(weakref.ref(asyncio.get_running_loop()))
         await with_queue.encode(TEXTS[0])
 

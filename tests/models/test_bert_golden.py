@@ -8,9 +8,7 @@ which takes the tiny model.
 
 import fractions
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,36 +30,36 @@ TEXTS = sentences()
 
 
 @pytest.fixture(params=FAST_ISAS)
-def fast_isa(request: pytest.FixtureRequest) -> Iterator[str]:
+def fast_isa(request):
     with fbg.isa.limit(request.param):
         assert fbg.isa.active() == request.param
         yield request.param
 
 
 @pytest.fixture(scope="module")
-def minilm() -> dict[str, fbg.Model]:
+def minilm():
     return {dtype: fbg.load(minilm_directory(), dtype=dtype, num_threads=1) for dtype in DTYPES}
 
 
 @pytest.fixture(scope="module")
-def minilm_2_threads() -> dict[str, fbg.Model]:
+def minilm_2_threads():
     return {dtype: fbg.load(minilm_directory(), dtype=dtype, num_threads=2) for dtype in DTYPES}
 
 
 @pytest.fixture(scope="module")
-def tiny_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_directory(tmp_path_factory):
     tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
     return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("tiny"), AWKWARD, tensors)
 
 
-def batches(size: int) -> Iterator[list[int]]:
+def batches(size):
     """Numbers of sentences, each once, short and long ones mixed."""
     order = np.random.Generator(np.random.PCG64(5)).permutation(len(IDS)).tolist()
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
 
-def assert_hidden_states(number: int, hidden: np.ndarray) -> None:
+def assert_hidden_states(number, hidden):
     """The hidden states (length, 384) of sentence `number` are the golden ones."""
     start = int(GOLDEN["lengths"][:number].sum())
     expected = GOLDEN["hidden_sampled"][start : start + hidden.shape[0]]
@@ -70,13 +68,13 @@ def assert_hidden_states(number: int, hidden: np.ndarray) -> None:
         np.testing.assert_allclose(hidden, GOLDEN[f"hidden_{number}"], rtol=0, atol=TOLERANCE)
 
 
-def test_the_text_is_real_and_of_mixed_length() -> None:
+def test_the_text_is_real_and_of_mixed_length():
     assert len(TEXTS) == len(IDS) >= 24
     assert GOLDEN["lengths"].min() == 3
     assert GOLDEN["lengths"].max() > 200
 
 
-def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
+def test_hidden_states_one_by_one(minilm, fast_isa):
     for number, ids in enumerate(IDS):
         output = minilm["float32"].forward(ids[None])
         assert_hidden_states(number, output.last_hidden_state[0])
@@ -85,7 +83,7 @@ def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], fast_isa: str) -
         np.testing.assert_allclose(output.pooler_output[0, ::4], expected, rtol=0, atol=TOLERANCE)
 
 
-def test_hidden_states_batched(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
+def test_hidden_states_batched(minilm, fast_isa):
     for chosen in batches(9):
         ids, mask = padded([IDS[n] for n in chosen])
         output = minilm["float32"].forward(ids, mask)
@@ -99,7 +97,7 @@ def test_hidden_states_batched(minilm: dict[str, fbg.Model], fast_isa: str) -> N
         np.testing.assert_allclose(output.pooler_output[:, ::4], expected, rtol=0, atol=TOLERANCE)
 
 
-def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
+def test_holes_in_the_mask_and_token_types(minilm, fast_isa):
     ids, mask, types = (GOLDEN[f"holey_{name}"] for name in ("ids", "mask", "types"))
     output = minilm["float32"].forward(ids, mask, types)
     hidden = output.last_hidden_state
@@ -116,22 +114,20 @@ def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], fast_is
     )
 
 
-def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
+def test_float32_sentence_embeddings(minilm, fast_isa):
     embeddings = minilm["float32"].encode(TEXTS)
     assert embeddings.shape == (len(TEXTS), 384)
     np.testing.assert_allclose(embeddings, GOLDEN["embeddings"], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1:])
-def test_sentence_embeddings_of_other_dtypes(
-    minilm: dict[str, fbg.Model], fast_isa: str, dtype: str
-) -> None:
+def test_sentence_embeddings_of_other_dtypes(minilm, fast_isa, dtype):
     embeddings = minilm[dtype].encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, rtol=0, atol=1e-5)
     assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= LEAST_COSINE[dtype]
 
 
-def test_no_two_dtypes_compute_the_same(minilm: dict[str, fbg.Model]) -> None:
+def test_no_two_dtypes_compute_the_same(minilm):
     """Guards the other tests: "int8" must not quietly run float32, nor the other way round."""
     embeddings = {dtype: minilm[dtype].encode(TEXTS[5]) for dtype in DTYPES}
     for one, other in itertools.combinations(DTYPES, 2):
@@ -140,9 +136,7 @@ def test_no_two_dtypes_compute_the_same(minilm: dict[str, fbg.Model]) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_an_embedding_has_the_same_bits_in_any_batch(
-    minilm: dict[str, fbg.Model], minilm_2_threads: dict[str, fbg.Model], dtype: str
-) -> None:
+def test_an_embedding_has_the_same_bits_in_any_batch(minilm, minilm_2_threads, dtype):
     one, two = minilm[dtype], minilm_2_threads[dtype]
     alone = np.stack([one.encode(text) for text in TEXTS])
     np.testing.assert_array_equal([two.encode(text) for text in TEXTS], alone)
@@ -155,9 +149,7 @@ def test_an_embedding_has_the_same_bits_in_any_batch(
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_hidden_states_have_the_same_bits_in_any_batch(
-    tiny_directory: Path, isa: str, dtype: str, threads: int
-) -> None:
+def test_hidden_states_have_the_same_bits_in_any_batch(tiny_directory, isa, dtype, threads):
     ids = tiny_bert.golden_inputs()["full"]
     one = fbg.load(tiny_directory, dtype=dtype, num_threads=1)
     alone = [one.forward(ids[n : n + 1, :length]) for n, length in enumerate((40, 23, 7, 1))]
@@ -190,7 +182,7 @@ CASES = [*((name, "float32") for name in GEOMETRIES), *(("heads of 26", d) for d
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_other_sizes_against_numpy(tmp_path: Path, isa: str, name: str, dtype: str) -> None:
+def test_other_sizes_against_numpy(tmp_path, isa, name, dtype):
     geometry = GEOMETRIES[name]
     tensors = tiny_bert.random_tensors(geometry, 5, 0.05 if geometry is HEADS_OF_26 else 0.2)
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)
@@ -208,9 +200,7 @@ def test_other_sizes_against_numpy(tmp_path: Path, isa: str, name: str, dtype: s
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("stored", ["float16", "bfloat16"])
-def test_a_half_precision_checkpoint_is_its_float32_widening(
-    tmp_path: Path, stored: str, dtype: str
-) -> None:
+def test_a_half_precision_checkpoint_is_its_float32_widening(tmp_path, stored, dtype):
     tensors = tiny_bert.random_tensors(AWKWARD, seed=4, spread=0.2)
     rounded = {
         name: tensor.astype(tiny_bert.DTYPES[stored]).astype(np.float32)
@@ -223,9 +213,7 @@ def test_a_half_precision_checkpoint_is_its_float32_widening(
     np.testing.assert_array_equal(*results)
 
 
-def test_a_checkpoint_without_pooler_has_no_pooler_output(
-    tmp_path: Path, tiny_directory: Path
-) -> None:
+def test_a_checkpoint_without_pooler_has_no_pooler_output(tmp_path, tiny_directory):
     tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
     bare = {name: tensor for name, tensor in tensors.items() if not name.startswith("pooler.")}
     ids = tiny_bert.golden_inputs()["full"]
@@ -235,7 +223,7 @@ def test_a_checkpoint_without_pooler_has_no_pooler_output(
     np.testing.assert_array_equal(output.last_hidden_state, expected)
 
 
-def test_random_weights_are_a_pure_function_of_the_seed() -> None:
+def test_random_weights_are_a_pure_function_of_the_seed():
     """Pins the generator: the golden arrays depend on it to the last bit."""
     tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
     total = sum(

@@ -3,38 +3,33 @@ memory.
 """
 
 import struct
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fbg
-from helpers.gguf_files import Blocks, Stored, gguf_bytes, string
+from helpers.gguf_files import Blocks, gguf_bytes, string
 from helpers.tiny_gguf import metadata_of, renamed, settings_of
 
 FLOATS = np.arange(64, dtype=np.float32).reshape(2, 32)
 
 
-def header(tensors: int = 0, pairs: int = 0, version: int = 3, magic: bytes = b"GGUF") -> bytes:
+def header(tensors=0, pairs=0, version=3, magic=b"GGUF"):
     return struct.pack("<4sIQQ", magic, version, tensors, pairs)
 
 
-def pair(kind: int, value: bytes, name: str = "x") -> bytes:
+def pair(kind, value, name="x"):
     return header(0, 1) + string(name) + struct.pack("<I", kind) + value
 
 
-def tensor(
-    *sizes: int, kind: int = 0, offset: int = 0, name: str = "t", room: int = 4096, axes: int = -1
-) -> bytes:
+def tensor(*sizes, kind=0, offset=0, name="t", room=4096, axes=-1):
     axes = len(sizes) if axes < 0 else axes
     place = string(name) + struct.pack(f"<I{len(sizes)}Q", axes, *sizes)
     return header(1) + place + struct.pack("<IQ", kind, offset) + bytes(room)
 
 
 HUGE = 2**64 - 1
-BYTES: dict[str, tuple[bytes, str]] = {
+BYTES = {
     "nothing": (b"", "cannot mmap an empty file|empty"),
     "another file": (b"PK\3\4" + bytes(60), "must begin with b'GGUF'"),
     "old": (header(version=1), "version must be one of"),
@@ -69,7 +64,7 @@ BYTES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BYTES)
-def test_a_damaged_header_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_damaged_header_is_refused(tmp_path, name):
     content, error = BYTES[name]
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
@@ -86,14 +81,14 @@ def test_a_damaged_header_is_refused(tmp_path: Path, name: str) -> None:
         ("general.alignment", 48, "must be a multiple of 48"),
     ],
 )
-def test_a_wrong_alignment_is_refused(tmp_path: Path, key: str, value: object, error: str) -> None:
+def test_a_wrong_alignment_is_refused(tmp_path, key, value, error):
     path = tmp_path / "m.gguf"
     path.write_bytes(gguf_bytes({key: value}, {"a": FLOATS[0], "b": FLOATS}))
     with pytest.raises(fbg.ModelError, match=error):
         fbg.load(path)
 
 
-def test_tensors_must_not_overlap_or_share_a_name(tmp_path: Path) -> None:
+def test_tensors_must_not_overlap_or_share_a_name(tmp_path):
     path = tmp_path / "m.gguf"
     whole = gguf_bytes({}, {"a": FLOATS, "b": FLOATS})
     place = struct.pack("<I2QIQ", 2, 32, 2, 0, 256)
@@ -114,10 +109,10 @@ def test_tensors_must_not_overlap_or_share_a_name(tmp_path: Path) -> None:
 WORDS = ["[UNK]", "[CLS]", "[SEP]", *(f"▁w{n}" for n in range(29))]
 
 
-def model() -> tuple[dict[str, Any], dict[str, Stored]]:
+def model():
     rng = np.random.default_rng(7)
 
-    def floats(*shape: int) -> np.ndarray:
+    def floats(*shape):
         return rng.normal(scale=0.1, size=shape).astype(np.float32)
 
     layer = {
@@ -127,7 +122,7 @@ def model() -> tuple[dict[str, Any], dict[str, Stored]]:
         **{"ffn_down.weight": floats(32, 64), "ffn_down.bias": floats(32)},
     }
     norms = ("token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm")
-    tensors: dict[str, Stored] = {
+    tensors = {
         **{"token_embd.weight": floats(32, 32), "token_types.weight": floats(2, 32)},
         "position_embd.weight": floats(12, 32),
         **{f"blk.0.{name}": tensor for name, tensor in layer.items()},
@@ -150,14 +145,14 @@ def model() -> tuple[dict[str, Any], dict[str, Stored]]:
     return metadata, tensors
 
 
-def test_the_model_is_whole(tmp_path: Path) -> None:
+def test_the_model_is_whole(tmp_path):
     path = tmp_path / "m.gguf"
     path.write_bytes(gguf_bytes(*model()))
     assert fbg.load(path).encode("w1 w2").shape == (32,)
 
 
 TOKENS = "tokenizer.ggml"
-SETTINGS: list[tuple[str, object, str]] = [
+SETTINGS = [
     ("general.architecture", None, "general.architecture must be one of bert, nomic-bert"),
     ("general.architecture", "mamba", "general.architecture must be one of bert, nomic-bert"),
     ("general.architecture", 3, "general.architecture must be one of"),
@@ -191,9 +186,7 @@ SETTINGS: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("key", "value", "error"), SETTINGS)
-def test_metadata_that_say_something_else_are_refused(
-    tmp_path: Path, key: str, value: object, error: str
-) -> None:
+def test_metadata_that_say_something_else_are_refused(tmp_path, key, value, error):
     metadata, tensors = model()
     metadata[key] = value
     if value is None:
@@ -205,7 +198,7 @@ def test_metadata_that_say_something_else_are_refused(
     assert str(path) in str(caught.value)
 
 
-OTHER_TOKENS: list[tuple[str, dict[str, object], str]] = [
+OTHER_TOKENS = [
     ("t5", {"scores": np.full(32, np.nan, np.float32)}, "scores must be finite"),
     ("t5", {"scores": np.zeros(3, np.float32)}, "must have a number for each of 32 tokens"),
     ("t5", {"unknown_token_id": 99}, "not a readable tokenizer"),
@@ -221,7 +214,7 @@ OTHER_TOKENS: list[tuple[str, dict[str, object], str]] = [
 ]
 
 
-def test_the_cost_of_merges_is_bounded(tmp_path: Path) -> None:
+def test_the_cost_of_merges_is_bounded(tmp_path):
     metadata, tensors = model()
     metadata |= {f"{TOKENS}.model": "llama", f"{TOKENS}.unknown_token_id": 0}
     words = metadata[f"{TOKENS}.tokens"]
@@ -232,9 +225,7 @@ def test_the_cost_of_merges_is_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "changes", "error"), OTHER_TOKENS)
-def test_other_vocabularies_are_checked(
-    tmp_path: Path, kind: str, changes: dict[str, object], error: str
-) -> None:
+def test_other_vocabularies_are_checked(tmp_path, kind, changes, error):
     metadata, tensors = model()
     metadata[f"{TOKENS}.model"] = kind
     metadata |= {f"{TOKENS}.{key}": value for key, value in changes.items()}
@@ -245,11 +236,11 @@ def test_other_vocabularies_are_checked(
     assert str(path) in str(caught.value)
 
 
-def blocks(octet: int, kind: str = "Q8_0", size: int = 34) -> Blocks:
+def blocks(octet, kind="Q8_0", size=34):
     return Blocks(kind, (32, 32), np.full((32, size), octet, np.uint8))
 
 
-TENSORS: list[tuple[str, Callable[[dict[str, Stored]], object], str]] = [
+TENSORS = [
     ("missing", lambda t: t.pop("blk.0.attn_q.weight"), "attention.self.query.weight is missing"),
     ("no table", lambda t: t.pop("token_embd.weight"), "tensor token_embd.weight is missing"),
     ("further", lambda t: t.update({"blk.0.attn_sinks.weight": FLOATS}), "attn_sinks.* has no pl"),
@@ -272,9 +263,7 @@ TENSORS: list[tuple[str, Callable[[dict[str, Stored]], object], str]] = [
 
 @pytest.mark.filterwarnings("ignore:.*are dequantized")
 @pytest.mark.parametrize(("name", "change", "error"), TENSORS)
-def test_tensors_that_do_not_fit_are_refused(
-    tmp_path: Path, name: str, change: Callable[[dict[str, Stored]], object], error: str
-) -> None:
+def test_tensors_that_do_not_fit_are_refused(tmp_path, name, change, error):
     metadata, tensors = model()
     change(tensors)
     path = tmp_path / "m.gguf"
@@ -295,9 +284,7 @@ def test_tensors_that_do_not_fit_are_refused(
         (FLOATS, 0, "gemma-embedding.pooling_type must be given"),
     ],
 )
-def test_layers_behind_the_pooling_are_checked(
-    tmp_path: Path, stored: Stored, pooling: int, error: str
-) -> None:
+def test_layers_behind_the_pooling_are_checked(tmp_path, stored, pooling, error):
     config, tensors = settings_of("gemma-embedding")
     metadata = metadata_of("gemma-embedding", config)
     metadata |= {"gemma-embedding.pooling_type": pooling}
@@ -318,9 +305,7 @@ def test_layers_behind_the_pooling_are_checked(
         ("llama", "rope.dimension_count", 8, "must be the width of a head, 12"),
     ],
 )
-def test_settings_of_other_architectures_are_checked(
-    tmp_path: Path, architecture: str, key: str, value: object, error: str
-) -> None:
+def test_settings_of_other_architectures_are_checked(tmp_path, architecture, key, value, error):
     config, tensors = settings_of(architecture)
     metadata = {**metadata_of(architecture, config), f"{architecture}.{key}": value}
     if value is None:
@@ -331,7 +316,7 @@ def test_settings_of_other_architectures_are_checked(
         fbg.load(path)
 
 
-def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_is_refused(tmp_path):
     whole = gguf_bytes(*model())
     path = tmp_path / "m.gguf"
     for length in [*range(0, 3000, 97), *range(3000, len(whole), 2311)]:

@@ -4,8 +4,6 @@ names the key or the tensor.
 
 import json
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,20 +14,19 @@ from helpers.tiny_quantized import (
     IDS,
     PREFIXES,
     QUANTIZED,
-    Case,
     modules,
     names,
     read_case,
 )
 
 
-def states(model: fbg.Model) -> np.ndarray:
+def states(model):
     return model.forward(IDS).last_hidden_state
 
 
-def change_settings(case: Case, *path: str, **changes: Any) -> dict[str, Any]:
+def change_settings(case, *path, **changes):
     """The settings with other values, in the object at a path."""
-    settings: dict[str, Any] = json.loads(json.dumps(case.config["quantization_config"]))
+    settings = json.loads(json.dumps(case.config["quantization_config"]))
     inner = settings
     for key in path:
         inner = inner[key]
@@ -39,7 +36,7 @@ def change_settings(case: Case, *path: str, **changes: Any) -> dict[str, Any]:
 
 AO = ("quant_type", "default", "_data")
 GROUP = ("config_groups", "group_0")
-SETTINGS: list[tuple[str, tuple[str, ...], dict[str, Any], str]] = [
+SETTINGS = [
     ("w8a8", (), {"quant_method": "aqlm"}, "quant_method must be one of compressed-tensors, gptq"),
     ("w8a8", (), {"format": "marlin-24"}, "format must be one of"),
     ("w8a8", (), {"sparsity_config": {"format": "sparse-24-bitmask"}}, "sparsity_config must be"),
@@ -81,9 +78,7 @@ SETTINGS: list[tuple[str, tuple[str, ...], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "path", "changes", "message"), SETTINGS)
-def test_a_setting_that_fbg_does_not_know_is_refused(
-    tmp_path: Path, name: str, path: tuple[str, ...], changes: dict[str, Any], message: str
-) -> None:
+def test_a_setting_that_fbg_does_not_know_is_refused(tmp_path, name, path, changes, message):
     case = read_case(name)
     directory = case.write(tmp_path)
     change_json(
@@ -94,9 +89,7 @@ def test_a_setting_that_fbg_does_not_know_is_refused(
 
 
 @pytest.mark.parametrize("name", ["w8a8", "awq", "bnb-int8"])
-def test_tensors_of_a_layer_that_is_said_to_be_floats_are_refused(
-    tmp_path: Path, name: str
-) -> None:
+def test_tensors_of_a_layer_that_is_said_to_be_floats_are_refused(tmp_path, name):
     case = read_case(name)
     key = {"w8a8": "ignore", "awq": "modules_to_not_convert"}.get(name, "llm_int8_skip_modules")
     ignored = change_settings(case, **{key: [QUANTIZED[case.family][-1]]})
@@ -105,7 +98,7 @@ def test_tensors_of_a_layer_that_is_said_to_be_floats_are_refused(
 
 
 @pytest.mark.parametrize("name", ["w8a8", "gptq", "fp8-block", "bnb-nf4"])
-def test_tensors_that_the_format_does_not_have_are_named(tmp_path: Path, name: str) -> None:
+def test_tensors_that_the_format_does_not_have_are_named(tmp_path, name):
     case = read_case(name)
     extra = f"{modules(case.family)[0]}.weight_rotation"
     case.tensors[extra] = np.ones(3, np.float32)
@@ -113,7 +106,7 @@ def test_tensors_that_the_format_does_not_have_are_named(tmp_path: Path, name: s
         fbg.load(case.write(tmp_path), dtype="float32")
 
 
-def test_biases_of_layers_without_one_may_be_zeros(tmp_path: Path) -> None:
+def test_biases_of_layers_without_one_may_be_zeros(tmp_path):
     """Older packages write them for all layers."""
     case = read_case("gptq")
     plain = states(fbg.load(case.write(tmp_path)))
@@ -125,7 +118,7 @@ def test_biases_of_layers_without_one_may_be_zeros(tmp_path: Path) -> None:
         fbg.load(case.write(tmp_path))
 
 
-def test_quantized_tensors_without_settings_are_refused(tmp_path: Path) -> None:
+def test_quantized_tensors_without_settings_are_refused(tmp_path):
     for name in names():
         case = read_case(name)
         directory = case.write(tmp_path / name)
@@ -137,18 +130,18 @@ def test_quantized_tensors_without_settings_are_refused(tmp_path: Path) -> None:
 # --- Damaged tensors --------------------------------------------------------------------------
 
 
-def wrong_group(groups: np.ndarray) -> np.ndarray:
+def wrong_group(groups):
     return np.where(np.arange(groups.size) == 3, 9, groups).astype(groups.dtype)
 
 
-def one_nan(codes: np.ndarray) -> np.ndarray:
+def one_nan(codes):
     raw = codes.view(np.uint8).copy()
     raw[1, 2] = 0x7F
     return raw.view(codes.dtype)
 
 
-def state_of(**changes: Any) -> Any:
-    def change(stored: np.ndarray) -> np.ndarray:
+def state_of(**changes):
+    def change(stored):
         text = json.dumps({**json.loads(stored.tobytes()), **changes})
         return np.frombuffer(text.encode(), np.uint8)
 
@@ -156,7 +149,7 @@ def state_of(**changes: Any) -> Any:
 
 
 STATE = "weight.quant_state.bitsandbytes__nf4"
-DAMAGE: list[tuple[str, str, Any, str]] = [
+DAMAGE = [
     ("w8a8", "weight_scale", None, "is missing"),
     ("w8a8", "weight_scale", lambda s: s[:-1], r"must have shape \(64, 1\) or \(64,\)"),
     ("w8a8", "weight_scale", lambda s: s * np.nan, "holds NaN or infinite values"),
@@ -219,9 +212,7 @@ DAMAGE: list[tuple[str, str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "part", "damage", "message"), DAMAGE)
-def test_a_damaged_tensor_is_named(
-    tmp_path: Path, name: str, part: str, damage: Any, message: str
-) -> None:
+def test_a_damaged_tensor_is_named(tmp_path, name, part, damage, message):
     case = read_case(name)
     key = f"{modules(case.family)[-1]}.{part}"
     value = case.tensors.pop(key)
@@ -237,7 +228,7 @@ def test_a_damaged_tensor_is_named(
         assert modules(case.family)[-1] in str(caught.value)
 
 
-def damaged(value: np.ndarray) -> list[np.ndarray]:
+def damaged(value):
     """Tensors of other shapes and types, all of which differ from this one."""
     raw = np.ascontiguousarray(value)
     others = [raw.reshape(-1)[:-1], raw[None], np.append(raw.reshape(-1), raw.reshape(-1))]
@@ -251,9 +242,7 @@ def damaged(value: np.ndarray) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_tensor_of_another_shape_or_type_is_refused_or_changes_nothing(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_tensor_of_another_shape_or_type_is_refused_or_changes_nothing(tmp_path, name):
     case = read_case(name)
     module = modules(case.family)[-1]
     wanted = states(fbg.load(case.write(tmp_path), dtype="float32"))

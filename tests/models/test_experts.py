@@ -1,7 +1,5 @@
 """Mixtures of experts in every dtype, saved, and with experts that no token goes to."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -20,12 +18,12 @@ TEXTS = ["word5 word7 word9", "word1", "word3 word4 word5 word6 word8 word9 word
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     tokenizer = wordpiece(VOCABULARY)
     return write_tiny(tmp_path_factory.mktemp(NAME), NAME, tokenizer=tokenizer)
 
 
-def test_each_expert_has_its_own_layers(directory: Path) -> None:
+def test_each_expert_has_its_own_layers(directory):
     names = linears(fbg.load(directory).network)
     experts = [name for name in names if ".experts." in name]
     assert len(experts) == 2 * 2 * 5
@@ -35,7 +33,7 @@ def test_each_expert_has_its_own_layers(directory: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "int4", "int4_g64_offset"])
 @pytest.mark.parametrize("calibrated", [False, True])
-def test_quantized_experts_are_near(directory: Path, dtype: str, calibrated: bool) -> None:
+def test_quantized_experts_are_near(directory, dtype, calibrated):
     texts = TEXTS * 4 if calibrated else None
     model = fbg.load(directory, dtype=dtype, calibrate=texts)
     hidden = model.forward(golden_inputs(tiny_model(NAME).config)["full"]).last_hidden_state
@@ -44,7 +42,7 @@ def test_quantized_experts_are_near(directory: Path, dtype: str, calibrated: boo
     assert cosines(hidden.reshape(wanted.shape), wanted).mean() >= least
 
 
-def test_a_profile_counts_the_rows_that_come_to_experts(directory: Path) -> None:
+def test_a_profile_counts_the_rows_that_come_to_experts(directory):
     config = tiny_model(NAME).config
     hidden, wide, layers = config["n_embd"], config["n_inner"], config["n_layer"]
     tokens = 10
@@ -61,7 +59,7 @@ def test_a_profile_counts_the_rows_that_come_to_experts(directory: Path) -> None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
-def test_a_saved_mixture_has_the_same_bits(directory: Path, tmp_path: Path, dtype: str) -> None:
+def test_a_saved_mixture_has_the_same_bits(directory, tmp_path, dtype):
     model = fbg.load(directory, dtype=dtype)
     model.save(tmp_path / "saved")
     saved = fbg.load(tmp_path / "saved")
@@ -70,7 +68,7 @@ def test_a_saved_mixture_has_the_same_bits(directory: Path, tmp_path: Path, dtyp
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int4"])
-def test_an_expert_may_get_no_token(tmp_path: Path, dtype: str) -> None:
+def test_an_expert_may_get_no_token(tmp_path, dtype):
     """Every token goes to the first two of five experts, also of those that are observed."""
     file = write_tiny(tmp_path, NAME) / "model.safetensors"
     tensors = load_file(file)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +27,7 @@ from helpers.tiny_models import tiny_model, write_tiny
     ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8"])
-def test_a_long_text_is_the_same_alone_and_among_others(
-    tmp_path: Path, name: str, dtype: str
-) -> None:
+def test_a_long_text_is_the_same_alone_and_among_others(tmp_path, name, dtype):
     # Longer than blocks of queries and panels of keys, and than windows are wide.
     longer = {"max_position_embeddings": 400, "n_positions": 400}
     longer |= {"sliding_window": 50, "local_attention": 100}
@@ -50,7 +47,7 @@ def test_a_long_text_is_the_same_alone_and_among_others(
 
 
 @pytest.mark.parametrize("dtype", ["int4", "int8"])
-def test_a_convolution_is_calibrated_like_other_layers(tmp_path: Path, dtype: str) -> None:
+def test_a_convolution_is_calibrated_like_other_layers(tmp_path, dtype):
     directory = write_tiny(tmp_path, "deberta-v2-groups")
     exact, texts = fbg.load(directory), ["the cat", "a b c d e", "x y"]
     model = fbg.load(directory, dtype=dtype, calibrate=texts)
@@ -59,7 +56,7 @@ def test_a_convolution_is_calibrated_like_other_layers(tmp_path: Path, dtype: st
     assert cosines(*states).mean() >= (0.99 if dtype == "int8" else 0.8)
 
 
-def test_a_causal_model_ignores_what_comes_later(tmp_path: Path) -> None:
+def test_a_causal_model_ignores_what_comes_later(tmp_path):
     model = fbg.load(write_tiny(tmp_path, "qwen3"), dtype="int8")
     ids = np.random.default_rng(1).integers(0, 99, (1, 30))
     whole = model.forward(ids).last_hidden_state
@@ -77,7 +74,7 @@ FLASH = (
 )
 
 
-def test_another_layout_of_xlm_roberta_is_read(tmp_path: Path) -> None:
+def test_another_layout_of_xlm_roberta_is_read(tmp_path):
     model, tensors = tiny_model("xlm-roberta"), {}
     for name, tensor in model.tensors.items():
         if ".self.key." in name or ".self.value." in name:
@@ -98,7 +95,7 @@ def test_another_layout_of_xlm_roberta_is_read(tmp_path: Path) -> None:
     np.testing.assert_allclose(result.pooler_output, model.golden["full_pooler"], rtol=0, atol=1e-4)
 
 
-def as_on_the_hub(name: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def as_on_the_hub(name, tensors):
     """Tensors of a model with a head, as the files on the hub have them."""
     result = {}
     for key, tensor in tensors.items():
@@ -117,7 +114,7 @@ def as_on_the_hub(name: str, tensors: dict[str, np.ndarray]) -> dict[str, np.nda
 
 
 @pytest.mark.parametrize("kind", ["ForSequenceClassification", "ForMaskedLM"])
-def test_heads_of_files_on_the_hub_are_read(tmp_path: Path, kind: str) -> None:
+def test_heads_of_files_on_the_hub_are_read(tmp_path, kind):
     plain = tiny_tasks.write_model(tmp_path / "plain", f"gte-{kind}")
     config = json.loads((plain / "config.json").read_text())
     theta = config.pop("rope_parameters")["rope_theta"]
@@ -135,7 +132,7 @@ def test_heads_of_files_on_the_hub_are_read(tmp_path: Path, kind: str) -> None:
     np.testing.assert_array_equal(*results)
 
 
-def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:
+def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path):
     new = fbg.load(write_tiny(tmp_path / "new", "qwen2"))
     given = dict(tiny_model("qwen2").config["rope_parameters"])
     theta = given.pop("rope_theta")
@@ -145,7 +142,7 @@ def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:
     assert new.config.rotations[0].kind == "yarn"
 
 
-def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path: Path) -> None:
+def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path):
     model = fbg.load(write_tiny(tmp_path, "qwen2-longrope"))
     ids = np.random.default_rng(1).integers(4, 99, (3, 30))
     mask = np.ones_like(ids)
@@ -164,7 +161,7 @@ def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path: Path) 
     assert not np.array_equal(states[2], together[2])
 
 
-def test_longrope_divides_each_frequency_and_grows_with_the_length() -> None:
+def test_longrope_divides_each_frequency_and_grows_with_the_length():
     rotation = Rotation(
         4, 100.0, "longrope", original=3, magnitude=1.5, short=(1.0, 2.0), long=(4.0, 5.0)
     )
@@ -177,7 +174,7 @@ def test_longrope_divides_each_frequency_and_grows_with_the_length() -> None:
     assert len(rotation.table(2)) == 4
 
 
-def test_longrope_of_phi_3_has_its_length_beside_the_other_settings(tmp_path: Path) -> None:
+def test_longrope_of_phi_3_has_its_length_beside_the_other_settings(tmp_path):
     new = fbg.load(write_tiny(tmp_path / "new", "qwen2-longrope"))
     given = dict(tiny_model("qwen2-longrope").config["rope_parameters"])
     theta, original = given.pop("rope_theta"), given.pop("original_max_position_embeddings")
@@ -188,14 +185,14 @@ def test_longrope_of_phi_3_has_its_length_beside_the_other_settings(tmp_path: Pa
     assert new.config.rotations[0].magnitude == math.sqrt(1 + math.log(36 / 20) / math.log(20))
 
 
-def test_ntk_scaling_widens_the_base_and_divides_the_frequencies() -> None:
+def test_ntk_scaling_widens_the_base_and_divides_the_frequencies():
     plain, scaled = Rotation(8, 100.0), Rotation(8, 100.0, "ntk", 4.0)
     wanted = 1 / 400.0 ** (np.arange(4) / 4) / 4 ** (2 / 8)
     np.testing.assert_allclose(scaled.frequencies, wanted, rtol=1e-6)
     np.testing.assert_allclose(plain.frequencies, 1 / 100.0 ** (np.arange(4) / 4), rtol=1e-6)
 
 
-def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads() -> None:
+def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads():
     np.testing.assert_allclose(alibi_slopes(8), 2.0 ** -np.arange(1, 9))
     np.testing.assert_allclose(alibi_slopes(12)[:8], alibi_slopes(8))
     np.testing.assert_allclose(alibi_slopes(12)[8:], 2.0 ** -np.array([0.5, 1.5, 2.5, 3.5]))
@@ -203,9 +200,7 @@ def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads() 
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
-def test_gated_layers_of_whole_panels_have_the_bits_of_others(
-    dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gated_layers_of_whole_panels_have_the_bits_of_others(dtype, tmp_path, monkeypatch):
     model = tiny_model("qwen3")
     rng = np.random.default_rng(1)
     hidden = model.config["hidden_size"]

@@ -2,16 +2,13 @@
 compressed-tensors. Weights are those of a checkpoint that holds the dequantized ones, to the bit.
 """
 
-from pathlib import Path
-from typing import Any
-
 import ml_dtypes
 import numpy as np
 import pytest
 
 import fbg
 from helpers.tiny_models import write_checkpoint
-from helpers.tiny_quantized import IDS, Case, modules, read_case
+from helpers.tiny_quantized import IDS, modules, read_case
 
 ROWS, COLUMNS = 32, 24
 BLOCKS = {
@@ -25,14 +22,14 @@ BLOCKS = {
 }
 
 
-def compressed_in_blocks() -> Case:
+def compressed_in_blocks():
     case = read_case("fp8-channel")
-    settings: dict[str, Any] = case.config["quantization_config"]
+    settings = case.config["quantization_config"]
     settings["config_groups"]["group_0"]["weights"] = BLOCKS
     return case
 
 
-def write(directory: Path, case: Case, dtype: Any, scale_name: str) -> tuple[Path, Path]:
+def write(directory, case, dtype, scale_name):
     """Write a checkpoint with blocks of random codes, and the same with dequantized weights."""
     rng, dense = np.random.default_rng(3), dict(case.tensors)
     finite = np.arange(256).astype(np.uint8)
@@ -60,7 +57,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_weights_are_codes_times_the_scale_of_their_block(tmp_path: Path, name: str) -> None:
+def test_weights_are_codes_times_the_scale_of_their_block(tmp_path, name):
     make, dtype, scale_name = CASES[name]
     directory, plain = write(tmp_path, make(), dtype, scale_name)
     with pytest.warns(UserWarning, match="are dequantized and compute in float32"):
@@ -70,7 +67,7 @@ def test_weights_are_codes_times_the_scale_of_their_block(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_codes_that_are_no_numbers_are_refused(tmp_path: Path, name: str) -> None:
+def test_codes_that_are_no_numbers_are_refused(tmp_path, name):
     make, dtype, scale_name = CASES[name]
     case = make()
     write(tmp_path, case, dtype, scale_name)

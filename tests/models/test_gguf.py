@@ -6,9 +6,6 @@ Names of tensors and what blocks stand for are those of the package gguf
 
 import pickle
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -20,28 +17,26 @@ from fbg.checkpoints.gguf.header import SIZES, read_header
 from fbg.cli import main
 from fbg.networks.transformer import linears
 from helpers import tiny_bert
-from helpers.gguf_files import NUMBERS, Blocks, Stored, write_gguf
+from helpers.gguf_files import NUMBERS, Blocks, write_gguf
 from helpers.tiny_gguf import CASES, GOLDEN, NAMES, metadata_of, renamed, settings_of
-from helpers.tiny_models import Tensors, write_checkpoint
+from helpers.tiny_models import write_checkpoint
 
 IDS = [[2, 17, 5, 60, 41, 8, 3]]
 
 
 @pytest.fixture(autouse=True)
-def no_warnings() -> Iterator[None]:
+def no_warnings():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*are dequantized and compute in float32")
         yield
 
 
-def states(path: Path, **options: Any) -> np.ndarray:
+def states(path, **options):
     return fbg.load(path, **options).forward(IDS).last_hidden_state
 
 
 @pytest.mark.parametrize("architecture", CASES)
-def test_an_architecture_computes_what_its_directory_does(
-    tmp_path: Path, architecture: str
-) -> None:
+def test_an_architecture_computes_what_its_directory_does(tmp_path, architecture):
     config, tensors = settings_of(architecture)
     directory = write_checkpoint(tmp_path / "hf", config, tensors)
     path = write_gguf(
@@ -50,7 +45,7 @@ def test_an_architecture_computes_what_its_directory_does(
     np.testing.assert_array_equal(states(path), states(directory))
 
 
-def test_a_decoder_may_see_both_ways(tmp_path: Path) -> None:
+def test_a_decoder_may_see_both_ways(tmp_path):
     config, tensors = settings_of("qwen3")
     directory = write_checkpoint(tmp_path, {**config, "is_causal": False}, tensors)
     metadata = {**metadata_of("qwen3", config), "qwen3.attention.causal": False}
@@ -58,15 +53,15 @@ def test_a_decoder_may_see_both_ways(tmp_path: Path) -> None:
     np.testing.assert_array_equal(states(path), states(directory))
 
 
-def test_rows_that_rotations_turn_keep_their_integers(tmp_path: Path) -> None:
+def test_rows_that_rotations_turn_keep_their_integers(tmp_path):
     config, tensors = settings_of("llama")
     config |= {"hidden_size": 64, "head_dim": 16, "num_attention_heads": 4}
     config |= {"num_key_value_heads": 2, "intermediate_size": 96}
     shapes = {"q_proj": (64, 64), "k_proj": (32, 64), "v_proj": (32, 64), "o_proj": (64, 64)}
     shapes |= {"gate_proj": (96, 64), "up_proj": (96, 64), "down_proj": (64, 96)}
     rng = np.random.default_rng(5)
-    stored: dict[str, Stored] = {}
-    floats: Tensors = {}
+    stored = {}
+    floats = {}
     for name in tensors:
         rows, columns = shapes.get(name.split(".")[-2], (99, 64))
         floats[name] = np.ones(64, np.float32)
@@ -90,10 +85,10 @@ def test_rows_that_rotations_turn_keep_their_integers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(given, np.concatenate(rows).T)
 
 
-def test_gated_layers_of_t5_are_read(tmp_path: Path) -> None:
+def test_gated_layers_of_t5_are_read(tmp_path):
     config, tensors = settings_of("t5encoder")
     config |= {"feed_forward_proj": "gated-gelu", "dense_act_fn": "gelu_new"}
-    gated: Tensors = {}
+    gated = {}
     stored = renamed("t5encoder", tensors)
     for name, tensor in tensors.items():
         gated[name.replace(".wi.", ".wi_1.")] = tensor
@@ -106,7 +101,7 @@ def test_gated_layers_of_t5_are_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(states(path), states(directory))
 
 
-def test_yarn_is_read(tmp_path: Path) -> None:
+def test_yarn_is_read(tmp_path):
     config, tensors = settings_of("qwen2")
     scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
     directory = write_checkpoint(tmp_path, {**config, "rope_scaling": scaling}, tensors)
@@ -120,7 +115,7 @@ def test_yarn_is_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(states(path), states(directory))
 
 
-def test_a_model_without_token_types_is_read(tmp_path: Path) -> None:
+def test_a_model_without_token_types_is_read(tmp_path):
     config, tensors = settings_of("bert")
     types = "embeddings.token_type_embeddings.weight"
     tensors[types] = np.zeros_like(tensors[types])
@@ -135,10 +130,10 @@ def test_a_model_without_token_types_is_read(tmp_path: Path) -> None:
 WIDE = tiny_bert.Geometry(256, 2, 4, 512, vocab_size=99, max_position_embeddings=12)
 
 
-def quantized(tensors: Tensors, kind: str) -> tuple[dict[str, Stored], Tensors]:
+def quantized(tensors, kind):
     """Matrices of the golden blocks of a type, under names of GGUF, and what they stand for."""
-    stored: dict[str, Stored] = {}
-    floats: Tensors = {}
+    stored = {}
+    floats = {}
     for seed, (name, tensor) in enumerate(sorted(tensors.items())):
         floats[name] = tensor
         stored[NAMES["bert"][name]] = tensor
@@ -152,14 +147,14 @@ def quantized(tensors: Tensors, kind: str) -> tuple[dict[str, Stored], Tensors]:
     return stored, floats
 
 
-def wide_model() -> tuple[dict[str, Any], Tensors]:
+def wide_model():
     # As many names as the golden model has, which has two layers, too.
     tensors = tiny_bert.random_tensors(WIDE)
     return tiny_bert.config(WIDE), {k: v for k, v in tensors.items() if "pooler" not in k}
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-def test_blocks_stand_for_what_the_package_says(tmp_path: Path, kind: str) -> None:
+def test_blocks_stand_for_what_the_package_says(tmp_path, kind):
     config, tensors = wide_model()
     stored, floats = quantized(tensors, kind)
     directory = write_checkpoint(tmp_path, config, floats)
@@ -174,16 +169,14 @@ def test_blocks_stand_for_what_the_package_says(tmp_path: Path, kind: str) -> No
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("Q4_0", "'int4' would keep"), ("Q4_1", "no dtype")])
-def test_what_becomes_of_codes_in_another_dtype_is_said(
-    tmp_path: Path, kind: str, kept: str
-) -> None:
+def test_what_becomes_of_codes_in_another_dtype_is_said(tmp_path, kind, kept):
     config, tensors = wide_model()
     path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), quantized(tensors, kind)[0])
     with pytest.warns(UserWarning, match=f"quantized again, because dtype is 'int8'; {kept}"):
         fbg.load(path, dtype="int8")
 
 
-def test_codes_of_four_bits_are_kept(tmp_path: Path) -> None:
+def test_codes_of_four_bits_are_kept(tmp_path):
     config, tensors = wide_model()
     stored, _ = quantized(tensors, "Q4_0")
     path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), stored)
@@ -197,7 +190,7 @@ def test_codes_of_four_bits_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
-def test_floats_are_read_as_they_are(tmp_path: Path, dtype: type) -> None:
+def test_floats_are_read_as_they_are(tmp_path, dtype):
     config, tensors = settings_of("bert")
     rounded = {k: v.astype(dtype) if v.ndim == 2 else v for k, v in tensors.items()}
     directory = write_checkpoint(tmp_path, config, rounded)
@@ -205,7 +198,7 @@ def test_floats_are_read_as_they_are(tmp_path: Path, dtype: type) -> None:
     np.testing.assert_array_equal(states(path), states(directory))
 
 
-def test_a_file_of_the_package_is_read(tmp_path: Path) -> None:
+def test_a_file_of_the_package_is_read(tmp_path):
     (tmp_path / "m.gguf").write_bytes(GOLDEN["written"].tobytes())
     header = read_header(tmp_path / "m.gguf")
     assert header.metadata["general.architecture"] == "bert"
@@ -222,7 +215,7 @@ def test_a_file_of_the_package_is_read(tmp_path: Path) -> None:
 # --- As a model -----------------------------------------------------------------------------------
 
 
-def test_pooling_is_that_of_the_file(tmp_path: Path) -> None:
+def test_pooling_is_that_of_the_file(tmp_path):
     words = ["[UNK]", "[CLS]", "[SEP]", "▁hello", "▁world"]
     kinds = np.array([2, 3, 3, 1, 1], np.int32)
     config, tensors = settings_of("bert")
@@ -244,7 +237,7 @@ def test_pooling_is_that_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [None, "Q8_0"])
-def test_layers_behind_the_pooling_are_read(tmp_path: Path, kind: str | None) -> None:
+def test_layers_behind_the_pooling_are_read(tmp_path, kind):
     config, tensors = settings_of("gemma-embedding")
     stored = renamed("gemma-embedding", tensors)
     first = np.random.default_rng(3).standard_normal((64, 36)).astype(np.float32)
@@ -271,7 +264,7 @@ def test_layers_behind_the_pooling_are_read(tmp_path: Path, kind: str | None) ->
     np.testing.assert_array_equal(again.encode("7 8 9"), model.encode("7 8 9"))
 
 
-def test_a_model_of_a_file_can_be_saved_and_pickled(tmp_path: Path) -> None:
+def test_a_model_of_a_file_can_be_saved_and_pickled(tmp_path):
     config, tensors = settings_of("bert")
     path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", tensors))
     model = fbg.load(path)
@@ -281,7 +274,7 @@ def test_a_model_of_a_file_can_be_saved_and_pickled(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.forward(IDS).last_hidden_state, states(path))
 
 
-def test_integers_of_a_file_are_kept_when_it_is_saved(tmp_path: Path) -> None:
+def test_integers_of_a_file_are_kept_when_it_is_saved(tmp_path):
     config, tensors = wide_model()
     stored, _ = quantized(tensors, "Q4_0")
     path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), stored)
@@ -289,7 +282,7 @@ def test_integers_of_a_file_are_kept_when_it_is_saved(tmp_path: Path) -> None:
     np.testing.assert_array_equal(states(tmp_path / "saved"), states(path))
 
 
-def test_info_describes_a_file(tmp_path: Path) -> None:
+def test_info_describes_a_file(tmp_path):
     config, tensors = settings_of("bert")
     path = write_gguf(tmp_path / "m.gguf", metadata_of("bert", config), renamed("bert", tensors))
     result = CliRunner().invoke(main, ["info", str(path)])

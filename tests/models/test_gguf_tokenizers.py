@@ -1,8 +1,5 @@
 """The tokenizers of GGUF files make the tokens of the tokenizer.json of the same vocabulary."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
@@ -24,7 +21,7 @@ TEXTS = [
 ]
 
 
-def with_tokenizer(path: Path, **metadata: Any) -> fbg.Model:
+def with_tokenizer(path, **metadata):
     config, tensors = settings_of("bert")
     own = {f"tokenizer.ggml.{key}": value for key, value in metadata.items()}
     pooling = {"bert.pooling_type": 1}
@@ -32,21 +29,21 @@ def with_tokenizer(path: Path, **metadata: Any) -> fbg.Model:
     return fbg.load(write_gguf(path / "m.gguf", values, renamed("bert", tensors)))
 
 
-def ids_of(model: fbg.Model, texts: list[str]) -> list[list[int]]:
+def ids_of(model, texts):
     model.tokenizer.max_length = 1000  # the tiny model has few positions
     return [ids.tolist() for ids in model.tokenizer(texts)]
 
 
-def pair_of(model: fbg.Model) -> list[int]:
+def pair_of(model):
     encoded = model.tokenizer.encode([("Hello", "world")], "pair", cut=False)[0]
     return encoded.ids.tolist()
 
 
-def spelled(tokenizer: Tokenizer) -> list[str]:
+def spelled(tokenizer):
     return [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
 
-def test_wordpiece_makes_the_same_tokens(tmp_path: Path) -> None:
+def test_wordpiece_makes_the_same_tokens(tmp_path):
     own = Tokenizer.from_file(str(minilm_directory() / "tokenizer.json"))
     own.no_padding()
     own.no_truncation()
@@ -71,7 +68,7 @@ def test_wordpiece_makes_the_same_tokens(tmp_path: Path) -> None:
     assert encoded.types.tolist() == own.encode("Hello", "world").type_ids
 
 
-def test_a_cased_vocabulary_keeps_case(tmp_path: Path) -> None:
+def test_a_cased_vocabulary_keeps_case(tmp_path):
     words = ["[UNK]", "[CLS]", "[SEP]", "▁Hello", "▁hello"]
     kinds = np.array([2, 3, 3, 1, 1], np.int32)
     model = with_tokenizer(
@@ -82,13 +79,13 @@ def test_a_cased_vocabulary_keeps_case(tmp_path: Path) -> None:
     assert ids_of(model, ["Hello hello HELLO"]) == [[1, 3, 4, 0, 2]]
 
 
-def unigram() -> tuple[list[str], np.ndarray]:
+def unigram():
     words = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁Hello", "▁world", ",", "!", "▁new", "line"]
     words += [*"abcdefghijklmnopqrstuvwxyz", "▁un", "aff", "able", "<mask>"]
     return words, np.array([0.0] * 4 + [-2.0 - n / 8 for n in range(len(words) - 4)], np.float32)
 
 
-def test_unigram_makes_the_tokens_of_roberta(tmp_path: Path) -> None:
+def test_unigram_makes_the_tokens_of_roberta(tmp_path):
     words, scores = unigram()
     own = Tokenizer(Unigram(list(zip(words, scores.tolist(), strict=True)), unk_id=3))
     own.normalizer = normalizers.Replace(Regex(" {2,}"), " ")
@@ -115,7 +112,7 @@ def test_unigram_makes_the_tokens_of_roberta(tmp_path: Path) -> None:
     assert pair_of(model) == own.encode("Hello", "world").ids
 
 
-def merged(text: str, words: list[str], scores: np.ndarray) -> list[int]:
+def merged(text, words, scores):
     """What SentencePiece's BPE does: the pair that makes the best token is merged first."""
     worth = dict(zip(words, scores.tolist(), strict=True))
     parts = list(text)
@@ -127,7 +124,7 @@ def merged(text: str, words: list[str], scores: np.ndarray) -> list[int]:
 
 
 @pytest.mark.parametrize("prefix", [True, False])
-def test_pieces_merge_by_their_scores(tmp_path: Path, prefix: bool) -> None:
+def test_pieces_merge_by_their_scores(tmp_path, prefix):
     words = ["<unk>", "<s>", "</s>", *(f"<0x{octet:02X}>" for octet in range(256))]
     special = len(words)
     words += ["he", "▁t", "in", "er", "an", "▁the", "▁▁", "ing", "▁th", "th", "nd", "▁and", "the"]
@@ -151,7 +148,7 @@ def test_pieces_merge_by_their_scores(tmp_path: Path, prefix: bool) -> None:
 
 
 @pytest.mark.parametrize("pre", ["gpt-2", "qwen2", "llama-bpe"])
-def test_byte_pairs_make_the_same_tokens(tmp_path: Path, pre: str) -> None:
+def test_byte_pairs_make_the_same_tokens(tmp_path, pre):
     words = ["<|end|>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     merges = [
         ("H", "e"),

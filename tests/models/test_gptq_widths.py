@@ -1,13 +1,11 @@
 """GPTQ with codes of 2 and 3 bits: there is no kernel, and weights are dequantized exactly."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import fbg
 from helpers.tiny_models import write_checkpoint
-from helpers.tiny_quantized import IDS, Case, modules, read_case
+from helpers.tiny_quantized import IDS, modules, read_case
 
 GROUP = 32
 # What gptqmodel and auto-gptq take from version 2 to write version 1, by bits and column modulo 3.
@@ -21,7 +19,7 @@ TAKEN = {
 }
 
 
-def pack(codes: np.ndarray, bits: int) -> np.ndarray:
+def pack(codes, bits):
     """(K * bits / 32, N) int32 of codes (K, N), one bit after the other."""
     words = np.zeros((len(codes) * bits // 32, codes.shape[1]), np.uint32)
     for k, row in enumerate(codes.astype(np.uint32)):
@@ -31,7 +29,7 @@ def pack(codes: np.ndarray, bits: int) -> np.ndarray:
     return words.view(np.int32)
 
 
-def write(directory: Path, bits: int, form: str) -> tuple[Path, Path, Case]:
+def write(directory, bits, form):
     """A checkpoint, and the same with dequantized weights."""
     case, rng = read_case("w8a8"), np.random.default_rng(bits)
     config = read_case("gptq").config["quantization_config"]
@@ -75,7 +73,7 @@ def write(directory: Path, bits: int, form: str) -> tuple[Path, Path, Case]:
 
 @pytest.mark.parametrize("bits", [2, 3])
 @pytest.mark.parametrize("form", ["version 2", "of packages", "less 1"])
-def test_other_widths_are_dequantized(tmp_path: Path, bits: int, form: str) -> None:
+def test_other_widths_are_dequantized(tmp_path, bits, form):
     directory, plain, _ = write(tmp_path, bits, form)
     with pytest.warns(UserWarning, match="2 of 4 linear layers are dequantized"):
         model = fbg.load(directory)
@@ -84,7 +82,7 @@ def test_other_widths_are_dequantized(tmp_path: Path, bits: int, form: str) -> N
     np.testing.assert_array_equal(model.forward(IDS).last_hidden_state, wanted)
 
 
-def test_zero_points_of_3_bits_must_be_those_of_a_package(tmp_path: Path) -> None:
+def test_zero_points_of_3_bits_must_be_those_of_a_package(tmp_path):
     directory, _, case = write(tmp_path, 3, "of packages")
     key = f"{modules(case.family)[-1]}.qzeros"
     case.tensors[key] = case.tensors[key] + np.int32(8)

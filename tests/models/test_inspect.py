@@ -2,9 +2,6 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,20 +27,20 @@ from helpers.tiny_models import tiny_model, write_checkpoint, write_tiny
 from helpers.tiny_towers import write_tiny_tower
 
 
-def saved(path: Path, dtype: str) -> Path:
+def saved(path, dtype):
     fbg.load(write_tiny(path / "from", "bert"), dtype).save(path / "saved")
     return path / "saved"
 
 
-def tiny(name: str) -> Callable[[Path], Path]:
+def tiny(name):
     return lambda path: write_tiny(path, name)
 
 
-def quantized(name: str) -> Callable[[Path], Path]:
+def quantized(name):
     return lambda path: tiny_quantized.read_case(name).write(path)
 
 
-DIRECTORIES: dict[str, Callable[[Path], Path]] = {
+DIRECTORIES = {
     **{name: tiny(name) for name in ("bert", "albert", "deberta-v2", "modernbert", "mpnet")},
     **{name: tiny(name) for name in ("gemma3_text", "nomic_bert", "qwen3", "t5", "xlm-roberta")},
     **{name: tiny(name) for name in ("neobert", "nomic_bert-moe")},
@@ -60,7 +57,7 @@ DIRECTORIES: dict[str, Callable[[Path], Path]] = {
     "saved int8": lambda path: saved(path, "int8"),
 }
 SETTINGS = ("config.json", "gliner_config.json")
-CHANGES: dict[str, Callable[[dict[str, Any], str], object]] = {
+CHANGES = {
     "renamed": lambda header, name: header.update({f"{name}.other": header.pop(name)}),
     "another shape": lambda header, name: header[name]["shape"].append(1),
     "another dtype": lambda header, name: header[name].update(dtype="F8_E8M0", shape=[1]),
@@ -69,13 +66,13 @@ CHANGES: dict[str, Callable[[dict[str, Any], str], object]] = {
 
 
 @pytest.fixture(autouse=True)
-def no_warnings() -> Iterator[None]:
+def no_warnings():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*are dequantized and compute in float32")
         yield
 
 
-def of_load(path: Path) -> str:
+def of_load(path):
     try:
         fbg.load(path)
     except fbg.ModelError as error:
@@ -83,7 +80,7 @@ def of_load(path: Path) -> str:
     return "loads"
 
 
-def agreed(path: Path) -> str:
+def agreed(path):
     """The verdict of `fbg info`, which is that of `fbg.load` to the letter."""
     result = commands.invoke("info", path)
     said = result.output.partition("Error: ")[2].removesuffix("\n")
@@ -96,7 +93,7 @@ def agreed(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", DIRECTORIES)
-def test_the_verdict_on_a_changed_tensor_is_that_of_load(name: str, tmp_path: Path) -> None:
+def test_the_verdict_on_a_changed_tensor_is_that_of_load(name, tmp_path):
     path = DIRECTORIES[name](tmp_path)
     assert agreed(path) == "loads"
     for file in path.rglob("*.safetensors"):
@@ -114,7 +111,7 @@ def test_the_verdict_on_a_changed_tensor_is_that_of_load(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", DIRECTORIES)
-def test_the_verdict_on_changed_settings_is_that_of_load(name: str, tmp_path: Path) -> None:
+def test_the_verdict_on_changed_settings_is_that_of_load(name, tmp_path):
     path = DIRECTORIES[name](tmp_path)
     file = next(path / name for name in SETTINGS if (path / name).is_file())
     settings = json.loads(file.read_text())
@@ -137,7 +134,7 @@ def test_the_verdict_on_changed_settings_is_that_of_load(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("architecture", ("bert", "nomic-bert", "qwen3"))
-def test_the_verdict_on_a_gguf_file_is_that_of_load(architecture: str, tmp_path: Path) -> None:
+def test_the_verdict_on_a_gguf_file_is_that_of_load(architecture, tmp_path):
     config, tensors = tiny_gguf.settings_of(architecture)
     metadata = tiny_gguf.metadata_of(architecture, config)
     stored = tiny_gguf.renamed(architecture, tensors)
@@ -155,7 +152,7 @@ def test_the_verdict_on_a_gguf_file_is_that_of_load(architecture: str, tmp_path:
     assert agreed(path) != "loads"
 
 
-def with_damaged_values(path: Path, name: str) -> Path:
+def with_damaged_values(path, name):
     """A model in which every element of the weights is NaN."""
     model = tiny_model("bert")
     damaged = {key: np.full_like(value, np.nan) for key, value in model.tensors.items()}
@@ -189,13 +186,13 @@ def with_damaged_values(path: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["safetensors", "torch", "gguf", "static", "saved"])
-def test_values_are_not_looked_at(name: str, tmp_path: Path) -> None:
+def test_values_are_not_looked_at(name, tmp_path):
     path = with_damaged_values(tmp_path, name)
     assert of_load(path) != "loads"
     assert "loads" in commands.succeed("info", path).output
 
 
-def test_weights_larger_than_memory_are_not_read(tmp_path: Path) -> None:
+def test_weights_larger_than_memory_are_not_read(tmp_path):
     """The file has holes in place of the values."""
     rows, file = 1 << 31, tmp_path / "model.safetensors"
     write_tiny(tmp_path, "bert", vocab_size=rows)
@@ -219,7 +216,7 @@ def test_weights_larger_than_memory_are_not_read(tmp_path: Path) -> None:
     assert peak() - before < 32 << 20
 
 
-def test_a_model_without_a_tokenizer_is_said_to_take_token_ids(tmp_path: Path) -> None:
+def test_a_model_without_a_tokenizer_is_said_to_take_token_ids(tmp_path):
     directory = tiny_tasks.write_model(tmp_path, "bert-ForTokenClassification")
     assert "ner" in json.loads(commands.succeed("info", directory, "--json").output)["tasks"]
     (directory / "tokenizer.json").unlink()
@@ -235,7 +232,7 @@ def test_a_model_without_a_tokenizer_is_said_to_take_token_ids(tmp_path: Path) -
         model.ner("a")
 
 
-def test_dtypes_left_out_tensors_and_prompts_are_shown(tmp_path: Path) -> None:
+def test_dtypes_left_out_tensors_and_prompts_are_shown(tmp_path):
     write_tiny(tmp_path, "bert")
     file = tmp_path / "model.safetensors"
     beside = {"cls.predictions.bias": np.ones(3, np.float32)}

@@ -4,9 +4,6 @@ How close the real model is, is seen with all of its layers for int4. What diffe
 compared on the first two of its six layers, which take a third of the time to round.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -25,7 +22,7 @@ CALIBRATING = sentences()[1::2] + [f"{a} {b}" for a, b in zip(TEXTS, TEXTS[5:], 
 
 
 @pytest.fixture(scope="module", autouse=True)
-def few_synthetic_sequences() -> Iterator[None]:
+def few_synthetic_sequences():
     """Enough for these texts, and faster than the default."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quantize, "MOST_SEQUENCES", 100)
@@ -33,37 +30,33 @@ def few_synthetic_sequences() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     return first_layers(2, tmp_path_factory.mktemp("two-layers"))
 
 
 @pytest.fixture(scope="module")
-def exact(directory: Path) -> np.ndarray:
+def exact(directory):
     return fbg.load(directory).encode(TEXTS)
 
 
 @pytest.fixture(scope="module")
-def model(directory: Path) -> fbg.Model:
+def model(directory):
     return fbg.load(directory, dtype="int4")
 
 
-def test_embeddings_are_close_to_float32() -> None:
+def test_embeddings_are_close_to_float32():
     exact, int4 = (fbg.load(minilm_directory(), dtype=d).encode(TEXTS) for d in ("float32", "int4"))
     assert cosines(int4, exact).mean() > 0.985
 
 
-def test_larger_groups_are_a_little_less_close(
-    model: fbg.Model, exact: np.ndarray, directory: Path
-) -> None:
+def test_larger_groups_are_a_little_less_close(model, exact, directory):
     coarse = [fbg.load(directory, dtype=dtype) for dtype in ("int4_g64", "int4_g128")]
     losses = [1 - cosines(each.encode(TEXTS), exact).mean() for each in (model, *coarse)]
     assert losses[0] < losses[1] < losses[2]
     assert losses[0] < 0.0025 and losses[1] < 0.0034 and losses[2] < 0.004
 
 
-def test_offsets_are_more_accurate_and_saved(
-    model: fbg.Model, exact: np.ndarray, directory: Path, tmp_path: Path
-) -> None:
+def test_offsets_are_more_accurate_and_saved(model, exact, directory, tmp_path):
     with_offsets = fbg.load(directory, dtype="int4_offset")
     embeddings = with_offsets.encode(TEXTS)
     loss = 1 - cosines(embeddings, exact).mean()
@@ -77,13 +70,13 @@ def test_offsets_are_more_accurate_and_saved(
     np.testing.assert_array_equal(saved.encode(TEXTS[3]), embeddings[3])
 
 
-def test_calibration_is_more_accurate(model: fbg.Model, exact: np.ndarray, directory: Path) -> None:
+def test_calibration_is_more_accurate(model, exact, directory):
     calibrated = fbg.load(directory, dtype="int4", calibrate=CALIBRATING)
     loss = 1 - cosines(calibrated.encode(TEXTS), exact).mean()
     assert loss < 0.85 * (1 - cosines(model.encode(TEXTS), exact).mean())
 
 
-def test_saved_models_give_the_same(model: fbg.Model, tmp_path: Path) -> None:
+def test_saved_models_give_the_same(model, tmp_path):
     model.save(tmp_path / "saved")
     saved = fbg.load(tmp_path / "saved")
     assert saved.dtype == "int4"
@@ -92,14 +85,14 @@ def test_saved_models_give_the_same(model: fbg.Model, tmp_path: Path) -> None:
         fbg.load(tmp_path / "saved", dtype="int8")
 
 
-def test_a_text_alone_and_in_a_batch_is_the_same(model: fbg.Model) -> None:
+def test_a_text_alone_and_in_a_batch_is_the_same(model):
     batch = model.encode(TEXTS)
     for text, row in zip(TEXTS[::5], batch[::5], strict=True):
         np.testing.assert_array_equal(model.encode(text), row)
 
 
 @pytest.mark.parametrize("name", ["albert", "mpnet", "modernbert", "modernbert-biased"])
-def test_other_networks_are_rounded_with_and_without_texts(tmp_path: Path, name: str) -> None:
+def test_other_networks_are_rounded_with_and_without_texts(tmp_path, name):
     path = tiny_models.write_tiny(tmp_path, name)
     ids = tiny_models.golden_inputs(tiny_models.tiny_model(name).config)["full"]
     want = fbg.load(path).forward(ids).last_hidden_state
@@ -109,7 +102,7 @@ def test_other_networks_are_rounded_with_and_without_texts(tmp_path: Path, name:
         assert cosines(got, want).mean() > 0.9
 
 
-def test_layers_of_higher_precision_stay_as_they_are(exact: np.ndarray, directory: Path) -> None:
+def test_layers_of_higher_precision_stay_as_they_are(exact, directory):
     rest = ["*.qkv", "*.attention_output", "*.intermediate"]
     model = fbg.load(directory, dtype="int4", higher_precision=dict.fromkeys(rest, "float32"))
     dtypes = {name: linear.packed.dtype for name, linear in linears(model.network).items()}
@@ -118,11 +111,11 @@ def test_layers_of_higher_precision_stay_as_they_are(exact: np.ndarray, director
     assert cosines(model.encode(TEXTS), exact).mean() > 0.999
 
 
-def test_typical_sequences_are_always_the_same_and_hold_tokens_of_text() -> None:
+def test_typical_sequences_are_always_the_same_and_hold_tokens_of_text():
     model = fbg.load(minilm_directory())
     table = model.network.embeddings.word
 
-    def made() -> list[np.ndarray]:
+    def made():
         return typical_sequences(model.config, model.tokenizer, table, 50)
 
     sequences = made()
@@ -136,7 +129,7 @@ def test_typical_sequences_are_always_the_same_and_hold_tokens_of_text() -> None
     assert 0.3 < (inside < 3000).mean() < 0.8
 
 
-def test_typical_sequences_need_a_tokenizer(tmp_path: Path) -> None:
+def test_typical_sequences_need_a_tokenizer(tmp_path):
     model = fbg.load(minilm_directory())
     absent = TextTokenizer(tmp_path / "tokenizer.json", 512)
     got = typical_sequences(model.config, absent, model.network.embeddings.word, 50)

@@ -4,7 +4,6 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ DTYPES = ["float32", "bfloat16", "int8"]
 
 
 @contextlib.contextmanager
-def late_workers() -> Iterator[None]:
+def late_workers():
     """Leave all workers of this process one CPU, which another process keeps busy."""
     allowed = os.sched_getaffinity(0)
     cpu = max(allowed)
@@ -37,7 +36,7 @@ def late_workers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_results_are_the_same_without_them(directory: Path, dtype: str) -> None:
+def test_results_are_the_same_without_them(directory, dtype):
     allowed = os.sched_getaffinity(0)
     ids = np.random.default_rng(7).integers(0, 99, (3, 40))
     models = [fbg.load(directory, dtype=dtype, num_threads=threads) for threads in (1, 2, 3)]

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
-from fbg.checkpoints.quantized.patterns import MOST_NAMES, Patterns, read_patterns
+from fbg.checkpoints.quantized.patterns import MOST_NAMES, read_patterns
 from fbg.checkpoints.settings import Settings
 
 
-def patterns(*names: str) -> Patterns:
+def patterns(*names):
     return read_patterns(Settings(Path("config.json"), {"ignore": list(names)}), "ignore")
 
 
@@ -24,7 +24,7 @@ REPEAT = st.sampled_from(["", "", "*", "+", "?", "*?", "{2}", "{1,3}", "{0,2}", 
 SINGLE = st.tuples(ATOM, REPEAT).map("".join)
 
 
-def joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def joined(parts):
     sequence = st.lists(parts, max_size=4).map("".join)
     either = st.lists(sequence, min_size=1, max_size=3).map("|".join)
     return (
@@ -44,7 +44,7 @@ EXPRESSION = st.lists(
 
 @given(EXPRESSION, st.text("ab.01_", max_size=12), st.booleans())
 @settings(max_examples=400, deadline=None)
-def test_an_expression_matches_as_in_python(expression: str, name: str, verbose: bool) -> None:
+def test_an_expression_matches_as_in_python(expression, name, verbose):
     whole = f"(?x) {expression} " if verbose else expression
     assert patterns(f"re:{whole}").match(name) == (re.match(whole, name) is not None)
 
@@ -62,7 +62,7 @@ def test_an_expression_matches_as_in_python(expression: str, name: str, verbose:
         ([r"re:model\.layers\.(0|1|2)\..*down_proj"], "model.layers.2.mlp.down_proj", True),
     ],
 )
-def test_layers_are_named(names: list[str], module: str, found: bool) -> None:
+def test_layers_are_named(names, module, found):
     assert patterns(*names).match(module) == found
 
 
@@ -74,20 +74,20 @@ def test_layers_are_named(names: list[str], module: str, found: bool) -> None:
         *("[", "a" * 5000, r"\bword", "(?<=a)b", "(" * 200 + "a+" + ")+" * 200),
     ],
 )
-def test_an_expression_that_repeats_groups_is_refused(expression: str) -> None:
+def test_an_expression_that_repeats_groups_is_refused(expression):
     with pytest.raises(fbg.ModelError, match="ignore must be a list of names and simple regular"):
         patterns(f"re:{expression}")
 
 
 @pytest.mark.parametrize("expression", [".*" * 20 + "!", "a*" * 200 + "b", "(a?)" * 50 + "a" * 50])
-def test_the_worst_expressions_take_little_time(expression: str) -> None:
+def test_the_worst_expressions_take_little_time(expression):
     found, name = patterns(f"re:{expression}"), "a" * 1000
     begin = time.thread_time()
     found.match(name)
     assert time.thread_time() - begin < 1
 
 
-def test_lists_are_measured_before_they_are_read() -> None:
+def test_lists_are_measured_before_they_are_read():
     with pytest.raises(fbg.ModelError, match=f"at most {MOST_NAMES} names"):
         patterns(*["a"] * (MOST_NAMES + 1))
     with pytest.raises(fbg.ModelError, match="simple regular expressions"):

@@ -2,11 +2,9 @@
 
 import fnmatch
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,19 +20,19 @@ INDEX = "model.safetensors.index.json"
 MASK = [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
 
 
-def write(path: pathlib.Path, **options: Any) -> pathlib.Path:
+def write(path, **options):
     return tiny_bert.write_checkpoint(path, seed=4, spread=0.25, **options)
 
 
-def hidden(model: fbg.Model) -> np.ndarray:
+def hidden(model):
     return model.forward(IDS, MASK).last_hidden_state
 
 
-def test_a_path_and_its_str_are_the_same(directory: pathlib.Path) -> None:
+def test_a_path_and_its_str_are_the_same(directory):
     assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(str(directory))))
 
 
-def test_old_names_of_layer_norm_are_known(directory: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_old_names_of_layer_norm_are_known(directory, tmp_path):
     file = write(tmp_path) / "model.safetensors"
     renamed = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
@@ -47,14 +45,12 @@ def test_old_names_of_layer_norm_are_known(directory: pathlib.Path, tmp_path: pa
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
-def test_a_checkpoint_in_shards_is_the_same_as_in_one_file(
-    directory: pathlib.Path, tmp_path: pathlib.Path, count: int
-) -> None:
+def test_a_checkpoint_in_shards_is_the_same_as_in_one_file(directory, tmp_path, count):
     store_weights(write(tmp_path, prefix="bert."), shards=count)
     assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
 
 
-def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> None:
+def test_a_damaged_shard_is_named_with_the_tensor(tmp_path):
     index = store_weights(write(tmp_path), shards=3) / INDEX
     name = "encoder.layer.1.output.dense.weight"
     shard = tmp_path / json.loads(index.read_text())["weight_map"][name]
@@ -73,7 +69,7 @@ def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> Non
         fbg.load(tmp_path)
 
 
-def test_a_shard_whose_name_is_too_long_is_refused(tmp_path: pathlib.Path) -> None:
+def test_a_shard_whose_name_is_too_long_is_refused(tmp_path):
     index = store_weights(write(tmp_path), shards=2) / INDEX
     tiny_bert.write_json(index, {"weight_map": {"a": "x" * 5000}})
     with pytest.raises(fbg.ModelError, match="xxx: no such file"):
@@ -81,12 +77,12 @@ def test_a_shard_whose_name_is_too_long_is_refused(tmp_path: pathlib.Path) -> No
 
 
 @pytest.mark.parametrize("name", ["/" + "x" * 5000, "./" + "x/" * 3000])
-def test_a_model_whose_name_is_too_long_is_refused(name: str) -> None:
+def test_a_model_whose_name_is_too_long_is_refused(name):
     with pytest.raises(fbg.ModelError, match="no such directory"):
         fbg.load(name)
 
 
-def test_a_tensor_of_two_shards_is_named(tmp_path: pathlib.Path) -> None:
+def test_a_tensor_of_two_shards_is_named(tmp_path):
     store_weights(write(tmp_path), shards=2)
     first, second = sorted(tmp_path.glob("model-*.safetensors"))
     name, value = next(iter(load_file(first).items()))
@@ -96,7 +92,7 @@ def test_a_tensor_of_two_shards_is_named(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
-def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
+def test_an_index_without_a_weight_map_is_named(tmp_path, weight_map):
     tiny_bert.write_json(
         store_weights(write(tmp_path), shards=2) / INDEX, {"weight_map": weight_map}
     )
@@ -105,7 +101,7 @@ def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_m
 
 
 @pytest.mark.parametrize("name", [3, None, "", "..", "../x", "/etc/passwd", "a/b", "\0"])
-def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name: Any) -> None:
+def test_an_index_names_files_of_its_directory_only(tmp_path, name):
     tiny_bert.write_json(
         store_weights(write(tmp_path), shards=2) / INDEX, {"weight_map": {"a": name}}
     )
@@ -113,7 +109,7 @@ def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name
         fbg.load(tmp_path)
 
 
-def test_a_directory_without_weights_is_named(tmp_path: pathlib.Path) -> None:
+def test_a_directory_without_weights_is_named(tmp_path):
     (write(tmp_path) / "model.safetensors").unlink()
     with pytest.raises(
         fbg.ModelError, match=r"model\.safetensors: no such file, and no pytorch_model"
@@ -121,7 +117,7 @@ def test_a_directory_without_weights_is_named(tmp_path: pathlib.Path) -> None:
         fbg.load(tmp_path)
 
 
-def test_two_encoders_in_one_checkpoint_are_named(tmp_path: pathlib.Path) -> None:
+def test_two_encoders_in_one_checkpoint_are_named(tmp_path):
     file = write(tmp_path) / "model.safetensors"
     tensors = load_file(file)
     save_file({f"{side}.{n}": t for n, t in tensors.items() for side in ("query", "doc")}, file)
@@ -131,9 +127,7 @@ def test_two_encoders_in_one_checkpoint_are_named(tmp_path: pathlib.Path) -> Non
 
 
 @pytest.mark.parametrize(("dtype", "large"), [("float16", 7e4), ("bfloat16", 3.4e38)])
-def test_a_weight_that_the_dtype_cannot_hold_is_named(
-    tmp_path: pathlib.Path, dtype: str, large: float
-) -> None:
+def test_a_weight_that_the_dtype_cannot_hold_is_named(tmp_path, dtype, large):
     file = write(tmp_path) / "model.safetensors"
     tensors = load_file(file)
     name = "encoder.layer.1.output.dense.weight"
@@ -144,20 +138,20 @@ def test_a_weight_that_the_dtype_cannot_hold_is_named(
         fbg.load(tmp_path, dtype=dtype)
 
 
-def test_the_number_of_threads_is_that_of_load_or_the_default(directory: pathlib.Path) -> None:
+def test_the_number_of_threads_is_that_of_load_or_the_default(directory):
     assert fbg.load(directory).num_threads == fbg.get_num_threads()
     model = fbg.load(directory, num_threads=3)
     assert model.num_threads == 3
     assert np.array_equal(hidden(model), hidden(fbg.load(directory, num_threads=1)))
 
 
-def test_repr_says_what_the_model_is(directory: pathlib.Path) -> None:
+def test_repr_says_what_the_model_is(directory):
     text = repr(fbg.load(directory, dtype="int8"))
     for part in (str(directory), "bert", "2 layers", "hidden size 48", "3 heads", "int8"):
         assert part in text
 
 
-def test_repr_counts_layers_of_another_precision(directory: pathlib.Path, tmp_path: pathlib.Path):
+def test_repr_counts_layers_of_another_precision(directory, tmp_path):
     model = fbg.load(directory, dtype="int8", higher_precision=["layers.0.q*"])
     assert repr(model).endswith("heads, int8 in 7 of 8 linear layers, bfloat16 in 1>")
     model.save(tmp_path / "saved")
@@ -178,30 +172,24 @@ def test_repr_counts_layers_of_another_precision(directory: pathlib.Path, tmp_pa
         ({"num_threads": 1.5}, TypeError, "num_threads must be an integer, got float"),
     ],
 )
-def test_bad_arguments_are_named(
-    directory: pathlib.Path, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_arguments_are_named(directory, arguments, error, message):
     with pytest.raises(error, match=f"load: {message}"):
         fbg.load(**{"model": directory, **arguments})
 
 
 @pytest.mark.parametrize("name", ["./absent", "/absent/model", "~/absent", "not a name", "a/b/c"])
-def test_a_path_that_is_not_there_never_asks_the_hub(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_is_not_there_never_asks_the_hub(name, monkeypatch):
     huggingface_hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail())
     with pytest.raises(fbg.ModelError, match="no such directory"):
         fbg.load(name)
 
 
-def test_a_hub_id_is_looked_up_in_the_cache_before_the_network(
-    directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_id_is_looked_up_in_the_cache_before_the_network(directory, monkeypatch):
     huggingface_hub = pytest.importorskip("huggingface_hub")
     calls = []
 
-    def snapshot_download(name: str, local_files_only: bool = False, **_: object) -> str:
+    def snapshot_download(name, local_files_only=False, **_):
         calls.append((name, local_files_only))
         return str(directory)
 
@@ -210,12 +198,10 @@ def test_a_hub_id_is_looked_up_in_the_cache_before_the_network(
     assert calls == [("some/model", True)]
 
 
-def test_a_hub_id_that_cannot_be_had_is_a_model_error_of_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_hub_id_that_cannot_be_had_is_a_model_error_of_one_line(monkeypatch):
     huggingface_hub = pytest.importorskip("huggingface_hub")
 
-    def snapshot_download(name: str, local_files_only: bool = False, **_: object) -> str:
+    def snapshot_download(name, local_files_only=False, **_):
         try:
             raise ConnectionError("no network here\nand more about it")
         except ConnectionError as error:  # as huggingface_hub puts it
@@ -227,16 +213,12 @@ def test_a_hub_id_that_cannot_be_had_is_a_model_error_of_one_line(
         fbg.load("some/model")
 
 
-def hub(
-    monkeypatch: pytest.MonkeyPatch, remote: pathlib.Path, cache: pathlib.Path
-) -> list[list[str]]:
+def hub(monkeypatch, remote, cache):
     """A hub with one model, and an empty cache; returns what each download asks for."""
     huggingface_hub = pytest.importorskip("huggingface_hub")
-    asked: list[list[str]] = []
+    asked = []
 
-    def snapshot_download(
-        name: str, allow_patterns: list[str], local_files_only: bool = False
-    ) -> str:
+    def snapshot_download(name, allow_patterns, local_files_only=False):
         if not local_files_only:
             asked.append(allow_patterns)
             for file in remote.rglob("*"):
@@ -252,9 +234,7 @@ def hub(
     return asked
 
 
-def test_pickled_weights_are_downloaded_only_where_there_are_no_others(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pickled_weights_are_downloaded_only_where_there_are_no_others(tmp_path, monkeypatch):
     remote = write(tmp_path / "remote")
     expected = hidden(fbg.load(remote))
     write_torch_file(remote / "pytorch_model.bin", load_file(remote / "model.safetensors"))

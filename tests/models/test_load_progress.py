@@ -1,7 +1,5 @@
 """fbg.load and `fbg quantize` report how far smoothing, calibration and packing are."""
 
-from pathlib import Path
-
 import pytest
 
 import fbg
@@ -9,13 +7,11 @@ from fbg.progress import progress_bars
 from helpers.commands import invoke
 from helpers.tiny_bert import AWKWARD
 
-Calls = list[tuple[str, int, int]]
 
+def calls_of(directory, **options):
+    stages = {}
 
-def calls_of(directory: Path, **options: object) -> dict[str, Calls]:
-    stages: dict[str, Calls] = {}
-
-    def progress(stage: str, done: int, total: int) -> None:
+    def progress(stage, done, total):
         stages.setdefault(stage, []).append((stage, done, total))
 
     fbg.load(directory, progress=progress, **options)
@@ -23,9 +19,7 @@ def calls_of(directory: Path, **options: object) -> dict[str, Calls]:
 
 
 @pytest.mark.parametrize("calibrate", [None, ["a word", "0123 abc def"] * 1500])
-def test_every_stage_runs_from_its_first_step_to_its_end(
-    directory: Path, calibrate: list[str] | None
-) -> None:
+def test_every_stage_runs_from_its_first_step_to_its_end(directory, calibrate):
     stages = calls_of(directory, dtype="int8", calibrate=calibrate)
     assert list(stages) == ["observing", "quantizing"]
     for calls in stages.values():
@@ -40,19 +34,19 @@ def test_every_stage_runs_from_its_first_step_to_its_end(
     assert len(stages["observing"]) >= (layers + 1) * (1 if calibrate is None else 10)
 
 
-def test_without_observation_only_quantizing_is_reported(directory: Path) -> None:
+def test_without_observation_only_quantizing_is_reported(directory):
     assert list(calls_of(directory, dtype="int8", smooth=False)) == ["quantizing"]
 
 
-def test_an_error_of_the_callback_ends_the_load(directory: Path) -> None:
-    def interrupt(stage: str, done: int, total: int) -> None:
+def test_an_error_of_the_callback_ends_the_load(directory):
+    def interrupt(stage, done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         fbg.load(directory, dtype="int8", progress=interrupt)
 
 
-def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bars_follow_the_stages(capsys):
     pytest.importorskip("tqdm")
     with progress_bars() as progress:
         for stage in ("observing", "quantizing"):
@@ -65,9 +59,7 @@ def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.count("\n") == 1  # one bar, whatever the number of stages
 
 
-def test_quantize_shows_how_far_it_is(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quantize_shows_how_far_it_is(directory, tmp_path, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr("fbg.cli.common.shows_progress", lambda: True)  # as on a terminal
     texts = tmp_path / "texts.txt"

@@ -3,7 +3,6 @@
 import re
 import weakref
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,13 +19,11 @@ TESTS = Path(__file__).parent.parent
 # --- Memory ---------------------------------------------------------------------------------------
 
 
-def test_quantizing_keeps_no_float32_weights(
-    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quantizing_keeps_no_float32_weights(checkpoint, monkeypatch):
     read = Checkpoint.tensor
-    tensors: dict[str, weakref.ref[Any]] = {}
+    tensors = {}
 
-    def watched(self: Checkpoint, name: str, *shape: int, **options: Any) -> Any:
+    def watched(self, name, *shape, **options):
         tensor = read(self, name, *shape, **options)
         tensors[name] = weakref.ref(tensor)
         return tensor
@@ -40,7 +37,7 @@ def test_quantizing_keeps_no_float32_weights(
     assert model.memory_report().packed_weights > 0
 
 
-def test_a_process_holds_int8_weights_only(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_process_holds_int8_weights_only(checkpoint, tmp_path):
     geometry = tiny_bert.Geometry(512, 4, 8, 2048, vocab_size=99)  # 48 MiB, 12 in int8
     tiny_bert.write_checkpoint(tmp_path, geometry)
     code = f"""
@@ -62,14 +59,14 @@ print(resident() - before, model.memory_report().total)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8"])
-def test_each_weight_is_packed_once(checkpoint: Path, dtype: str) -> None:
+def test_each_weight_is_packed_once(checkpoint, dtype):
     before = fbg.pack_count()
     model = fbg.load(checkpoint, dtype=dtype, smooth=False)
     layers = 4 * model.config.num_layers
     assert fbg.pack_count() - before == layers + 1  # and the pooler
 
 
-def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint: Path, tmp_path: Path) -> None:
+def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint, tmp_path):
     before = fbg.pack_count()
     model = fbg.load(checkpoint, dtype="int8")
     assert fbg.pack_count() - before == 2 * 4 * model.config.num_layers + 1
@@ -82,7 +79,7 @@ def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint: Path, tmp_
     assert fbg.pack_count() - before == 2 * (4 * len(distinct) + 1) + 1
 
 
-def test_quantizing_holds_one_layer_of_float32_weights(tmp_path: Path) -> None:
+def test_quantizing_holds_one_layer_of_float32_weights(tmp_path):
     geometry = tiny_bert.Geometry(256, 24, 4, 1024, vocab_size=99)  # 72 MiB in float32
     tiny_bert.write_checkpoint(tmp_path, geometry)
     code = f"""
@@ -103,12 +100,12 @@ LONGEST = 4096
 LENGTHS = [round(8 * 512 ** (n / 63)) for n in range(64)]  # from 8 to LONGEST tokens
 
 
-def test_texts_take_memory_by_the_length_of_the_longest(tmp_path: Path) -> None:
+def test_texts_take_memory_by_the_length_of_the_longest(tmp_path):
     """Attention holds no scores of all pairs, and of a list no more than its longest text needs."""
     geometry = tiny_bert.Geometry(1024, 1, 16, 1024, 99, max_position_embeddings=LONGEST)
     tiny_bert.write_checkpoint(tmp_path, geometry)
 
-    def grown(lengths: list[int], threads: int) -> int:
+    def grown(lengths, threads):
         result = run_python(f"""
 import sys
 sys.path.append({str(TESTS)!r})
@@ -130,7 +127,7 @@ print(peak() - before)
         assert grown(LENGTHS, threads) < 1.1 * alone
 
 
-def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:
+def test_memory_report_adds_up(original, saved):
     model = fbg.load(saved)
     fresh, owned = model.memory_report(), original.memory_report()
     assert fresh.mapped and not owned.mapped
@@ -155,7 +152,7 @@ def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:
 # --- Plans ----------------------------------------------------------------------------------------
 
 
-def test_a_plan_names_ops_kernels_and_memory(original: fbg.Model, isa: str) -> None:
+def test_a_plan_names_ops_kernels_and_memory(original, isa):
     report = original.plan(tokens=30)
     text = str(report)
     linears = [op for op in report.ops if op.name.startswith("linear")]
@@ -176,7 +173,7 @@ def test_a_plan_names_ops_kernels_and_memory(original: fbg.Model, isa: str) -> N
             assert offset + size <= report.arena_bytes
 
 
-def test_kernels_of_a_plan_are_those_that_were_generated(original: fbg.Model) -> None:
+def test_kernels_of_a_plan_are_those_that_were_generated(original):
     if fbg.isa.active() == "generic":
         pytest.skip("the portable kernel is not generated")
     generated = {kernel.name for kernel in fbg.kernels()}
@@ -187,9 +184,7 @@ def test_kernels_of_a_plan_are_those_that_were_generated(original: fbg.Model) ->
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 5, 13, 30, 200])
-def test_kernels_of_a_plan_are_those_of_its_number_of_tokens(
-    original: fbg.Model, isa: str, tokens: int
-) -> None:
+def test_kernels_of_a_plan_are_those_of_its_number_of_tokens(original, isa, tokens):
     """A plan serves all numbers up to its capacity, and names the tiles of the one asked for."""
     for threads in (1, 2):
         for op in PlanReport.of(
@@ -201,7 +196,7 @@ def test_kernels_of_a_plan_are_those_of_its_number_of_tokens(
                 assert tokens < 200 or int(rows) > 1
 
 
-def test_outputs_and_scratch_of_a_plan_never_overlap(original: fbg.Model) -> None:
+def test_outputs_and_scratch_of_a_plan_never_overlap(original):
     for op in original.plan(tokens=64).ops:
         if op.bytes and op.scratch_bytes:
             first, second = sorted([(op.offset, op.bytes), (op.scratch_offset, op.scratch_bytes)])
@@ -211,8 +206,6 @@ def test_outputs_and_scratch_of_a_plan_never_overlap(original: fbg.Model) -> Non
 @pytest.mark.parametrize(
     ("tokens", "error"), [(0, ValueError), (1025, ValueError), (1.5, TypeError), ("3", TypeError)]
 )
-def test_a_plan_of_an_impossible_size_is_refused(
-    original: fbg.Model, tokens: Any, error: type[Exception]
-) -> None:
+def test_a_plan_of_an_impossible_size_is_refused(original, tokens, error):
     with pytest.raises(error, match="plan: tokens must be"):
         original.plan(tokens)

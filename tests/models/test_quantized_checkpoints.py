@@ -5,8 +5,6 @@ for them, its integers are those of the file. tests/helpers/tiny_quantized.py ha
 import json
 import pickle
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,29 +38,29 @@ KEPT = {
 NO_KERNEL = "2 of 4 linear layers are dequantized and compute in float32, because fbg has no kernel"
 
 
-def states(model: fbg.Model) -> np.ndarray:
+def states(model):
     return model.forward(IDS).last_hidden_state
 
 
-def load_unkept(directory: Path) -> fbg.Model:
+def load_unkept(directory):
     """The model of a checkpoint whose weights no kernel multiplies; it says so."""
     with pytest.warns(UserWarning, match=NO_KERNEL):
         return fbg.load(directory)
 
 
-def test_every_case_is_tested() -> None:
+def test_every_case_is_tested():
     assert set(KEPT) == set(names())
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_floats_are_those_that_the_package_dequantizes(tmp_path: Path, isa: str, name: str) -> None:
+def test_floats_are_those_that_the_package_dequantizes(tmp_path, isa, name):
     case = read_case(name)
     got = states(fbg.load(case.write(tmp_path), dtype="float32"))
     np.testing.assert_allclose(got, case.hidden, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", [name for name, dtype in KEPT.items() if dtype is None])
-def test_weights_without_a_kernel_compute_in_float32(tmp_path: Path, name: str) -> None:
+def test_weights_without_a_kernel_compute_in_float32(tmp_path, name):
     case = read_case(name)
     model = load_unkept(case.write(tmp_path))
     assert model.dtype == "float32"
@@ -70,7 +68,7 @@ def test_weights_without_a_kernel_compute_in_float32(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("name", [name for name, dtype in KEPT.items() if dtype is not None])
-def test_integers_are_those_of_the_file(tmp_path: Path, isa: str, name: str) -> None:
+def test_integers_are_those_of_the_file(tmp_path, isa, name):
     case, dtype = read_case(name), KEPT[name]
     model = fbg.load(case.write(tmp_path))
     assert model.dtype == dtype
@@ -91,7 +89,7 @@ def test_integers_are_those_of_the_file(tmp_path: Path, isa: str, name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["w8a8-offset", "gptq-offset", "fp8-block"])
-def test_models_are_saved_and_pickled_as_they_were_loaded(tmp_path: Path, name: str) -> None:
+def test_models_are_saved_and_pickled_as_they_were_loaded(tmp_path, name):
     directory = read_case(name).write(tmp_path / "model")
     model = fbg.load(directory) if KEPT[name] else load_unkept(directory)
     model.save(tmp_path / "saved")
@@ -101,10 +99,10 @@ def test_models_are_saved_and_pickled_as_they_were_loaded(tmp_path: Path, name: 
         np.testing.assert_array_equal(states(other), states(model))
 
 
-def test_layers_that_share_a_product_keep_integers_of_different_groups(tmp_path: Path) -> None:
+def test_layers_that_share_a_product_keep_integers_of_different_groups(tmp_path):
     """Some have offsets, and one scale stands for all inputs of others."""
     case = read_case("w4a16")
-    settings: dict[str, Any] = json.loads(json.dumps(case.config["quantization_config"]))
+    settings = json.loads(json.dumps(case.config["quantization_config"]))
     group = settings["config_groups"]["group_0"]
     channel = read_case("w4a16-channel")
     one = {**group, "targets": [r"re:.*\.q_proj$"]}
@@ -121,7 +119,7 @@ def test_layers_that_share_a_product_keep_integers_of_different_groups(tmp_path:
     np.testing.assert_array_equal(scale[:, : len(stored)], np.repeat(stored.T, 2, axis=0))
 
 
-def test_another_dtype_is_made_of_the_dequantized_weights(tmp_path: Path) -> None:
+def test_another_dtype_is_made_of_the_dequantized_weights(tmp_path):
     directory = read_case("gptq").write(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -133,7 +131,7 @@ def test_another_dtype_is_made_of_the_dequantized_weights(tmp_path: Path) -> Non
     np.testing.assert_allclose(states(model), states(floats), rtol=0, atol=0.2)
 
 
-def test_single_layers_compute_in_another_dtype(tmp_path: Path) -> None:
+def test_single_layers_compute_in_another_dtype(tmp_path):
     directory = read_case("w8a16").write(tmp_path)
     model = fbg.load(directory, higher_precision={"*.output": "bfloat16"})
     dtypes = {key: linear.dtype for key, linear in linears(model.network).items()}
@@ -141,14 +139,14 @@ def test_single_layers_compute_in_another_dtype(tmp_path: Path) -> None:
     assert dtypes["layers.0.qkv"] == "int8"
 
 
-def test_integers_are_not_calibrated(tmp_path: Path) -> None:
+def test_integers_are_not_calibrated(tmp_path):
     directory = read_case("w8a16").write(tmp_path)
     for way in (["a text"], "synthetic"):
         with pytest.raises(ValueError, match=r"calibrate must be None: .* are quantized already"):
             fbg.load(directory, dtype="int8", calibrate=way)
 
 
-def test_an_adapter_is_merged_into_dequantized_weights(tmp_path: Path) -> None:
+def test_an_adapter_is_merged_into_dequantized_weights(tmp_path):
     case = read_case("bnb-nf4")
     directory = case.write(tmp_path / "model")
     name = f"{PREFIXES['qwen3']}mlp.down_proj"
@@ -166,7 +164,7 @@ def test_an_adapter_is_merged_into_dequantized_weights(tmp_path: Path) -> None:
     np.testing.assert_allclose(weights[1] - weights[0], (up @ down).T, rtol=0, atol=1e-5)
 
 
-def test_info_says_what_stays_in_integers(tmp_path: Path) -> None:
+def test_info_says_what_stays_in_integers(tmp_path):
     for name, wanted in (
         ("w8a8", "compressed-tensors: int8 in 2, floats in 2 of 4 linear layers"),
         ("awq", "awq: int4_offset in 2, floats in 2 of 4 linear layers"),
@@ -187,7 +185,7 @@ EVERY_WEIGHT = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_weights_of_every_family_may_be_quantized(tmp_path: Path, name: str) -> None:
+def test_weights_of_every_family_may_be_quantized(tmp_path, name):
     """All matrices are, also those that are no weights of linear layers."""
     tiny = tiny_model(name)
     stored, dense = {}, {}

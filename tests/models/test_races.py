@@ -5,7 +5,6 @@ Each test is right under any order of events; `make tsan` looks for accesses wit
 
 import itertools
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,14 +20,14 @@ pytestmark = pytest.mark.races
 ROUNDS = 12
 
 
-def test_kernels_are_generated_and_listed_while_others_run() -> None:
+def test_kernels_are_generated_and_listed_while_others_run():
     rng = np.random.default_rng(0)
     x, w = random_f32(rng, 9, 40), fbg.PackedB(random_f32(rng, 40, 70), symmetric=False)
     stages = (fbg.ReLU(), fbg.GELU(), fbg.Add(random_f32(rng, 9, 70)))
     pipelines = [[fbg.Dequantize(), *order] for order in itertools.permutations(stages)]
     a = fbg.PackAWithQuantRowOffset(x)
 
-    def multiply(n: int) -> None:
+    def multiply(n):
         for i in range(ROUNDS):
             pipeline = pipelines[(n + i) % len(pipelines)]
             got = fbg.gemm(a, w, pipeline, num_threads=1 + n % 2)
@@ -39,12 +38,12 @@ def test_kernels_are_generated_and_listed_while_others_run() -> None:
     call_together(6, multiply)
 
 
-def test_settings_change_while_others_multiply(keep_settings: None) -> None:
+def test_settings_change_while_others_multiply(keep_settings):
     rng = np.random.default_rng(1)
     a, b = random_u8(rng, 40, 130), random_s8(rng, 130, 70)
     packed, wanted = fbg.PackedB(b), product(a, b)
 
-    def change_or_multiply(n: int) -> None:
+    def change_or_multiply(n):
         for i in range(ROUNDS):
             if n == 0:
                 with fbg.isa.limit(fbg.isa.supported()[i % len(fbg.isa.supported())]):
@@ -54,12 +53,12 @@ def test_settings_change_while_others_multiply(keep_settings: None) -> None:
     call_together(4, change_or_multiply)
 
 
-def test_weights_are_packed_saved_and_loaded_by_many(tmp_path: Path) -> None:
+def test_weights_are_packed_saved_and_loaded_by_many(tmp_path):
     rng = np.random.default_rng(2)
     w, x = random_f32(rng, 60, 90), random_f32(rng, 3, 60)
     wanted = fbg.linear(x, fbg.PackedB(w))
 
-    def round_trip(n: int) -> None:
+    def round_trip(n):
         for _ in range(ROUNDS):
             packed = fbg.PackedB(w)
             packed.save(tmp_path / f"{n % 2}", overwrite=True)  # two write each file
@@ -70,10 +69,10 @@ def test_weights_are_packed_saved_and_loaded_by_many(tmp_path: Path) -> None:
     call_together(4, round_trip)
 
 
-def test_a_model_plans_and_runs_for_many_sizes(original: fbg.Model) -> None:
+def test_a_model_plans_and_runs_for_many_sizes(original):
     expected = results(original)
 
-    def use(n: int) -> None:
+    def use(n):
         for i in range(ROUNDS):
             tokens = 1 + (7 * n + 11 * i) % 30
             hidden = original.forward(np.full((1 + i % 3, tokens), 5)).last_hidden_state
@@ -85,10 +84,10 @@ def test_a_model_plans_and_runs_for_many_sizes(original: fbg.Model) -> None:
     call_together(4, use)
 
 
-def test_models_are_loaded_and_saved_by_many(saved: Path, tmp_path: Path) -> None:
+def test_models_are_loaded_and_saved_by_many(saved, tmp_path):
     expected = fbg.load(saved).forward(IDS, MASK).last_hidden_state
 
-    def load_and_save(n: int) -> None:
+    def load_and_save(n):
         for i in range(3):
             model = fbg.load(saved, num_threads=1 + n % 2)
             assert_same_bits(model.forward(IDS, MASK).last_hidden_state, expected)

@@ -5,8 +5,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +31,7 @@ PACK, SCORES, SOFTMAX, CONTEXT = range(4)
 
 
 @pytest.fixture(scope="module")
-def saved(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(directory, tmp_path_factory):
     path = tmp_path_factory.mktemp("saved") / "model"
     fbg.load(directory, dtype="int8").save(path)
     return path
@@ -42,7 +40,7 @@ def saved(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- compare ----------------------------------------------------------------------------------
 
 
-def test_compare_measures_what_numpy_does(directory: Path) -> None:
+def test_compare_measures_what_numpy_does(directory):
     report = compare(directory, TEXTS, ["int8"], rounds=1)
     exact, int8 = report.dtypes
     assert (exact.dtype, int8.dtype) == ("float32", "int8")
@@ -60,7 +58,7 @@ def test_compare_measures_what_numpy_does(directory: Path) -> None:
     assert report.tokens == sum(fbg.load(directory).token_counts(texts))
 
 
-def test_weights_of_a_comparison_are_all_weights(tmp_path: Path) -> None:
+def test_weights_of_a_comparison_are_all_weights(tmp_path):
     large = tiny_bert.Geometry(48, 1, 3, 96, vocab_size=20_000)
     report = compare(tiny_bert.write_checkpoint(tmp_path, large), TEXTS, ["int8"], rounds=1)
     row = report.dtypes[-1]
@@ -68,7 +66,7 @@ def test_weights_of_a_comparison_are_all_weights(tmp_path: Path) -> None:
     assert str(report).splitlines()[4].endswith(f"{row.memory.weights / 2**20:.1f} MiB")
 
 
-def test_compare_of_float32_with_itself_is_exact(directory: Path) -> None:
+def test_compare_of_float32_with_itself_is_exact(directory):
     (row,) = compare(directory, TEXTS, ["float32"], rounds=1).dtypes
     assert row.mean == pytest.approx(1, abs=1e-6)
     assert row.neighbours_kept == 1
@@ -77,7 +75,7 @@ def test_compare_of_float32_with_itself_is_exact(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(tiny_models.CONFIGS))
-def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
+def test_layer_errors_of_every_family(tmp_path, name):
     path = tiny_models.write_tiny(tmp_path / "model", name)
     report = compare(path, TEXTS, ["int8"], rounds=1)
     layers = report.dtypes[1].layers
@@ -86,7 +84,7 @@ def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
     assert all(0.9 < row.cosine <= 1 for row in layers)
 
 
-def test_the_last_layer_is_the_last_hidden_state(directory: Path) -> None:
+def test_the_last_layer_is_the_last_hidden_state(directory):
     ids = fbg.load(directory).tokenizer(["a word, and another"])
     states = [
         fbg.load(directory, dtype=dtype).forward([ids[0].tolist()]).last_hidden_state[0]
@@ -97,18 +95,18 @@ def test_the_last_layer_is_the_last_hidden_state(directory: Path) -> None:
     assert report.dtypes[1].layers[-1].relative_error == pytest.approx(error, rel=1e-5)
 
 
-def test_zero_rows_count_as_equal_only_to_zero_rows() -> None:
+def test_zero_rows_count_as_equal_only_to_zero_rows():
     zero, one = np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)
     got = [cosines(*pair)[0] for pair in ((zero, zero), (zero, one), (one, one))]
     assert got == pytest.approx([1, 0, 1])
 
 
-def test_the_nearest_text_is_never_the_text_itself() -> None:
+def test_the_nearest_text_is_never_the_text_itself():
     x = np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32)
     assert nearest_texts(x, 1).ravel().tolist() == [1, 0, 1]
 
 
-def test_the_sample_is_of_many_different_sentences() -> None:
+def test_the_sample_is_of_many_different_sentences():
     texts = sample_texts()
     assert len(set(texts)) == len(texts) >= 100
     assert all(text[0].isupper() and text[-1] in ".?" for text in texts)
@@ -117,8 +115,8 @@ def test_the_sample_is_of_many_different_sentences() -> None:
 # --- sensitivity ------------------------------------------------------------------------------
 
 
-def test_sensitivity_proposes_a_list_that_reaches_the_target(directory: Path) -> None:
-    seen: list[str] = []
+def test_sensitivity_proposes_a_list_that_reaches_the_target(directory):
+    seen = []
     loose = sensitivity(directory, TEXTS, target=0.5, progress=seen.append)
     names = list(linears(fbg.load(directory).network))
     assert seen == names
@@ -139,7 +137,7 @@ def test_sensitivity_proposes_a_list_that_reaches_the_target(directory: Path) ->
     assert 1 - cosines(mixed, exact).mean() == pytest.approx(strict.proposed_loss, abs=1e-12)
 
 
-def test_a_target_out_of_reach_is_said_to_be(directory: Path) -> None:
+def test_a_target_out_of_reach_is_said_to_be(directory):
     report = sensitivity(directory, TEXTS, target=1e-12)
     assert len(report.proposed) == len(report.layers)
     assert "cannot reach the target" in str(report)
@@ -148,7 +146,7 @@ def test_a_target_out_of_reach_is_said_to_be(directory: Path) -> None:
 # --- bench ------------------------------------------------------------------------------------
 
 
-def test_bench_has_a_row_for_every_case(directory: Path) -> None:
+def test_bench_has_a_row_for_every_case(directory):
     before = fbg.get_num_threads()
     report = bench(directory, [3, 5], batch=2, num_threads=[1, 2], dtypes=["int8"], rounds=3)
     assert fbg.get_num_threads() == before
@@ -159,15 +157,15 @@ def test_bench_has_a_row_for_every_case(directory: Path) -> None:
         assert row.tokens_per_second == pytest.approx(2 * row.tokens / row.median)
 
 
-def test_bench_takes_the_lengths_and_dtypes_that_there_are(directory: Path, saved: Path) -> None:
+def test_bench_takes_the_lengths_and_dtypes_that_there_are(directory, saved):
     rows = bench(directory, rounds=1).latencies
     assert {row.tokens for row in rows} == {8, 32}  # of 40 positions
     assert [row.dtype for row in rows][:3] == ["float32", "bfloat16", "int8"]
     assert {row.dtype for row in bench(saved, [4], rounds=1).latencies} == {"int8"}
 
 
-def test_calls_take_turns() -> None:
-    order: list[str] = []
+def test_calls_take_turns():
+    order = []
     calls = {name: (lambda name=name: order.append(name)) for name in "abc"}
     samples = time_in_turn(calls, 2)
     assert order == list("abc" + "abc" + "bca")
@@ -178,7 +176,7 @@ def test_calls_take_turns() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
+def test_all_breakdowns_add_up(directory, dtype):
     report = profile(directory, [5, 20], num_threads=[1, 2], dtype=dtype, rounds=3)
     assert [(p.threads, p.tokens) for p in report.profiles] == [(1, 5), (1, 20), (2, 5), (2, 20)]
     for p in report.profiles:
@@ -203,9 +201,7 @@ def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", WEIGHT_LIMITS)
-def test_every_dtype_can_be_profiled(
-    tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_dtype_can_be_profiled(tmp_path, dtype, monkeypatch):
     monkeypatch.setattr(quantize, "BUDGET", 1)  # a few sequences guide the rounding to int4
     geometry = replace(tiny_bert.AWKWARD, hidden_size=384, intermediate_size=256)
     path = tiny_bert.write_checkpoint(tmp_path, geometry, spread=0.25)
@@ -213,9 +209,7 @@ def test_every_dtype_can_be_profiled(
     assert {part.name for part in found.modules} >= {"GEMM", "attention matmul"}
 
 
-def test_the_peak_is_the_best_of_several_measurements(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_peak_is_the_best_of_several_measurements(directory, monkeypatch):
     """On a busy machine most of them come out far too low."""
     samples = iter([1e6] * 4)
     monkeypatch.setattr(_fbg, "measure_peak", lambda name, seconds: next(samples, 1e-6))
@@ -226,13 +220,11 @@ def test_the_peak_is_the_best_of_several_measurements(
     assert report.noisy
 
 
-def test_figures_that_disagree_are_marked_as_noisy(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_that_disagree_are_marked_as_noisy(directory, monkeypatch):
     run = TimedNetwork.time
     factors: Iterator[float]
 
-    def disturbed(self: TimedNetwork, *arguments: object) -> tuple[np.ndarray, np.ndarray]:
+    def disturbed(self, *arguments):
         seconds, phases = run(self, *arguments)
         return np.full_like(seconds, next(factors)), phases
 
@@ -250,12 +242,10 @@ def test_figures_that_disagree_are_marked_as_noisy(
     assert few.profiles[0].noisy
 
 
-def test_shares_that_disagree_are_marked_in_tables_and_plots(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shares_that_disagree_are_marked_in_tables_and_plots(directory, monkeypatch):
     run, rounds = TimedNetwork.time, itertools.count()
 
-    def moved(self: TimedNetwork, *arguments: object) -> tuple[np.ndarray, np.ndarray]:
+    def moved(self, *arguments):
         seconds, phases = run(self, *arguments)
         shares = np.ones_like(seconds)
         if next(rounds) % 4 < 2:  # with and without activations, in turn
@@ -273,14 +263,14 @@ def test_shares_that_disagree_are_marked_in_tables_and_plots(
 
 @pytest.mark.parametrize("tokens", [1, 2, 7, 30])
 @pytest.mark.parametrize("window", [None, 0, 1, 6, 29, 100])
-def test_attention_counts_the_keys_within_its_window(tokens: int, window: int | None) -> None:
+def test_attention_counts_the_keys_within_its_window(tokens, window):
     places = np.arange(tokens)
     distance = np.abs(places[:, None] - places)
     seen = np.count_nonzero(distance <= (tokens if window is None else window))
     assert visible_pairs(tokens, window) == seen
 
 
-def test_windowed_attention_is_profiled_as_such(tmp_path: Path) -> None:
+def test_windowed_attention_is_profiled_as_such(tmp_path):
     tiny = tiny_models.tiny_model("modernbert")
     path = tiny_models.write_tiny(tmp_path, "modernbert")
     tokens, width = 20, tiny.config["hidden_size"]
@@ -297,7 +287,7 @@ def test_windowed_attention_is_profiled_as_such(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["albert", "distilbert", "electra"])
-def test_profile_of_other_families(tmp_path: Path, name: str) -> None:
+def test_profile_of_other_families(tmp_path, name):
     path = tiny_models.write_tiny(tmp_path / "model", name)
     (p,) = profile(path, [5], num_threads=[1], rounds=1).profiles
     assert "output linear" in {part.name for part in p.sub_layers}
@@ -310,20 +300,18 @@ def test_profile_of_other_families(tmp_path: Path, name: str) -> None:
         ("deberta-v2-convolution", {"embeddings", "attention", "feed-forward", "convolution"}),
     ],
 )
-def test_norms_are_told_apart_by_their_place(tmp_path: Path, name: str, places: set[str]) -> None:
+def test_norms_are_told_apart_by_their_place(tmp_path, name, places):
     model = fbg.load(tiny_models.write_tiny(tmp_path, name))
     ops = TimedNetwork(model.network).ops(8, 1)
     norms = {op.sub_layer for op in ops if op.sub_layer.endswith("LayerNorm")}
     assert norms == {f"{place} LayerNorm" for place in places}
 
 
-def test_other_is_what_a_call_takes_besides_its_ops(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_is_what_a_call_takes_besides_its_ops(directory, monkeypatch):
     network = TimedNetwork(fbg.load(directory, num_threads=1).network)
     pause, run = 0.02, Runner.run
 
-    def slower(self: Runner, *arguments: Any, **options: Any) -> None:
+    def slower(self, *arguments, **options):
         time.sleep(pause)
         run(self, *arguments, **options)
 
@@ -335,7 +323,7 @@ def test_other_is_what_a_call_takes_besides_its_ops(
     assert not phases[-1].any()
 
 
-def test_phases_lie_within_their_op_and_change_no_bit(directory: Path) -> None:
+def test_phases_lie_within_their_op_and_change_no_bit(directory):
     model = fbg.load(directory, dtype="int8", num_threads=1)
     packed = pack_sequences([np.arange(5, 35, dtype=np.int32)])
     outputs = [[np.empty((30, 48), np.float32), np.empty((1, 48), np.float32)] for _ in range(2)]
@@ -356,7 +344,7 @@ def test_phases_lie_within_their_op_and_change_no_bit(directory: Path) -> None:
             assert (row == 0).all()
 
 
-def test_phases_of_a_wrong_shape_are_refused(directory: Path) -> None:
+def test_phases_of_a_wrong_shape_are_refused(directory):
     model = fbg.load(directory, num_threads=1)
     packed = pack_sequences([np.arange(5, 9, dtype=np.int32)])
     outputs = [np.empty((4, 48), np.float32), np.empty((1, 48), np.float32)]
@@ -367,7 +355,7 @@ def test_phases_of_a_wrong_shape_are_refused(directory: Path) -> None:
 # --- all of them ------------------------------------------------------------------------------
 
 
-def test_reports_print_and_become_json(directory: Path, tmp_path: Path) -> None:
+def test_reports_print_and_become_json(directory, tmp_path):
     compared = compare(directory, TEXTS, ["bfloat16", "int8"], rounds=1)
     profiled = profile(directory, [5], num_threads=[1], rounds=1)
     for report in (compared, profiled, bench(directory, [5], rounds=1)):
@@ -380,7 +368,7 @@ def test_reports_print_and_become_json(directory: Path, tmp_path: Path) -> None:
     assert b"<svg" in (tmp_path / "profile.svg").read_bytes()
 
 
-def test_tables_align() -> None:
+def test_tables_align():
     assert table(["a", "b"], [["long", "1"], ["c", "22"]]) == "a      b\nlong   1\nc     22"
 
 
@@ -406,21 +394,19 @@ def test_tables_align() -> None:
         (lambda m: profile(m, rounds=0), ValueError, "profile: rounds must be"),
     ],
 )
-def test_bad_arguments_are_named(
-    directory: Path, call: object, error: type[Exception], message: str
-) -> None:
+def test_bad_arguments_are_named(directory, call, error, message):
     with pytest.raises(error, match=message):
-        call(directory)  # type: ignore[operator]
+        call(directory)
 
 
-def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
+def test_a_saved_model_has_nothing_to_compare_with(saved):
     for call in (compare, sensitivity):
         with pytest.raises(ValueError, match="saved by fbg in one dtype, so that"):
             call(saved, TEXTS)
 
 
 @pytest.mark.parametrize("family", ["mpnet", "modernbert"])
-def test_attention_with_options_is_attention(tmp_path: Path, family: str) -> None:
+def test_attention_with_options_is_attention(tmp_path, family):
     path = tiny_models.write_tiny(tmp_path, family)
     (report,) = profile(path, [8], rounds=1).profiles
     rates = {part.name: part.rate for part in report.sub_layers}

@@ -1,7 +1,6 @@
 """Who calls a model, with how many threads and beside whom: the bits of the results do not tell."""
 
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ RNG = np.random.default_rng(3)
 BATCHES = [RNG.integers(0, 99, (rows, columns)) for rows, columns in ((1, 3), (4, 17), (2, 40))]
 
 
-def results(model: fbg.Model) -> list[np.ndarray]:
+def results(model):
     """Return results of encode, one by one and as a batch, and of forward."""
     arrays = [model.encode(TEXTS), *(model.encode(text) for text in TEXTS)]
     for ids in BATCHES:
@@ -29,12 +28,12 @@ def results(model: fbg.Model) -> list[np.ndarray]:
     return arrays
 
 
-def same(these: list[np.ndarray], those: list[np.ndarray]) -> bool:
+def same(these, those):
     return all(np.array_equal(a, b) for a, b in zip(these, those, strict=True))
 
 
-def same_in_child(model: fbg.Model, wanted: list[np.ndarray]) -> bool:
-    def check() -> None:
+def same_in_child(model, wanted):
+    def check():
         assert same(results(model), wanted)
 
     return run_in_child(check) == 0
@@ -43,11 +42,11 @@ def same_in_child(model: fbg.Model, wanted: list[np.ndarray]) -> bool:
 @pytest.mark.races
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_callers_at_the_same_time(directory: Path, dtype: str, num_threads: int) -> None:
+def test_callers_at_the_same_time(directory, dtype, num_threads):
     model = fbg.load(directory, dtype=dtype, num_threads=num_threads)
     wanted = results(model)
 
-    def forward(_: int) -> None:
+    def forward(_):
         for _ in range(5):
             assert same(results(model), wanted)
 
@@ -56,14 +55,14 @@ def test_callers_at_the_same_time(directory: Path, dtype: str, num_threads: int)
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_forked_child(directory: Path, dtype: str) -> None:
+def test_a_forked_child(directory, dtype):
     model = fbg.load(directory, dtype=dtype, num_threads=2)
     wanted = results(model)
     assert same_in_child(model, wanted)
     assert same(results(model), wanted)
 
 
-def test_plans_are_kept_by_capacity(directory: Path) -> None:
+def test_plans_are_kept_by_capacity(directory):
     model = fbg.load(directory, num_threads=1)
     runner = model._hidden_states.runner
     plan = runner.plan(8, 1)
@@ -75,7 +74,7 @@ def test_plans_are_kept_by_capacity(directory: Path) -> None:
     assert runner.plan(8, 1) is plan
 
 
-def test_plans_are_bounded_by_bytes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_are_bounded_by_bytes(directory, monkeypatch):
     runner = fbg.load(directory)._hidden_states.runner
     first, second = runner.plan(8, 1), runner.plan(500, 1)
     assert 0 < first.arena_bytes < first.nbytes < second.nbytes
@@ -97,9 +96,7 @@ def test_plans_are_bounded_by_bytes(directory: Path, monkeypatch: pytest.MonkeyP
                     assert kept <= max(bound, last.nbytes)
 
 
-def test_a_plan_larger_than_the_bound_runs(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_larger_than_the_bound_runs(directory, monkeypatch):
     model = fbg.load(directory)
     wanted = model.encode(TEXTS)
     monkeypatch.setattr(runners, "MAX_BYTES", 1)
@@ -107,7 +104,7 @@ def test_a_plan_larger_than_the_bound_runs(
     assert np.array_equal(np.stack([model.encode(text) for text in TEXTS]), wanted)
 
 
-def test_callers_at_the_same_time_share_weights_and_kernels(directory: Path) -> None:
+def test_callers_at_the_same_time_share_weights_and_kernels(directory):
     model = fbg.load(directory, num_threads=1)
     ids = np.full((8, 40), 5)
     model.forward(ids)
@@ -121,12 +118,12 @@ def test_callers_at_the_same_time_share_weights_and_kernels(directory: Path) -> 
     assert 1 <= plan.num_arenas <= _fbg.available_cpus()
 
 
-def test_callers_that_give_way_have_as_many_arenas_as_others(directory: Path) -> None:
+def test_callers_that_give_way_have_as_many_arenas_as_others(directory):
     model = fbg.load(directory, num_threads=1)
     ids = np.full((8, 40), 5)
     wanted = model.forward(ids).last_hidden_state
 
-    def call(caller: int) -> None:
+    def call(caller):
         _fbg.set_gives_way(caller % 2 == 0)
         assert np.array_equal(model.forward(ids).last_hidden_state, wanted)
 

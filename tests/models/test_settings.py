@@ -1,8 +1,5 @@
 """Settings of config.json that no model has or that fbg does not support: each is named."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 import fbg
@@ -10,11 +7,11 @@ from helpers.tiny_bert import MISSING
 from helpers.tiny_models import tiny_model, write_tiny
 
 
-def rope(**options: Any) -> dict[str, Any]:
+def rope(**options):
     return {"rope_parameters": {"rope_theta": 50.0, **options}}
 
 
-def longrope(**options: Any) -> dict[str, Any]:
+def longrope(**options):
     """For qwen2, whose heads have 10 columns."""
     factors = {"short_factor": [1.0] * 5, "long_factor": [2.0] * 5}
     return rope(**{"rope_type": "longrope", **factors, **options})
@@ -206,14 +203,12 @@ def longrope(**options: Any) -> dict[str, Any]:
         ("deberta", {"num_attention_heads": 5}, "num_attention_heads"),
     ],
 )
-def test_an_unsupported_setting_is_named(
-    tmp_path: Path, name: str, changes: dict[str, Any], key: str
-) -> None:
+def test_an_unsupported_setting_is_named(tmp_path, name, changes, key):
     with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
         fbg.load(write_tiny(tmp_path, name, **changes))
 
 
-def test_longrope_must_be_that_of_all_layers(tmp_path: Path) -> None:
+def test_longrope_must_be_that_of_all_layers(tmp_path):
     rope = dict(tiny_model("gemma3_text").config["rope_parameters"])
     size = tiny_model("gemma3_text").config["head_dim"] // 2
     lists = {"short_factor": [1.0] * size, "long_factor": [2.0] * size}

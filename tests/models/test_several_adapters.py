@@ -2,8 +2,6 @@
 
 import asyncio
 import pickle
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +15,11 @@ from models.test_adapters import IDS, LAYERS, TASKS, write_folder, write_tasks
 ADAPTED = {"layers.0.qkv", "layers.1.output"}
 
 
-def states(model: fbg.Model) -> np.ndarray:
+def states(model):
     return model.forward(IDS).last_hidden_state
 
 
-def write_base(path: Path) -> Path:
+def write_base(path):
     """A model with two folders, of which one has an adapter for its table of tokens, too."""
     own = tiny_models.write_tiny(path / "model", "qwen3")
     write_folder(own / "layers", LAYERS[:2])
@@ -29,7 +27,7 @@ def write_base(path: Path) -> Path:
     return own
 
 
-EXACT: list[tuple[str, dict[str, Any]]] = [
+EXACT = [
     ("float32", {}),
     ("bfloat16", {}),
     ("int8", {"smooth": False}),
@@ -37,9 +35,7 @@ EXACT: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("dtype", "options"), EXACT)
-def test_an_adapter_gives_the_bits_of_a_model_loaded_with_it(
-    tmp_path: Path, dtype: str, options: dict[str, Any], isa: str
-) -> None:
+def test_an_adapter_gives_the_bits_of_a_model_loaded_with_it(tmp_path, dtype, options, isa):
     own = write_base(tmp_path)
     model = fbg.load(own, dtype, adapters={"one": own / "layers", "two": "all"}, **options)
     assert model.adapters == ("one", "two")
@@ -51,7 +47,7 @@ def test_an_adapter_gives_the_bits_of_a_model_loaded_with_it(
     assert model.with_adapter("one") is model.with_adapter("one")
 
 
-def test_tasks_of_a_checkpoint_are_kept_by_their_names(tmp_path: Path) -> None:
+def test_tasks_of_a_checkpoint_are_kept_by_their_names(tmp_path):
     own, _ = write_tasks(tmp_path)
     model = fbg.load(own, adapters=TASKS)
     assert list(model.adapters) == TASKS
@@ -61,7 +57,7 @@ def test_tasks_of_a_checkpoint_are_kept_by_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int4"])
-def test_weights_without_an_adapter_are_shared(tmp_path: Path, dtype: str) -> None:
+def test_weights_without_an_adapter_are_shared(tmp_path, dtype):
     own = write_base(tmp_path)
     model = fbg.load(own, dtype, adapters=["layers"])
     other = model.with_adapter("layers")
@@ -71,9 +67,7 @@ def test_weights_without_an_adapter_are_shared(tmp_path: Path, dtype: str) -> No
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int4", "int4_offset"])
-def test_smoothed_layers_with_adapters_are_as_accurate_as_merged_ones(
-    tmp_path: Path, dtype: str
-) -> None:
+def test_smoothed_layers_with_adapters_are_as_accurate_as_merged_ones(tmp_path, dtype):
     own, _ = write_tasks(tmp_path)
     model = fbg.load(own, dtype, adapters=TASKS)
     errors = []
@@ -87,7 +81,7 @@ def test_smoothed_layers_with_adapters_are_as_accurate_as_merged_ones(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_a_model_with_an_adapter_is_pickled_saved_and_cut(tmp_path: Path, dtype: str) -> None:
+def test_a_model_with_an_adapter_is_pickled_saved_and_cut(tmp_path, dtype):
     own = write_base(tmp_path)
     model = fbg.load(own, dtype, adapters={"mine": own / "all"})
     one = model.with_adapter("mine")
@@ -105,14 +99,14 @@ def test_a_model_with_an_adapter_is_pickled_saved_and_cut(tmp_path: Path, dtype:
     assert fbg.load(tmp_path / "saved").adapters == ()
 
 
-def test_calls_of_an_async_model_choose_their_adapters(tmp_path: Path) -> None:
+def test_calls_of_an_async_model_choose_their_adapters(tmp_path):
     own = write_base(tmp_path)
     model = fbg.load(own, adapters=["layers", "all"])
     texts = ["a", "the dog"]
     wanted = [model.encode(texts)]
     wanted += [model.with_adapter(name).encode(texts) for name in ("layers", "all")]
 
-    async def encode() -> list[np.ndarray]:
+    async def encode():
         async with fbg.AsyncModel(model) as runs:
             each = [runs, runs.with_adapter("layers"), runs.with_adapter("all")]
             found = await asyncio.gather(*(one.encode(texts) for one in each))
@@ -125,7 +119,7 @@ def test_calls_of_an_async_model_choose_their_adapters(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, rows)
 
 
-def test_wrong_adapters_are_named(tmp_path: Path) -> None:
+def test_wrong_adapters_are_named(tmp_path):
     own = write_base(tmp_path)
     model = fbg.load(own, adapters=["layers"])
     with pytest.raises(ValueError, match="with_adapter: name must be 'layers', got 'all'"):

@@ -1,7 +1,6 @@
 """Correlations with human scores: the coefficients, their intervals, and files of pairs."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,19 +17,19 @@ PAIRS = [
 ]
 
 
-def ranks(x: np.ndarray) -> np.ndarray:
+def ranks(x):
     """Of numbers, those that are equal share the mean."""
     below = (x[None] < x[:, None]).sum(axis=1)
     return below + ((x[None] == x[:, None]).sum(axis=1) + 1) / 2
 
 
-def pearson(x: np.ndarray, y: np.ndarray) -> float:
+def pearson(x, y):
     constant = np.ptp(x) == 0 or np.ptp(y) == 0
     return 0.0 if constant else float(np.corrcoef(x, y)[0, 1])
 
 
 @pytest.mark.parametrize("count", [3, 4, 12])
-def test_coefficients_and_intervals_are_those_of_pairs_drawn_again(count: int) -> None:
+def test_coefficients_and_intervals_are_those_of_pairs_drawn_again(count):
     rng = np.random.default_rng(count)
     scores = rng.integers(0, 4, count).astype(float)  # some are equal
     cosine = {"float32": rng.normal(size=count), "int8": rng.integers(0, 3, count) / 2}
@@ -55,14 +54,14 @@ def test_coefficients_and_intervals_are_those_of_pairs_drawn_again(count: int) -
         np.testing.assert_allclose(got, wanted, atol=1e-7)
 
 
-def test_cosines_that_are_no_numbers_have_no_coefficient() -> None:
+def test_cosines_that_are_no_numbers_have_no_coefficient():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     found = correlate(scores, {"float32": scores, "int8": np.array([np.nan, 1, 2, 3])})
     assert [each.value for each in found["float32"]] == [1, 1]
     assert all(np.isnan([*vars(each).values()]).all() for each in found["int8"])
 
 
-def test_more_pairs_give_a_narrower_interval() -> None:
+def test_more_pairs_give_a_narrower_interval():
     rng = np.random.default_rng(0)
     widths = []
     for count in (100, 10_000):
@@ -75,7 +74,7 @@ def test_more_pairs_give_a_narrower_interval() -> None:
     assert 8 < widths[0] / widths[1] < 12  # sqrt(100)
 
 
-def lines_of(kind: str) -> str:
+def lines_of(kind):
     if kind == "jsonl":
         rows = [dict(zip(("score", "sentence1", "sentence2"), row, strict=True)) for row in PAIRS]
         return "\n\n".join(json.dumps({"other": 1, **row}) for row in rows)
@@ -88,7 +87,7 @@ def lines_of(kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv"])
-def test_files_hold_pairs(tmp_path: Path, kind: str) -> None:
+def test_files_hold_pairs(tmp_path, kind):
     path = tmp_path / f"pairs.{kind}"
     path.write_bytes(lines_of(kind).encode())
     scores, texts = read_pairs(path)
@@ -117,9 +116,7 @@ def test_files_hold_pairs(tmp_path: Path, kind: str) -> None:
         ("a.tsv", "1\ta\tb\n" * 9, "must have 3 pairs or more, with different scores"),
     ],
 )
-def test_mistakes_in_a_file_name_the_line(
-    tmp_path: Path, directory: Path, name: str, content: str, message: str
-) -> None:
+def test_mistakes_in_a_file_name_the_line(tmp_path, directory, name, content, message):
     path = tmp_path / name
     path.write_bytes(content.encode(errors="surrogateescape"))
     check_mistakes([([directory, "--sts", path], 1, f"{path}")], "compare")
@@ -128,7 +125,7 @@ def test_mistakes_in_a_file_name_the_line(
     assert str(caught.value).startswith(str(path)) and message in str(caught.value)
 
 
-def test_cosines_are_those_of_encode(tmp_path: Path, directory: Path) -> None:
+def test_cosines_are_those_of_encode(tmp_path, directory):
     path = tmp_path / "pairs.jsonl"
     path.write_text(lines_of("jsonl"))
     report = compare_sts(directory, path, ["int8"], num_threads=1)
@@ -142,7 +139,7 @@ def test_cosines_are_those_of_encode(tmp_path: Path, directory: Path) -> None:
         assert str(found[0].value)[:6] in str(report)
 
 
-def test_the_command_prints_correlations(tmp_path: Path, directory: Path) -> None:
+def test_the_command_prints_correlations(tmp_path, directory):
     path = tmp_path / "pairs.tsv"
     path.write_text(lines_of("tsv"))
     output = succeed("compare", directory, "--sts", path).stdout
@@ -155,7 +152,7 @@ def test_the_command_prints_correlations(tmp_path: Path, directory: Path) -> Non
     assert spearman.keys() == {"value", "difference", "low", "high"} == pearson.keys()
 
 
-def test_options_that_it_ignores_are_refused(tmp_path: Path, directory: Path) -> None:
+def test_options_that_it_ignores_are_refused(tmp_path, directory):
     given = [directory, "--sts", "pairs.tsv"]
     options = {"--input": "a.txt", "--rounds": "3", "--plot": "a.png", "--target": "1e-3"}
     cases = [

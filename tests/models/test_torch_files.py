@@ -7,7 +7,6 @@ import struct
 import zipfile
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -33,12 +32,10 @@ from helpers.torch_files import (
     write_torch_file,
 )
 
-Array = np.ndarray[Any, Any]
-
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 12, 9]]
 REAL = Path(__file__).parents[1] / "data" / "torch_save.bin"  # scripts/make_torch_file.py
 COUNT = np.arange(12, dtype=np.float32)
-REAL_TENSORS: dict[str, Array] = {
+REAL_TENSORS = {
     "matrix": COUNT.reshape(3, 4) / 8,
     "parameter": np.array([0.5, -2], np.float32),
     "transposed": COUNT.reshape(3, 4).T,
@@ -57,15 +54,15 @@ REAL_TENSORS: dict[str, Array] = {
 W = "embeddings.word_embeddings.weight"
 
 
-def write(path: Path, **options: Any) -> Path:
+def write(path, **options):
     return tiny_bert.write_checkpoint(path, seed=4, spread=0.25, **options)
 
 
-def hidden(path: Path, **options: Any) -> Array:
+def hidden(path, **options):
     return fbg.load(path, **options).forward(IDS).last_hidden_state
 
 
-def test_a_file_that_torch_wrote_is_read_exactly() -> None:
+def test_a_file_that_torch_wrote_is_read_exactly():
     tensors = read_torch_file(REAL)
     assert tensors.keys() == REAL_TENSORS.keys()
     for key, expected in REAL_TENSORS.items():
@@ -75,7 +72,7 @@ def test_a_file_that_torch_wrote_is_read_exactly() -> None:
         assert not got.flags.writeable
 
 
-def test_tensors_are_mapped_and_not_copied() -> None:
+def test_tensors_are_mapped_and_not_copied():
     tensors = read_torch_file(REAL)
     assert np.shares_memory(tensors["matrix"].view(), tensors["tied"].view())
     assert np.shares_memory(tensors["middle"].view(), tensors["transposed"].view())
@@ -83,29 +80,27 @@ def test_tensors_are_mapped_and_not_copied() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("shards", [None, 3])
-def test_a_pickled_checkpoint_is_the_same_model(
-    tmp_path: Path, dtype: str, shards: int | None
-) -> None:
+def test_a_pickled_checkpoint_is_the_same_model(tmp_path, dtype, shards):
     expected = hidden(write(tmp_path / "a", dtype=dtype))
     got = write(tmp_path / "b", dtype=dtype, prefix="bert.")
     store_weights(got, torch=True, shards=shards, parameters=True)
     np.testing.assert_array_equal(hidden(got), expected)
 
 
-def test_int8_does_not_depend_on_the_format(tmp_path: Path) -> None:
+def test_int8_does_not_depend_on_the_format(tmp_path):
     expected = hidden(write(tmp_path / "a"), dtype="int8")
     got = store_weights(write(tmp_path / "b"), torch=True)
     np.testing.assert_array_equal(hidden(got, dtype="int8"), expected)
 
 
-def test_transposed_tensors_are_read_by_their_strides(tmp_path: Path) -> None:
+def test_transposed_tensors_are_read_by_their_strides(tmp_path):
     tensors = {key: np.asfortranarray(t) for key, t in REAL_TENSORS.items() if t.itemsize > 2}
     for key, t in read_torch_file(write_torch_file(tmp_path / "x.bin", tensors)).items():
         np.testing.assert_array_equal(t.view(), tensors[key])
 
 
 @pytest.mark.parametrize("kind", sorted(tiny_tasks.KINDS))
-def test_heads_are_read_from_pickled_checkpoints(tmp_path: Path, kind: str) -> None:
+def test_heads_are_read_from_pickled_checkpoints(tmp_path, kind):
     exact = fbg.load(tiny_tasks.write_model(tmp_path / "a", f"bert-{kind}"))
     path = store_weights(tiny_tasks.write_model(tmp_path / "b", f"bert-{kind}"), torch=True)
     model, texts = fbg.load(path), tiny_tasks.TEXTS
@@ -121,14 +116,14 @@ def test_heads_are_read_from_pickled_checkpoints(tmp_path: Path, kind: str) -> N
         assert model.fill_mask(masked) == exact.fill_mask(masked)
 
 
-def test_safetensors_are_preferred(tmp_path: Path) -> None:
+def test_safetensors_are_preferred(tmp_path):
     path = write(tmp_path / "a")
     expected = hidden(path)
     (path / "pytorch_model.bin").write_bytes(b"")
     np.testing.assert_array_equal(hidden(path), expected)
 
 
-def test_a_saved_model_of_a_pickled_one_is_the_same(tmp_path: Path) -> None:
+def test_a_saved_model_of_a_pickled_one_is_the_same(tmp_path):
     path = store_weights(write(tmp_path / "a"), torch=True)
     fbg.load(path, dtype="int8").save(tmp_path / "b")
     np.testing.assert_array_equal(hidden(tmp_path / "b"), hidden(path, dtype="int8"))
@@ -140,7 +135,7 @@ VALID = {"data/0": bytes(24), "byteorder": b"little"}
 SIX = storage("FloatStorage", "0", 6)
 
 
-def content(value: bytes, **records: bytes) -> dict[str, bytes]:
+def content(value, **records):
     """An archive whose only tensor is `w`."""
     items = {"w": value}
     return {"data.pkl": pickled(dictionary(items)), **VALID, **records}
@@ -198,9 +193,7 @@ TENSORS = {
 
 
 @pytest.mark.parametrize("case", PICKLES)
-def test_a_pickle_that_is_no_dictionary_of_tensors_is_refused(
-    tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pickle_that_is_no_dictionary_of_tensors_is_refused(tmp_path, case, monkeypatch):
     monkeypatch.chdir(tmp_path)
     value, message = PICKLES[case]
     file = write_archive(tmp_path / "pytorch_model.bin", content(value))
@@ -210,16 +203,16 @@ def test_a_pickle_that_is_no_dictionary_of_tensors_is_refused(
 
 
 @pytest.mark.parametrize("case", TENSORS)
-def test_a_tensor_that_its_storage_does_not_hold_is_named(tmp_path: Path, case: str) -> None:
+def test_a_tensor_that_its_storage_does_not_hold_is_named(tmp_path, case):
     value, message = TENSORS[case]
     file = write_archive(tmp_path / "pytorch_model.bin", content(value))
     with pytest.raises(fbg.ModelError, match=rf"pytorch_model\.bin: tensor w: .*{message}"):
         read_torch_file(file)
 
 
-def test_what_pickle_itself_writes_of_an_object_is_not_run(tmp_path: Path) -> None:
+def test_what_pickle_itself_writes_of_an_object_is_not_run(tmp_path):
     class Evil:
-        def __reduce__(self) -> Any:
+        def __reduce__(self):
             return Path.touch, (tmp_path / "pwned",)
 
     data = pickle.dumps({"w": Evil()}, protocol=2)
@@ -229,14 +222,14 @@ def test_what_pickle_itself_writes_of_an_object_is_not_run(tmp_path: Path) -> No
     assert not (tmp_path / "pwned").exists()
 
 
-def test_values_that_are_no_tensors_are_left_out(tmp_path: Path) -> None:
+def test_values_that_are_no_tensors_are_left_out(tmp_path):
     items = {"step": integer(3), "name": text("x"), "sizes": row(integer(1 << 40)), "of": EMPTY}
     items["w"] = tensor(SIX, 0, (2, 3), (3, 1))
     file = write_archive(tmp_path / "x.bin", {"data.pkl": pickled(dictionary(items)), **VALID})
     assert list(read_torch_file(file)) == ["w"]
 
 
-def test_nesting_without_end_costs_no_more_than_the_pickle(tmp_path: Path) -> None:
+def test_nesting_without_end_costs_no_more_than_the_pickle(tmp_path):
     nested = b"]" + b"\x85" * 1_000_000  # a tuple of a tuple of …
     doubled = b")" + b"q\x00h\x00\x86" * 100  # 2^100 tuples, if anybody counted them
     for value in (nested, doubled):
@@ -244,7 +237,7 @@ def test_nesting_without_end_costs_no_more_than_the_pickle(tmp_path: Path) -> No
         assert read_torch_file(file) == {}
 
 
-OTHER_ARCHIVES: dict[str, tuple[dict[str, bytes], str]] = {
+OTHER_ARCHIVES = {
     "no pickle": (VALID, "must hold one data.pkl"),
     "a big-endian file": (content(EMPTY, byteorder=b"big"), "byte order must be little"),
     "a huge pickle": ({"data.pkl": bytes(1 << 24), **VALID}, "has 16777216 bytes"),
@@ -254,14 +247,14 @@ OTHER_ARCHIVES: dict[str, tuple[dict[str, bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", OTHER_ARCHIVES)
-def test_an_archive_that_is_no_checkpoint_is_refused(tmp_path: Path, case: str) -> None:
+def test_an_archive_that_is_no_checkpoint_is_refused(tmp_path, case):
     records, message = OTHER_ARCHIVES[case]
     file = write_archive(tmp_path / "pytorch_model.bin", records)
     with pytest.raises(fbg.ModelError, match=rf"pytorch_model\.bin: not a readable.*{message}"):
         read_torch_file(file)
 
 
-def test_compressed_archives_are_refused(tmp_path: Path) -> None:
+def test_compressed_archives_are_refused(tmp_path):
     file = tmp_path / "x.bin"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for key, data in content(tensor(SIX, 0, (6,), (1,))).items():
@@ -282,7 +275,7 @@ LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."  # torch 
         (b"PK\x05\x06" + bytes(18), "must hold one data.pkl"),
     ],
 )
-def test_other_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
+def test_other_files_are_refused(tmp_path, data, message):
     path = store_weights(write(tmp_path / "model"), torch=True)
     (path / "pytorch_model.bin").write_bytes(data)
     with pytest.raises(fbg.ModelError, match=rf"pytorch_model\.bin: .*{message}"):
@@ -293,7 +286,7 @@ def test_other_files_are_refused(tmp_path: Path, data: bytes, message: str) -> N
 
 
 @pytest.mark.parametrize("block", range(5))
-def test_a_damaged_file_gives_an_error_or_the_right_tensors(tmp_path: Path, block: int) -> None:
+def test_a_damaged_file_gives_an_error_or_the_right_tensors(tmp_path, block):
     data, rng = REAL.read_bytes(), Random(block)
     ranges = {key: (t.begin, t.begin + 64) for key, t in read_torch_file(REAL).items()}
     file = tmp_path / "x.bin"

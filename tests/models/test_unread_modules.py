@@ -4,9 +4,7 @@ result.
 
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from helpers.tiny_bert import change_json, write_json
 OWN, SHARED = "sentence_bert_config.json", "config_sentence_transformers.json"
 
 
-def write_dense(path: Path) -> Path:
+def write_dense(path):
     tiny_bert.write_checkpoint(path)
     hidden = tiny_bert.AWKWARD.hidden_size
     tiny_outputs.write_dense(path / "2_Dense", hidden, 8, activation_function="torch.nn.Identity")
@@ -27,7 +25,7 @@ def write_dense(path: Path) -> Path:
     return path
 
 
-WRITERS: dict[str, Callable[[Path], Path]] = {
+WRITERS = {
     "dense": write_dense,
     "static": lambda path: tiny_outputs.write_static(path, "plain"),
     "sparse": lambda path: tiny_sparse.write_routed(path, next(iter(tiny_sparse.ROUTED))),
@@ -36,7 +34,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "reranker": lambda path: tiny_rerankers.write_reranker(path, "template"),
 }
 # Settings that would change results, wherever they are in a file.
-FOREIGN: dict[str, Any] = {
+FOREIGN = {
     "attention_window": 3,
     "pooling_mode_attention": True,
     "query_prefix_tokens": [5],
@@ -45,7 +43,7 @@ FOREIGN: dict[str, Any] = {
 }
 
 
-def files_of(directory: Path) -> list[Path]:
+def files_of(directory):
     """All files that hold settings of modules."""
     own = {OWN, SHARED, "modules.json", "router_config.json"}
     model = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}
@@ -63,7 +61,7 @@ def files_of(directory: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_a_key_of_any_file_is_refused_by_name(tmp_path: Path, kind: str) -> None:
+def test_a_key_of_any_file_is_refused_by_name(tmp_path, kind):
     directory = WRITERS[kind](tmp_path / "model")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -119,16 +117,14 @@ def test_a_key_of_any_file_is_refused_by_name(tmp_path: Path, kind: str) -> None
     ],
     ids=str,
 )
-def test_what_would_give_other_results_is_named(
-    tmp_path: Path, file: str, changes: dict[str, Any], wanted: str
-) -> None:
+def test_what_would_give_other_results_is_named(tmp_path, file, changes, wanted):
     directory = write_dense(tmp_path / "model")
     write_json(directory / file, changes)
     with pytest.raises(fbg.ModelError, match=rf"{Path(file).name}: {wanted}"):
         fbg.load(directory)
 
 
-def test_settings_that_change_nothing_are_known(tmp_path: Path) -> None:
+def test_settings_that_change_nothing_are_known(tmp_path):
     directory = write_dense(tmp_path / "model")
     vector = fbg.load(directory).encode("the cat")
     forward = {"method": "forward", "method_output_name": "last_hidden_state"}
@@ -159,9 +155,7 @@ def test_settings_that_change_nothing_are_known(tmp_path: Path) -> None:
         ("sentence_xlm-roberta_config.json", {"max_seq_length": 7}),
     ],
 )
-def test_the_limit_of_texts_is_found_wherever_releases_wrote_it(
-    tmp_path: Path, name: str, settings: dict[str, Any]
-) -> None:
+def test_the_limit_of_texts_is_found_wherever_releases_wrote_it(tmp_path, name, settings):
     directory = write_dense(tmp_path / "model")
     (directory / OWN).unlink()
     write_json(directory / name, settings)

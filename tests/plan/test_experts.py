@@ -1,7 +1,5 @@
 """Experts compute only the rows that come to them, each with the bits that it has alone."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from fbg import _fbg
 from helpers.row_plans import compute, draw
 
-PACKERS: dict[str, Any] = {
+PACKERS = {
     "float32": lambda w: _fbg.pack_b_convert(w, "float32"),
     "bfloat16": lambda w: _fbg.pack_b_convert(w, "bfloat16"),
     "int8": lambda w: _fbg.pack_b_quantize(w, per_column=True, symmetric=True),
@@ -18,7 +16,7 @@ PACKERS: dict[str, Any] = {
 COLUMNS, WIDE = 24, 40
 
 
-def routes_of(logits: np.ndarray, count: int) -> np.ndarray:
+def routes_of(logits, count):
     exps = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
     order = np.argsort(-logits, axis=1, kind="stable")
     kept = np.zeros(logits.shape, bool)
@@ -26,12 +24,12 @@ def routes_of(logits: np.ndarray, count: int) -> np.ndarray:
     return np.where(kept, exps / exps.sum(axis=1, keepdims=True), 0)
 
 
-def mixture(dtype: str, experts: int, count: int, seed: int, bias: np.ndarray) -> Any:
+def mixture(dtype, experts, count, seed, bias):
     """The graph, whose input is logits and rows side by side, and its output."""
     graph = _fbg.Graph()
     both = graph.append("input", experts + COLUMNS)
 
-    def columns(first: int, number: int) -> int:
+    def columns(first, number):
         pick = np.zeros((experts + COLUMNS, number), np.float32)
         pick[first + np.arange(number), np.arange(number)] = 1
         return int(graph.append("linear", both, _fbg.pack_b_convert(pick, "float32")))
@@ -54,7 +52,7 @@ def mixture(dtype: str, experts: int, count: int, seed: int, bias: np.ndarray) -
     count=st.integers(1, 4),
 )
 @settings(deadline=None, max_examples=40)
-def test_routes_are_the_largest_weights(logits: list[int], rows: int, count: int) -> None:
+def test_routes_are_the_largest_weights(logits, rows, count):
     x = np.array(logits[: 4 * rows], np.float32).reshape(rows, 4)
     graph = _fbg.Graph()
     got = compute(graph, x, graph.append("route", graph.append("input", 4), count), 4, 2)
@@ -64,9 +62,7 @@ def test_routes_are_the_largest_weights(logits: list[int], rows: int, count: int
 
 @pytest.mark.parametrize("dtype", PACKERS)
 @pytest.mark.parametrize(("experts", "count"), [(1, 1), (5, 2), (8, 8), (3, 1)])
-def test_a_row_has_the_bits_that_it_has_alone(
-    isa: str, dtype: str, experts: int, count: int
-) -> None:
+def test_a_row_has_the_bits_that_it_has_alone(isa, dtype, experts, count):
     x, bias = draw(1, 70, experts + COLUMNS), draw(2, COLUMNS)
     x[:, 0] = -9 if experts > count else x[:, 0]  # no row comes to the first expert
     results = []
@@ -81,7 +77,7 @@ def test_a_row_has_the_bits_that_it_has_alone(
         np.testing.assert_array_equal(alone[0], results[0][row])
 
 
-def test_the_sum_is_that_of_the_definition() -> None:
+def test_the_sum_is_that_of_the_definition():
     experts, count, seed = 5, 2, 3
     x, bias = draw(1, 40, experts + COLUMNS), draw(2, COLUMNS)
     routes = routes_of(x[:, :experts], count)
@@ -99,12 +95,12 @@ def test_the_sum_is_that_of_the_definition() -> None:
 
 
 @pytest.mark.parametrize("routed", [(False, True), (True, False), (True, True)])
-def test_layers_of_other_rows_understand_each_other(routed: tuple[bool, bool]) -> None:
+def test_layers_of_other_rows_understand_each_other(routed):
     """Of many rows, a layer may quantize those that the next one reads; of few, none does."""
     x = draw(1, 400, 5 + 64)
     x[:, 0], x[0, 0] = -9, 9  # the first row alone comes to the first expert
 
-    def first_row(*routed: bool) -> Any:
+    def first_row(*routed):
         graph = _fbg.Graph()
         both = graph.append("input", 5 + 64)
         identity = np.eye(5 + 64, dtype=np.float32)
@@ -120,7 +116,7 @@ def test_layers_of_other_rows_understand_each_other(routed: tuple[bool, bool]) -
     np.testing.assert_array_equal(first_row(*routed), first_row(False, False))
 
 
-def test_wrong_fields_are_named() -> None:
+def test_wrong_fields_are_named():
     graph = _fbg.Graph()
     x = graph.append("input", 4)
     routes, other = graph.append("route", x, 2), graph.append("pool", x, "mean")

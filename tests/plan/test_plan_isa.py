@@ -2,7 +2,6 @@
 
 import threading
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +19,11 @@ from fbg.tuning.store import store
 WIDTH, TOKENS = 48, 40
 
 
-def floats(*shape: int) -> np.ndarray:
+def floats(*shape):
     return np.random.default_rng(5).standard_normal(shape).astype(np.float32)
 
 
-def network() -> Graph:
+def network():
     """Layers of all dtypes, attention that may round, and row kernels."""
     graph = Graph()
     heads = ops.Heads(3, 3, WIDTH // 3)
@@ -40,27 +39,27 @@ def network() -> Graph:
     return graph
 
 
-def runner_of(graph: Graph) -> Runner:
+def runner_of(graph):
     return Runner(graph, SimpleNamespace(max_length=64, long_from=None))
 
 
-def pack_float32(w: np.ndarray) -> _fbg.PackedB:
+def pack_float32(w):
     return _fbg.pack_b_convert(w, "float32")
 
 
-def pack_bfloat16(w: np.ndarray) -> _fbg.PackedB:
+def pack_bfloat16(w):
     return _fbg.pack_b_convert(w, "bfloat16")
 
 
-def pack_int8(w: np.ndarray) -> _fbg.PackedB:
+def pack_int8(w):
     return _fbg.pack_b_quantize(w, per_column=True, symmetric=True)
 
 
-def kernels(plan: _fbg.Plan) -> list[str]:
+def kernels(plan):
     return [kernel for _, kernel, *_ in plan.ops if kernel]
 
 
-def run(plan: _fbg.Plan) -> np.ndarray:
+def run(plan):
     out = np.empty((TOKENS, WIDTH), np.float32)
     packed = pack_sequences([np.arange(TOKENS, dtype=np.int32)])
     plan.run(packed.ids, None, packed.types, None, packed.offsets, [out], 1)
@@ -68,12 +67,12 @@ def run(plan: _fbg.Plan) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def graph() -> Graph:
+def graph():
     return network()
 
 
 @pytest.fixture(scope="module")
-def pure(graph: Graph) -> dict[str, tuple[list[str], np.ndarray]]:
+def pure(graph):
     """Kernels and results under each ISA, with nobody else about."""
     found = {}
     for isa in fbg.isa.supported():
@@ -84,12 +83,10 @@ def pure(graph: Graph) -> dict[str, tuple[list[str], np.ndarray]]:
     return found
 
 
-def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
-    graph: Graph, pure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(graph, pure, monkeypatch):
     *_, best = fbg.isa.supported()
 
-    def changes_the_limit(*_: object) -> list[Any]:
+    def changes_the_limit(*_):
         _fbg.set_isa_limit("generic")
         return []
 
@@ -105,12 +102,10 @@ def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
         assert runner.plan(TOKENS, 1).isa == "generic"
 
 
-def test_limits_that_change_while_plans_are_prepared_mix_nothing(
-    graph: Graph, pure: dict[str, Any]
-) -> None:
+def test_limits_that_change_while_plans_are_prepared_mix_nothing(graph, pure):
     done = threading.Event()
 
-    def change_limits() -> None:
+    def change_limits():
         while not done.is_set():
             for isa in fbg.isa.supported():
                 _fbg.set_isa_limit(isa)
@@ -127,7 +122,7 @@ def test_limits_that_change_while_plans_are_prepared_mix_nothing(
         thread.join()
 
 
-def test_features_that_this_cpu_lacks_are_refused(graph: Graph) -> None:
+def test_features_that_this_cpu_lacks_are_refused(graph):
     with pytest.raises(ValueError, match="Plan: features has some that this CPU lacks"):
         _fbg.Plan(
             lower_rows(graph).native, tokens=8, sequences=1, length=8, threads=1, features=1 << 31

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fbg import _fbg
 
 
-def unfolded(x: np.ndarray, positions: np.ndarray, offsets: list[int], width: int) -> np.ndarray:
+def unfolded(x, positions, offsets, width):
     """By its definition, (tokens, columns, width)."""
     result = np.zeros((*x.shape, width), np.float32)
     for first, last in pairwise(offsets):
@@ -29,9 +29,7 @@ def unfolded(x: np.ndarray, positions: np.ndarray, offsets: list[int], width: in
     seed=st.integers(0, 99),
 )
 @settings(deadline=None, max_examples=60)
-def test_rows_are_those_of_the_tokens_around(
-    lengths: list[int], columns: int, width: int, seed: int
-) -> None:
+def test_rows_are_those_of_the_tokens_around(lengths, columns, width, seed):
     rng = np.random.default_rng(seed)
     offsets = [0, *np.cumsum(lengths).tolist()]
     tokens = offsets[-1]
@@ -50,7 +48,7 @@ def test_rows_are_those_of_the_tokens_around(
 
 
 @pytest.mark.parametrize("width", [-1, 0, 2, 2**40 + 1])
-def test_a_wrong_width_is_named(width: int) -> None:
+def test_a_wrong_width_is_named(width):
     graph = _fbg.Graph()
     with pytest.raises(ValueError, match="unfold: width must be an odd number of tokens, got"):
         graph.append("unfold", graph.append("input", 4), width)

@@ -4,10 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
 
 from fbg import _fbg
@@ -18,18 +15,16 @@ from helpers.recording_engine import RecordingCaller, RecordingEngine, request, 
 
 
 @pytest.fixture
-def engine() -> RecordingEngine:
+def engine():
     return RecordingEngine()
 
 
 @pytest.fixture
-def caller() -> RecordingCaller:
+def caller():
     return RecordingCaller()
 
 
-def held(
-    engine: RecordingEngine, batcher: Batcher, caller: RecordingCaller, threads: int = 1
-) -> None:
+def held(engine, batcher, caller, threads=1):
     """Keep all threads busy with interactive work until `engine.gate` is set."""
     engine.gate.clear()
     for _ in range(threads):
@@ -37,7 +32,7 @@ def held(
         assert engine.running.acquire(timeout=20)
 
 
-def test_everyone_gets_their_own_rows(caller: RecordingCaller, engine: RecordingEngine) -> None:
+def test_everyone_gets_their_own_rows(caller, engine):
     batcher = Batcher(3)
     for n in range(50):
         submit(batcher, request(engine, [n] * (n + 1), [], [n, 7]), caller, tag=n)
@@ -47,7 +42,7 @@ def test_everyone_gets_their_own_rows(caller: RecordingCaller, engine: Recording
     batcher.close()
 
 
-def test_what_waits_shares_the_next_batch(caller: RecordingCaller, engine: RecordingEngine) -> None:
+def test_what_waits_shares_the_next_batch(caller, engine):
     batcher = Batcher(1)
     held(engine, batcher, caller)
     for n in range(1, 9):
@@ -60,7 +55,7 @@ def test_what_waits_shares_the_next_batch(caller: RecordingCaller, engine: Recor
     batcher.close()
 
 
-def test_bulk_work_is_cut_into_batches_of_the_budget_and_takes_turns() -> None:
+def test_bulk_work_is_cut_into_batches_of_the_budget_and_takes_turns():
     waiting, engine = PriorityClass(BULK, Lock()), RecordingEngine()
     for name in (1, 2):
         sequences = [[name] * 40 for _ in range(10)]
@@ -74,7 +69,7 @@ def test_bulk_work_is_cut_into_batches_of_the_budget_and_takes_turns() -> None:
     assert waiting.sequences == waiting.tokens == 0
 
 
-def test_short_requests_and_single_texts_are_interactive() -> None:
+def test_short_requests_and_single_texts_are_interactive():
     engine = RecordingEngine()
     for sequences, interactive in (
         ([[1] * 500], True),
@@ -84,15 +79,13 @@ def test_short_requests_and_single_texts_are_interactive() -> None:
         assert Future(request(engine, *sequences), Caller()).interactive is interactive
 
 
-def test_parts_of_a_call_are_bulk_work() -> None:
+def test_parts_of_a_call_are_bulk_work():
     places = {"before": 1}, {"after": 1}
     parts = [request(RecordingEngine(), [1], **place) for place in places]
     assert not any(Future(part, Caller()).interactive for part in parts)
 
 
-def test_the_limit_sees_all_of_a_call_in_parts(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_the_limit_sees_all_of_a_call_in_parts(caller, engine):
     batcher = Batcher(1, max_waiting=4)
     engine.gate.clear()
     submit(batcher, request(engine, *[[0] * 300] * 2), RecordingCaller())
@@ -113,9 +106,7 @@ def test_the_limit_sees_all_of_a_call_in_parts(
     assert [future.request.ids[0][0] for future in caller.done] in ([3, 4], [4, 3])
 
 
-def test_a_call_keeps_its_place_between_its_parts(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_a_call_keeps_its_place_between_its_parts(caller, engine):
     batcher = Batcher(1, max_waiting=4)
     first = submit(batcher, request(engine, [1], after=3), caller)
     caller.wait(1)
@@ -131,9 +122,7 @@ def test_a_call_keeps_its_place_between_its_parts(
     batcher.close()
 
 
-def test_bulk_goes_on_while_queries_never_stop(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_bulk_goes_on_while_queries_never_stop(caller, engine):
     batcher = Batcher(1)
     bulk = submit(batcher, request(engine, *[[1] * 100] * 50), RecordingCaller())
     while not bulk.finished:
@@ -142,7 +131,7 @@ def test_bulk_goes_on_while_queries_never_stop(
     batcher.close()
 
 
-def test_a_batch_holds_work_of_one_engine() -> None:
+def test_a_batch_holds_work_of_one_engine():
     waiting, engines = PriorityClass(INTERACTIVE, Lock()), [RecordingEngine(), RecordingEngine()]
     for n in range(6):
         waiting.add(Future(request(engines[n % 2], [n]), Caller(), n))
@@ -151,9 +140,7 @@ def test_a_batch_holds_work_of_one_engine() -> None:
     assert [t.tag for t in second.futures] == [1, 3, 5] and second.engine is engines[1]
 
 
-def test_one_batch_alone_has_all_threads_and_several_have_one_each(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_one_batch_alone_has_all_threads_and_several_have_one_each(caller, engine):
     batcher = Batcher(4)
     submit(batcher, request(engine, [1] * 30), caller)
     assert engine.running.acquire(timeout=20)
@@ -165,7 +152,7 @@ def test_one_batch_alone_has_all_threads_and_several_have_one_each(
     batcher.close()
 
 
-def test_free_threads_share_what_waits(caller: RecordingCaller, engine: RecordingEngine) -> None:
+def test_free_threads_share_what_waits(caller, engine):
     batcher = Batcher(2)
     engine.gate.clear()
     submit(batcher, request(engine, *[[n] * 20 for n in range(20)]), caller)
@@ -177,9 +164,7 @@ def test_free_threads_share_what_waits(caller: RecordingCaller, engine: Recordin
     batcher.close()
 
 
-def test_a_query_does_not_wait_for_bulk_on_every_thread(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_a_query_does_not_wait_for_bulk_on_every_thread(caller, engine):
     batcher = Batcher(2)
     engine.gate.clear()
     submit(batcher, request(engine, *[[3] * 500 for _ in range(20)]), caller)
@@ -192,13 +177,11 @@ def test_a_query_does_not_wait_for_bulk_on_every_thread(
     batcher.close()
 
 
-def test_whoever_answers_comes_before_queries_and_queries_before_bulk(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_whoever_answers_comes_before_queries_and_queries_before_bulk(caller, engine):
     batcher, seen = Batcher(1), dict[str, tuple[int, bool]]()
 
-    def noted(name: str) -> Callable[..., Any]:
-        def keep(number: int, rows: np.ndarray) -> np.ndarray:
+    def noted(name):
+        def keep(number, rows):
             priority = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
             seen[name] = priority, _fbg.gives_way()
             return rows
@@ -218,9 +201,7 @@ def test_whoever_answers_comes_before_queries_and_queries_before_bulk(
     assert not _fbg.gives_way()
 
 
-def test_cancelled_requests_are_not_computed(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_cancelled_requests_are_not_computed(caller, engine):
     batcher = Batcher(1)
     held(engine, batcher, caller)
     futures = [submit(batcher, request(engine, [n]), caller) for n in (1, 2, 3)]
@@ -232,9 +213,7 @@ def test_cancelled_requests_are_not_computed(
     assert futures[1] not in caller.done and len(caller.done) == 3
 
 
-def test_work_beyond_the_limit_is_refused_and_leaves_no_trace(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_work_beyond_the_limit_is_refused_and_leaves_no_trace(caller, engine):
     batcher = Batcher(1, max_waiting=3)
     held(engine, batcher, caller)
     submit(batcher, request(engine, [1], [2]), caller)
@@ -246,9 +225,7 @@ def test_work_beyond_the_limit_is_refused_and_leaves_no_trace(
     assert sorted(engine.first_ids[1]) == [1, 2, 5]
 
 
-def test_closing_computes_what_was_submitted_and_refuses_more(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_closing_computes_what_was_submitted_and_refuses_more(caller, engine):
     batcher = Batcher(1)
     held(engine, batcher, caller)
     for n in range(20):
@@ -260,9 +237,7 @@ def test_closing_computes_what_was_submitted_and_refuses_more(
         submit(batcher, request(engine, [1]), caller)
 
 
-def test_a_token_that_the_network_has_not_fails_alone(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_a_token_that_the_network_has_not_fails_alone(caller, engine):
     batcher = Batcher(1)
     held(engine, batcher, caller)
     submit(batcher, request(engine, [1]), caller)
@@ -273,15 +248,13 @@ def test_a_token_that_the_network_has_not_fails_alone(
     batcher.close()
 
 
-def test_a_batch_that_fails_is_reported_and_the_former_goes_on(
-    caller: RecordingCaller, engine: RecordingEngine
-) -> None:
+def test_a_batch_that_fails_is_reported_and_the_former_goes_on(caller, engine):
     batcher = Batcher(1, max_batch_tokens=4)
     submit(batcher, request(engine, *[[98] * 3] * 200), caller, tag="fails")
     (failed,) = caller.wait(1)
     assert isinstance(failed.error, RuntimeError) and batcher.waiting == 0
 
-    def broken(n: int, rows: np.ndarray) -> np.ndarray:
+    def broken(n, rows):
         raise KeyError("keep fails")
 
     submit(batcher, request(engine, [1], keep=broken), caller)
@@ -291,9 +264,7 @@ def test_a_batch_that_fails_is_reported_and_the_former_goes_on(
     batcher.close()
 
 
-def test_everybody_hears_of_the_end_of_a_thread(
-    caller: RecordingCaller, engine: RecordingEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everybody_hears_of_the_end_of_a_thread(caller, engine, monkeypatch):
     batcher = Batcher(2)
     held(engine, batcher, caller, 2)
     for n in range(3):
@@ -301,7 +272,7 @@ def test_everybody_hears_of_the_end_of_a_thread(
     bulk = submit(batcher, request(engine, *[[1] * 500 for _ in range(3)]), caller)
     assert engine.running.acquire(timeout=20)
 
-    def broken(*arguments: Any) -> Any:
+    def broken(*arguments):
         raise IndexError("a mistake in the batcher")
 
     monkeypatch.setattr(PriorityClass, "take", broken)
@@ -321,9 +292,7 @@ def test_everybody_hears_of_the_end_of_a_thread(
     assert len(caller.done) == 6
 
 
-def test_an_owner_that_fails_does_not_keep_others_waiting(
-    caller: RecordingCaller, engine: RecordingEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_owner_that_fails_does_not_keep_others_waiting(caller, engine, monkeypatch):
     batcher, broken = Batcher(1), RecordingCaller()
     monkeypatch.setattr(broken, "finished", None)
     held(engine, batcher, caller)
@@ -335,7 +304,7 @@ def test_an_owner_that_fails_does_not_keep_others_waiting(
     assert isinstance(batcher.failure, TypeError)
 
 
-def test_workers_that_others_share_keep_the_priority_of_the_process() -> None:
+def test_workers_that_others_share_keep_the_priority_of_the_process():
     code = (
         "import os, threading\n"
         "import numpy as np, fbg\n"

@@ -3,11 +3,8 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
 from random import Random
-from typing import Any
 
-import numpy as np
 import pytest
 
 from fbg.errors import ClosedError, OverloadedError
@@ -24,11 +21,11 @@ LONGEST, MOST_TOKENS, REQUESTS = 60, 100, 60
 class Slow(RecordingEngine):
     """Takes a random time, and fails sometimes, always for the same tokens."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng):
         super().__init__()
         self._rng = rng
 
-    def compute(self, ids: Sequence[np.ndarray], *rest: Any) -> list[np.ndarray]:
+    def compute(self, ids, *rest):
         time.sleep(self._rng.random() * 0.001)
         return super().compute(ids, *rest)
 
@@ -36,18 +33,18 @@ class Slow(RecordingEngine):
 class Told(Caller):
     """Counts how often each future was done. Each of its requests waits for an event of its own."""
 
-    def __init__(self) -> None:
-        self.times: Counter[Future] = Counter()
+    def __init__(self):
+        self.times = Counter()
         self.lock = threading.Lock()
 
-    def finished(self, futures: Sequence[Future]) -> None:
+    def finished(self, futures):
         with self.lock:
             self.times.update(futures)
         for future in futures:
             future.tag.set()
 
 
-def sequences(rng: Random) -> list[list[int]]:
+def sequences(rng):
     few = rng.random() < 0.7
     wrong = rng.random()
     drawn = [
@@ -62,15 +59,15 @@ def sequences(rng: Random) -> list[list[int]]:
 class Client:
     """One thread's requests: in one or several parts, some of which it cancels."""
 
-    def __init__(self, batcher: Batcher, engines: Sequence[Any], seed: int) -> None:
+    def __init__(self, batcher, engines, seed):
         self.batcher, self.engines, self.rng = batcher, engines, Random(seed)
         self.caller = Told()
-        self.futures: list[Future] = []
-        self.cancelled: list[Future] = []
-        self.outcomes: Counter[str] = Counter()
+        self.futures = []
+        self.cancelled = []
+        self.outcomes = Counter()
         self.begun = 0
 
-    def request(self) -> None:
+    def request(self):
         self.begun += 1
         parts = [sequences(self.rng) for _ in range(1 if self.rng.random() < 0.7 else 3)]
         engine, previous = self.rng.choice(self.engines), None
@@ -98,7 +95,7 @@ class Client:
             if previous is not None:
                 self.batcher.expect_no_more(previous)
 
-    def check(self) -> None:
+    def check(self):
         """After everything has ended."""
         for future in self.futures:
             if future in self.cancelled:
@@ -115,7 +112,7 @@ class Client:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
+def test_every_request_gets_its_rows_once_whatever_others_do(seed):
     rng = Random(seed)
     batcher = Batcher(
         rng.randrange(1, 4),
@@ -126,7 +123,7 @@ def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
     clients = [Client(batcher, engines, 100 * seed + n) for n in range(5)]
     closing = rng.randrange(100, REQUESTS * len(clients))
 
-    def use(n: int) -> None:
+    def use(n):
         if n == len(clients):
             while sum(client.begun for client in clients) < closing:
                 time.sleep(0.0005)
@@ -137,7 +134,7 @@ def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
 
     call_together(len(clients) + 1, use)
     batcher.close()
-    outcomes: Counter[str] = Counter()
+    outcomes = Counter()
     for client in clients:
         client.check()
         outcomes += client.outcomes
@@ -151,14 +148,14 @@ def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
             assert len(lengths) == 1 or sum(lengths) <= MOST_TOKENS
 
 
-def test_calls_side_by_side_share_nothing() -> None:
+def test_calls_side_by_side_share_nothing():
     engine = Slow(Random(0))
 
-    def call(n: int) -> None:
+    def call(n):
         rng = Random(n)
         for _ in range(10):
             given = [[rng.randrange(90)] * rng.randrange(LONGEST) for _ in range(rng.randrange(40))]
-            counts: list[int] = []
+            counts = []
             asked = request(engine, *given, batch_size=1 + rng.randrange(5))
             received = compute(asked, 1 + n % 3, counts.append)
             assert [rows[:, 0].tolist() for rows in received] == given

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -17,22 +16,22 @@ class Large:
 
 
 @pytest.fixture
-def pool() -> Iterator[ThreadPoolExecutor]:
+def pool():
     with ThreadPoolExecutor(1) as made:
         yield made
 
 
-async def test_results_and_errors_come_back(pool: ThreadPoolExecutor) -> None:
+async def test_results_and_errors_come_back(pool):
     assert await in_thread(pool, int, "5") == 5
     with pytest.raises(ValueError, match="invalid literal"):
         await in_thread(pool, int, "a")
 
 
-async def test_an_error_keeps_nothing(pool: ThreadPoolExecutor) -> None:
-    def fail(given: Large) -> None:
+async def test_an_error_keeps_nothing(pool):
+    def fail(given):
         raise ValueError
 
-    async def ask() -> weakref.ref[Large]:
+    async def ask():
         given = Large()
         with pytest.raises(ValueError):
             await in_thread(pool, fail, given)
@@ -47,7 +46,7 @@ async def test_an_error_keeps_nothing(pool: ThreadPoolExecutor) -> None:
         gc.enable()
 
 
-async def test_a_task_that_is_cancelled_gives_up_what_waits(pool: ThreadPoolExecutor) -> None:
+async def test_a_task_that_is_cancelled_gives_up_what_waits(pool):
     go, called = threading.Event(), []
     busy = asyncio.ensure_future(in_thread(pool, go.wait))
     given = Large()
@@ -66,11 +65,11 @@ async def test_a_task_that_is_cancelled_gives_up_what_waits(pool: ThreadPoolExec
     assert await busy and not called
 
 
-async def test_a_task_that_is_cancelled_ends_with_its_thread(pool: ThreadPoolExecutor) -> None:
+async def test_a_task_that_is_cancelled_ends_with_its_thread(pool):
     """Until then, it has what it was given."""
     go, begun = threading.Event(), threading.Event()
 
-    def work() -> None:
+    def work():
         begun.set()
         go.wait()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -15,12 +13,12 @@ from fbg.runtime.batcher import Lanes, choose_lanes, measure
 class SlowEngine:
     """An engine that takes 10 ms for a batch. teams: of all batches. most: at the same time."""
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self.teams: set[int] = set()
+    def __init__(self, error=None):
+        self.teams = set()
         self.most = self._inside = 0
         self._error, self._lock = error, threading.Lock()
 
-    def compute(self, ids: Sequence[Any], types: Sequence[Any], team: int, where: str) -> None:
+    def compute(self, ids, types, team, where):
         assert len(ids) == len(types) and sum(map(len, ids)) == 512
         if self._error is not None:
             raise self._error
@@ -42,12 +40,10 @@ class SlowEngine:
         ({1: 100, 2: 90, 4: 50}, 1),
     ],
 )
-def test_more_lanes_must_be_clearly_faster(
-    rates: dict[int, float], chosen: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_lanes_must_be_clearly_faster(rates, chosen, monkeypatch):
     speeds = iter([1, 3, 0.5])  # of the machine, in each round
 
-    def rate(engine: object, lanes: Lanes, batches: int) -> float:
+    def rate(engine, lanes, batches):
         if lanes.count == 1:
             rate.speed = next(speeds)
         return rate.speed * rates[lanes.count]
@@ -58,18 +54,18 @@ def test_more_lanes_must_be_clearly_faster(
 
 
 @pytest.mark.parametrize(("threads", "counts"), [(1, [1]), (6, [1, 2, 3, 6]), (7, [1, 7])])
-def test_all_threads_are_in_lanes(threads: int, counts: list[int]) -> None:
+def test_all_threads_are_in_lanes(threads, counts):
     engine = SlowEngine()
     assert list(choose_lanes(engine, threads, pinned=False)["batches_per_s"]) == counts
     assert engine.teams == set(counts) and engine.most == threads
 
 
-def test_lanes_are_measured_all_at_once() -> None:
+def test_lanes_are_measured_all_at_once():
     engine = SlowEngine()
     assert 150 < measure(engine, Lanes(4, 8), 40) <= 400
     assert engine.most == 4 and engine.teams == {2}
 
 
-def test_a_failure_of_a_measured_batch_is_raised() -> None:
+def test_a_failure_of_a_measured_batch_is_raised():
     with pytest.raises(RuntimeError, match="the engine fails"):
         measure(SlowEngine(RuntimeError("the engine fails")), Lanes(2, 2), 4)

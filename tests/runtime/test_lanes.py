@@ -15,7 +15,7 @@ several = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
 
 
 @pytest.mark.parametrize(("count", "threads", "team"), [(1, 4, 4), (2, 4, 2), (3, 8, 3), (4, 4, 1)])
-def test_every_lane_computes_a_batch_at_the_same_time(count: int, threads: int, team: int) -> None:
+def test_every_lane_computes_a_batch_at_the_same_time(count, threads, team):
     batcher, engine, caller = Batcher(threads), RecordingEngine(), RecordingCaller()
     batcher.use_lanes(Lanes(count, threads))
     engine.gate.clear()
@@ -34,10 +34,10 @@ def test_every_lane_computes_a_batch_at_the_same_time(count: int, threads: int, 
     assert set(engine.teams) == {team}
 
 
-def masks_of(lanes: Lanes) -> list[set[int]]:
+def masks_of(lanes):
     """The affinity mask of a thread in each lane."""
 
-    def mask(number: int) -> set[int]:
+    def mask(number):
         lanes.enter(number)
         return os.sched_getaffinity(0)
 
@@ -49,7 +49,7 @@ def masks_of(lanes: Lanes) -> list[set[int]]:
 
 
 @several
-def test_only_pinned_lanes_have_cpus_of_their_own() -> None:
+def test_only_pinned_lanes_have_cpus_of_their_own():
     assert masks_of(Lanes(2, 2)) == [set(CPUS)] * 4
     first, second, *again = masks_of(Lanes(2, 2, pinned=True))
     assert first | second == set(CPUS) and not first & second
@@ -57,7 +57,7 @@ def test_only_pinned_lanes_have_cpus_of_their_own() -> None:
     assert os.sched_getaffinity(0) == set(CPUS)
 
 
-def test_a_lane_without_its_cpus_computes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lane_without_its_cpus_computes_elsewhere(monkeypatch):
     lanes = Lanes(1, 1, pinned=True)
     lanes._places = [{max(CPUS) + 5000}]
     assert masks_of(lanes) == [set(CPUS)] * 2

@@ -7,9 +7,6 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,17 +15,15 @@ from hypothesis import strategies as st
 
 import fbg
 from fbg.runtime import steps
-from fbg.runtime.engine import MAX_BATCH_TOKENS, Engine
+from fbg.runtime.engine import MAX_BATCH_TOKENS
 from fbg.runtime.steps import compute
 from helpers import tiny_bert
 from helpers.recording_engine import RecordingEngine, request
 
 
-def run(
-    engine: Any, sequences: Sequence[Any], batch_size: int = 32, threads: int = 1
-) -> tuple[list[np.ndarray], list[int]]:
+def run(engine, sequences, batch_size=32, threads=1):
     """Return what each sequence received, and what `advance` was told."""
-    counts: list[int] = []
+    counts = []
     asked = request(engine, *sequences, batch_size=batch_size)
     return compute(asked, threads, counts.append), counts
 
@@ -37,9 +32,7 @@ lengths = st.lists(st.integers(0, 700), max_size=40)
 
 
 @given(lengths, st.integers(1, 9), st.integers(1, 3))
-def test_batches_are_full_of_real_tokens_and_everyone_gets_their_own(
-    lengths: list[int], batch_size: int, threads: int
-) -> None:
+def test_batches_are_full_of_real_tokens_and_everyone_gets_their_own(lengths, batch_size, threads):
     engine = RecordingEngine()
     sequences = [np.full(length, n, np.int32) for n, length in enumerate(lengths)]
     received, counts = run(engine, sequences, batch_size, threads)
@@ -54,14 +47,14 @@ def test_batches_are_full_of_real_tokens_and_everyone_gets_their_own(
         assert len(batch) == 1 or sum(batch) <= MAX_BATCH_TOKENS
 
 
-def test_a_sequence_without_tokens_gets_zeros_or_no_rows() -> None:
+def test_a_sequence_without_tokens_gets_zeros_or_no_rows():
     assert run(RecordingEngine(per_token=False), [[]])[0][0].tolist() == [[0]]
     assert run(RecordingEngine(), [[]])[0][0].shape == (0, 1)
     assert run(RecordingEngine(), []) == ([], [])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_of_one_batch_ends_the_run(threads: int) -> None:
+def test_an_error_of_one_batch_ends_the_run(threads):
     engine, counts = RecordingEngine(), list[int]()
     asked = request(engine, *[[99] * 5 if n == 5 else [1] * 5 for n in range(400)], batch_size=1)
     with pytest.raises(ValueError, match="test: no such token"):
@@ -71,12 +64,12 @@ def test_an_error_of_one_batch_ends_the_run(threads: int) -> None:
     assert set(counts) <= {0, 1, 2} and sum(counts) < len(engine.batches) < 400
 
 
-def test_of_several_errors_that_of_the_first_batch_is_raised() -> None:
+def test_of_several_errors_that_of_the_first_batch_is_raised():
     """Whichever comes first: here the thread that computes the first batch is the slower one."""
     failed = threading.Event()
 
     class Failing(RecordingEngine):
-        def compute(self, ids: Sequence[np.ndarray], *rest: Any) -> list[np.ndarray]:
+        def compute(self, ids, *rest):
             name = int(ids[0][0])
             if name == 1:
                 assert failed.wait(20)
@@ -92,10 +85,8 @@ def test_of_several_errors_that_of_the_first_batch_is_raised() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("where", ["engine", "keep"])
-def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
-    where: str, threads: int
-) -> None:
-    def keep(number: int, rows: np.ndarray) -> np.ndarray:
+def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(where, threads):
+    def keep(number, rows):
         raise KeyError(number)
 
     gc.disable()
@@ -111,8 +102,8 @@ def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
         gc.enable()
 
 
-def test_threads_compute_whole_batches_where_there_are_many() -> None:
-    def teams(batch_size: int, threads: int) -> list[int]:
+def test_threads_compute_whole_batches_where_there_are_many():
+    def teams(batch_size, threads):
         engine = RecordingEngine()
         run(engine, [[1] * 4] * 24, batch_size, threads)
         return engine.teams
@@ -122,7 +113,7 @@ def test_threads_compute_whole_batches_where_there_are_many() -> None:
     assert set(teams(batch_size=3, threads=2)) == {1}
 
 
-def test_long_sequences_are_computed_one_at_a_time_by_all_threads() -> None:
+def test_long_sequences_are_computed_one_at_a_time_by_all_threads():
     """Then memory is that for the longest; half of its tokens may be in batches of their own."""
     engine, long = RecordingEngine(), 8 * MAX_BATCH_TOKENS
     lengths = [long, long // 2, long // 4 + 1, *[long // 4] * 5, *[5] * 600]
@@ -132,8 +123,8 @@ def test_long_sequences_are_computed_one_at_a_time_by_all_threads() -> None:
     assert set(engine.teams[3:]) == {1}
 
 
-def test_without_threads_the_caller_computes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(thread: threading.Thread) -> None:
+def test_without_threads_the_caller_computes_everything(monkeypatch):
+    def refused(thread):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refused)
@@ -144,7 +135,7 @@ def test_without_threads_the_caller_computes_everything(monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def interruptible() -> Iterator[None]:
+def interruptible():
     """Jobs of a shell in the background ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -153,16 +144,16 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("threads", [1, 3])
-def test_an_interruption_ends_the_run_and_keeps_what_was_computed(threads: int) -> None:
+def test_an_interruption_ends_the_run_and_keeps_what_was_computed(threads):
     """Also what other threads compute at that moment, which end then."""
     kept, running = dict[int, np.ndarray](), list[threading.Thread]()
 
-    def keep(number: int, rows: np.ndarray) -> np.ndarray:
+    def keep(number, rows):
         kept[number] = rows
         return rows
 
     class Interrupted(RecordingEngine):
-        def compute(self, ids: Sequence[np.ndarray], *rest: Any) -> list[np.ndarray]:
+        def compute(self, ids, *rest):
             here = threading.current_thread()
             if here is threading.main_thread() and len(self.batches) >= 8:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -180,8 +171,8 @@ def test_an_interruption_ends_the_run_and_keeps_what_was_computed(threads: int) 
     assert bool(running) == (threads > 1)
 
 
-def test_whoever_is_told_of_the_progress_may_end_the_run() -> None:
-    def advance(count: int) -> None:
+def test_whoever_is_told_of_the_progress_may_end_the_run():
+    def advance(count):
         raise LookupError("enough")
 
     engine = RecordingEngine()
@@ -190,12 +181,10 @@ def test_whoever_is_told_of_the_progress_may_end_the_run() -> None:
     assert len(engine.batches) < 1000
 
 
-def test_a_mistake_in_a_thread_that_helps_reaches_the_caller(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_mistake_in_a_thread_that_helps_reaches_the_caller(monkeypatch):
     compute_batch, main = steps._compute_batch, threading.main_thread()
 
-    def broken(*arguments: Any) -> Any:
+    def broken(*arguments):
         if threading.current_thread() is not main:
             raise SystemError("a mistake")
         return compute_batch(*arguments)
@@ -209,10 +198,10 @@ def test_a_mistake_in_a_thread_that_helps_reaches_the_caller(
     assert len(engine.batches) < 100
 
 
-def test_each_request_of_a_task_is_computed_by_itself() -> None:
+def test_each_request_of_a_task_is_computed_by_itself():
     engine = RecordingEngine()
 
-    def task() -> steps.Steps[float]:
+    def task():
         total = 0.0
         for n in (2, 3):
             for rows in (yield request(engine, [n], [n, n])):
@@ -223,11 +212,11 @@ def test_each_request_of_a_task_is_computed_by_itself() -> None:
     assert engine.lengths == [[2, 1], [2, 1]]
 
 
-def test_sequences_of_several_callers_share_batches_and_no_bits(tmp_path: Path) -> None:
+def test_sequences_of_several_callers_share_batches_and_no_bits(tmp_path):
     """What a server needs: one run for many requests gives what each alone would get."""
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25), dtype="int8")
     texts = ["a", "the quick brown fox", "x y z", "one two three four"]
-    engine: Engine = model._context.engines.embedding(normalize=True)
+    engine = model._context.engines.embedding(normalize=True)
     together, _ = run(engine, model.tokenizer(texts), threads=2)
     alone = model.encode(texts, normalize_embeddings=True)
     assert np.array_equal(np.concatenate(together), alone)

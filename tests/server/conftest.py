@@ -1,16 +1,14 @@
 """A server with a model of every kind, for the tests that only ask it something."""
 
 import shutil
-from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import httpx
 import pytest
 
 import fbg
 from helpers import tiny_bert, tiny_gliner, tiny_towers
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 from helpers.tiny_tasks import SERVED_KINDS, write_model
 
 # The tests in a browser are run where there is one, and what drives it.
@@ -22,7 +20,7 @@ PROMPTS = {"prompts": {"query": "find: "}}
 
 
 @pytest.fixture(scope="session")
-def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def directories(tmp_path_factory):
     """The model directories by the names that the server gives the models."""
     root = tmp_path_factory.mktemp("served")
     text = root / "text"
@@ -35,13 +33,13 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def models(directories: dict[str, Path]) -> dict[str, fbg.Model]:
+def models(directories):
     """The same models in this process, to compare with."""
     return {name: fbg.load(path, dtype="int8") for name, path in directories.items()}
 
 
 @pytest.fixture(scope="session")
-def server(directories: dict[str, Path]) -> Iterator[RunningServer]:
+def server(directories):
     named = [f"{name}={path}" for name, path in directories.items()]
     limits = ["--max-client-batch-size", "500", "--max-body", "100000"]
     with running(*named, "--dtype", "int8", "--threads", "2", *limits) as started:
@@ -49,6 +47,6 @@ def server(directories: dict[str, Path]) -> Iterator[RunningServer]:
 
 
 @pytest.fixture
-def client(server: RunningServer) -> Iterator[httpx.Client]:
+def client(server):
     with httpx.Client(base_url=server.url, timeout=30) as opened:
         yield opened

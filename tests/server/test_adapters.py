@@ -2,7 +2,6 @@
 
 import signal
 import time
-from pathlib import Path
 
 import httpx
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 import fbg
 from helpers import tiny_models
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 from helpers.tiny_tasks import write_model
 from models.test_adapters import LAYERS, write_folder
 from server.test_lifecycle import fails
@@ -19,21 +18,21 @@ TEXTS = ["the dog", "a cat and a dog"]
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root: Path = tmp_path_factory.mktemp("adapters")
+def base(tmp_path_factory):
+    root = tmp_path_factory.mktemp("adapters")
     own = tiny_models.write_tiny(root / "model", "qwen3")
     write_folder(own / "law", LAYERS[:2])
     write_folder(root / "med", LAYERS, rank=2)
     return own
 
 
-def embed(server: RunningServer, model: str | None, **more: object) -> httpx.Response:
+def embed(server, model, **more):
     body = {"inputs": TEXTS, "model": model, "normalize": False, **more}
     return httpx.post(f"{server.url}/embed", json=body, timeout=30)
 
 
 @pytest.mark.parametrize("more", [(), ("--workers", "2"), ("--idle-unload", "0.2")])
-def test_requests_choose_adapters_by_name(base: Path, more: tuple[str, ...]) -> None:
+def test_requests_choose_adapters_by_name(base, more):
     model = fbg.load(base, "int8", adapters={"law": "law", "med": base.parent / "med"})
     wanted = {None: model, "text": model}
     wanted |= {name: model.with_adapter(name) for name in model.adapters}
@@ -57,7 +56,7 @@ def test_requests_choose_adapters_by_name(base: Path, more: tuple[str, ...]) -> 
         assert embed(server, "tax").status_code == 404
 
 
-def test_an_adapter_is_of_one_of_several_models(base: Path, tmp_path: Path) -> None:
+def test_an_adapter_is_of_one_of_several_models(base, tmp_path):
     pairs = write_model(tmp_path / "rank", "pairs")
     with running(f"a={base}", f"b={pairs}", "--adapter", "a:law=law") as server:
         server.wait_ready()
@@ -66,7 +65,7 @@ def test_an_adapter_is_of_one_of_several_models(base: Path, tmp_path: Path) -> N
         assert embed(server, "law").status_code == 200
 
 
-def test_wrong_adapters_end_the_program(base: Path, tmp_path: Path) -> None:
+def test_wrong_adapters_end_the_program(base, tmp_path):
     text = str(base)
     for wrong in ("law", "=law", "law=", "other:law=law"):
         assert "ADAPTER must be NAME=ADAPTER" in fails(text, "--adapter", wrong, status=2)

@@ -5,11 +5,11 @@ import asyncio
 from fbg.server.admission import MOST_REQUESTS, AdmissionLimiter
 
 
-def test_requests_begin_in_order_and_few_at_a_time() -> None:
-    async def main() -> list[list[int]]:
+def test_requests_begin_in_order_and_few_at_a_time():
+    async def main():
         limiter, begun = AdmissionLimiter(), list[list[int]]()
 
-        async def request(n: int) -> None:
+        async def request(n):
             await limiter.wait()
             begun[-1].append(n)
 
@@ -24,8 +24,8 @@ def test_requests_begin_in_order_and_few_at_a_time() -> None:
     assert [n for turn in begun for n in turn] == list(range(3 * MOST_REQUESTS + 5))
 
 
-def test_requests_whose_clients_have_gone_take_no_place() -> None:
-    async def main() -> int:
+def test_requests_whose_clients_have_gone_take_no_place():
+    async def main():
         limiter = AdmissionLimiter()
         tasks = [asyncio.create_task(limiter.wait()) for _ in range(4 * MOST_REQUESTS)]
         await asyncio.sleep(0)

@@ -2,8 +2,6 @@
 
 import json
 import threading
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +19,8 @@ TEXTS = ["the cat", "the dog and the fox", "x"]
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
-    root: Path = tmp_path_factory.mktemp("answers")
+def models(tmp_path_factory):
+    root = tmp_path_factory.mktemp("answers")
     directories = {
         "hybrid": tiny_outputs.write_hybrid(root / "hybrid"),
         "colbert": tiny_multi.write_multi(root / "colbert", "pylate"),
@@ -31,7 +29,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
     return {name: fbg.load(path) for name, path in directories.items()}
 
 
-def numbers(models: dict[str, fbg.Model], path: str) -> int:
+def numbers(models, path):
     """How many numbers the network computes for TEXTS."""
     if path == "/embed_multi":
         return sum(rows.size for rows in models["colbert"].encode_multi(TEXTS))
@@ -40,13 +38,11 @@ def numbers(models: dict[str, fbg.Model], path: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all"])
-def test_answers_that_are_too_large_are_refused_before_they_are_computed(
-    models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submitted: list[Any] = []
+def test_answers_that_are_too_large_are_refused_before_they_are_computed(models, path, monkeypatch):
+    submitted = []
     submit = Batcher.submit
 
-    def spy(queue: Batcher, *arguments: Any, **more: Any) -> Any:
+    def spy(queue, *arguments, **more):
         submitted.append(arguments)
         return submit(queue, *arguments, **more)
 
@@ -61,7 +57,7 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
 
 
 @pytest.mark.parametrize("kind", ["document", "query"])
-def test_sparse_answers_are_limited(models: dict[str, fbg.Model], kind: Any) -> None:
+def test_sparse_answers_are_limited(models, kind):
     texts = TEXTS * 20  # in two parts of documents
     most = 2 * models["sparse"].encode_sparse(texts, kind=kind).data.size
     body = {"inputs": texts, "kind": kind}
@@ -71,7 +67,7 @@ def test_sparse_answers_are_limited(models: dict[str, fbg.Model], kind: Any) -> 
     assert ask(models, "/embed_sparse", body, max_answer_numbers=most).status_code == 200
 
 
-def test_parts_of_a_request_are_limited_together(models: dict[str, fbg.Model]) -> None:
+def test_parts_of_a_request_are_limited_together(models):
     most = 40 * numbers(models, "/embed_hybrid")  # of 120 texts, of which 32 are a part
     body = {"inputs": TEXTS * 40}
     assert ask(models, "/embed_hybrid", body, max_answer_numbers=most - 1).status_code == 422
@@ -79,13 +75,11 @@ def test_parts_of_a_request_are_limited_together(models: dict[str, fbg.Model]) -
 
 
 @pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all", "/embed_sparse"])
-def test_large_answers_are_encoded_outside_of_the_event_loop(
-    models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads: set[threading.Thread] = set()
+def test_large_answers_are_encoded_outside_of_the_event_loop(models, path, monkeypatch):
+    threads = set()
     encode = answers.encode_json
 
-    def spy(value: Any) -> bytes:
+    def spy(value):
         threads.add(threading.current_thread())
         return encode(value)
 
@@ -103,25 +97,21 @@ def test_large_answers_are_encoded_outside_of_the_event_loop(
         ("/embed", {"inputs": [[1], [1] * 100_000]}),
     ],
 )
-def test_what_would_keep_the_interpreter_for_long_is_refused(
-    models: dict[str, fbg.Model], path: str, body: object
-) -> None:
+def test_what_would_keep_the_interpreter_for_long_is_refused(models, path, body):
     refused = ask(models, path, body)
     assert refused.status_code == 422
     assert "must have at most" in refused.json()["error"]
 
 
 @pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all"])
-def test_numbers_of_answers_count_before_they_are_computed(
-    models: dict[str, fbg.Model], path: str
-) -> None:
+def test_numbers_of_answers_count_before_they_are_computed(models, path):
     most = numbers(models, path) * BYTES_OF_NUMBER
     refused = ask(models, path, {"inputs": TEXTS}, max_held=most - 1)
     assert refused.status_code == 429
     assert ask(models, path, {"inputs": TEXTS}, max_held=most + 1000).status_code == 200
 
 
-def test_long_vectors_are_encoded_in_parts() -> None:
+def test_long_vectors_are_encoded_in_parts():
     for size in (answers.MOST_ITEMS, answers.MOST_ITEMS + 1, 3 * answers.MOST_ITEMS + 5):
         values = np.arange(size, dtype=np.float32)
         parts = [*answers.json_parts({"data": values})]
@@ -129,7 +119,7 @@ def test_long_vectors_are_encoded_in_parts() -> None:
         assert max(map(len, parts)) < 8 * answers.MOST_ITEMS
 
 
-def test_matrices_may_be_empty() -> None:
+def test_matrices_may_be_empty():
     empty, rows = np.zeros((0, 2), np.float32), np.float32([[1, 2.5], [3, 4]])
     assert b"".join(answers.json_parts([])) == b"[]"
     assert b"".join(answers.json_parts([empty, rows])) == b"[[],[[1.0,2.5],[3.0,4.0]]]"

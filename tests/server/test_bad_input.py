@@ -4,23 +4,20 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
-
-from helpers.serving import RunningServer
 
 GOOD = {"inputs": "still here"}
 
 
 @pytest.fixture(autouse=True)
-def still_serving(client: httpx.Client) -> Iterator[None]:
+def still_serving(client):
     yield
     assert client.post("/embed", json=GOOD).status_code == 200
 
 
-def check(answer: httpx.Response, status: int, kind: str | None = None) -> None:
+def check(answer, status, kind=None):
     assert answer.status_code == status, answer.text
     body = answer.json()
     assert body.keys() == {"error", "error_type"}
@@ -65,7 +62,7 @@ def check(answer: httpx.Response, status: int, kind: str | None = None) -> None:
         (b'{"options": ' + b"[" * 40_000 + b"]" * 40_000 + b', "inputs": "a"}', 400, "Validation"),
     ],
 )
-def test_bodies(body: bytes, status: int, kind: str, client: httpx.Client) -> None:
+def test_bodies(body, status, kind, client):
     check(client.post("/embed", content=body), status, kind)
 
 
@@ -90,11 +87,11 @@ def test_bodies(body: bytes, status: int, kind: str, client: httpx.Client) -> No
         ("/", {"inputs": {"source_sentence": 5}}, 422),
     ],
 )
-def test_fields_of_other_routes(path: str, body: object, status: int, client: httpx.Client) -> None:
+def test_fields_of_other_routes(path, body, status, client):
     check(client.post(path, json=body), status)
 
 
-def test_unknown_paths_and_methods(client: httpx.Client) -> None:
+def test_unknown_paths_and_methods(client):
     check(client.get("/nothing"), 404)
     check(client.get("/embed"), 405)
     for path, allowed in (("/embed", "POST"), ("/", "GET, HEAD, POST"), ("/info", "GET, HEAD")):
@@ -106,7 +103,7 @@ def test_unknown_paths_and_methods(client: httpx.Client) -> None:
     assert client.get("/%2e%2e/%2e%2e/etc/passwd").status_code == 404
 
 
-def test_too_many_texts_are_refused_whole(client: httpx.Client) -> None:
+def test_too_many_texts_are_refused_whole(client):
     many = client.post("/embed", json={"inputs": ["a"] * 501})
     check(many, 422)
     assert many.json()["error"] == "batch size 501 > maximum allowed batch size 500"
@@ -114,13 +111,11 @@ def test_too_many_texts_are_refused_whole(client: httpx.Client) -> None:
     check(client.post("/embed", json={"inputs": ["a"] * 100_000}), 413)
 
 
-def test_large_bodies_are_refused_whether_their_length_is_said_or_not(
-    client: httpx.Client,
-) -> None:
+def test_large_bodies_are_refused_whether_their_length_is_said_or_not(client):
     body = json.dumps({"inputs": "a" * 200_000}).encode()
     check(client.post("/embed", content=body), 413)
 
-    def parts() -> Iterator[bytes]:
+    def parts():
         for begin in range(0, len(body), 4096):
             yield body[begin : begin + 4096]
 
@@ -129,7 +124,7 @@ def test_large_bodies_are_refused_whether_their_length_is_said_or_not(
         check(client.post("/embed", content=parts()), 413)
 
 
-def exchange(server: RunningServer, data: bytes, *, then: str = "read") -> bytes:
+def exchange(server, data, *, then="read"):
     """Send bytes; return what comes back until the server closes the connection."""
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), 20) as connection:
@@ -144,7 +139,7 @@ def exchange(server: RunningServer, data: bytes, *, then: str = "read") -> bytes
     return received
 
 
-def test_what_is_not_http_is_refused(server: RunningServer) -> None:
+def test_what_is_not_http_is_refused(server):
     assert exchange(server, b"\x16\x03\x01 hello\r\n\r\n").startswith(b"HTTP/1.1 400 ")
     assert exchange(server, b"POST /embed HTTP/1.1\r\ncontent-length: x\r\n\r\n").startswith(
         b"HTTP/1.1 400 "
@@ -152,7 +147,7 @@ def test_what_is_not_http_is_refused(server: RunningServer) -> None:
 
 
 @pytest.mark.parametrize("kind", ["many", "long", "url"])
-def test_endless_headers_are_refused(kind: str, server: RunningServer) -> None:
+def test_endless_headers_are_refused(kind, server):
     head = b"GET /health HTTP/1.1\r\n"
     flood = {
         "many": head + b"".join(b"x-%d: y\r\n" % n for n in range(20_000)),
@@ -164,15 +159,13 @@ def test_endless_headers_are_refused(kind: str, server: RunningServer) -> None:
         assert exchange(server, flood).startswith(b"HTTP/1.1 400 ")
 
 
-def test_a_body_in_another_encoding_is_told_so(client: httpx.Client) -> None:
+def test_a_body_in_another_encoding_is_told_so(client):
     answer = client.post("/embed", content='{"inputs": "café"}'.encode("latin-1"))
     check(answer, 400, "Validation")
     assert "the body is not UTF-8: " in answer.json()["error"]
 
 
-def test_clients_that_go_away_leave_nothing_behind(
-    server: RunningServer, client: httpx.Client
-) -> None:
+def test_clients_that_go_away_leave_nothing_behind(server, client):
     body = json.dumps({"inputs": ["the dog and the fox " * 20] * 200}).encode()
     head = b"POST /embed HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
     for _ in range(20):

@@ -4,33 +4,29 @@ conftest.py leaves this file out elsewhere. Debian's package is enough: `apt-get
 """
 
 import shutil
-from collections.abc import Iterator
 
-import httpx
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
-
-from helpers.serving import RunningServer
+from playwright.sync_api import expect, sync_playwright
 
 # An emoji is one character of Unicode, but two of JavaScript.
 CONTEXT = "\U0001f600 Ada lives in the north, near York."
 
 
 @pytest.fixture(scope="module")
-def browser_page(server: RunningServer) -> Iterator[Page]:
+def browser_page(server):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("LD_PRELOAD", raising=False)  # a sanitizer's runtime is not for a browser
         yield from opened_page(server)
 
 
-def opened_page(server: RunningServer) -> Iterator[Page]:
+def opened_page(server):
     """Yield the page of a server; afterwards, there must have been no error in it."""
     with sync_playwright() as driver:
         options = ["--no-sandbox", "--disable-gpu"]  # the sandbox needs rights that a test lacks
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=options)
         page = browser.new_page(viewport={"width": 1000, "height": 700})
         page.set_default_timeout(20_000)
-        problems: list[str] = []
+        problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("requestfailed", lambda request: problems.append(request.url))
         page.goto(server.url)
@@ -39,9 +35,7 @@ def opened_page(server: RunningServer) -> Iterator[Page]:
         assert problems == []
 
 
-def run(
-    page: Page, task: str, texts: str, question: str | None = None, model: str | None = None
-) -> None:
+def run(page, task, texts, question=None, model=None):
     page.select_option("#task", task)
     if model is not None:
         page.select_option("#model", model)
@@ -52,7 +46,7 @@ def run(
     expect(page.locator("#took")).to_contain_text("ms")
 
 
-def test_similarities_are_those_of_the_server(browser_page: Page, client: httpx.Client) -> None:
+def test_similarities_are_those_of_the_server(browser_page, client):
     texts = ["the dog", "a fox & a <b>dog</b>"]
     run(browser_page, "encode", "\n".join(texts))
     rows = client.post("/embed", json={"inputs": texts, "model": "text"}).json()
@@ -64,7 +58,7 @@ def test_similarities_are_those_of_the_server(browser_page: Page, client: httpx.
     assert browser_page.locator("#result b").count() == 0
 
 
-def test_documents_are_listed_best_first(browser_page: Page, client: httpx.Client) -> None:
+def test_documents_are_listed_best_first(browser_page, client):
     query, texts = "who is the author", ["no idea", "the cat", "Harper wrote it"]
     run(browser_page, "rerank", "\n".join(texts), query)
     found = client.post("/rerank", json={"query": query, "texts": texts}).json()
@@ -72,7 +66,7 @@ def test_documents_are_listed_best_first(browser_page: Page, client: httpx.Clien
     assert shown == [texts[item["index"]] for item in found]
 
 
-def test_labels_and_masks_have_their_scores(browser_page: Page, client: httpx.Client) -> None:
+def test_labels_and_masks_have_their_scores(browser_page, client):
     run(browser_page, "classify", "a film", model="labels")
     found = client.post("/predict", json={"inputs": "a film", "model": "labels"}).json()
     shown = browser_page.locator("#result td:nth-child(2)").all_inner_texts()
@@ -83,7 +77,7 @@ def test_labels_and_masks_have_their_scores(browser_page: Page, client: httpx.Cl
     assert shown == [item["token_str"] for item in found]
 
 
-def test_an_answer_is_marked_where_it_is(browser_page: Page, client: httpx.Client) -> None:
+def test_an_answer_is_marked_where_it_is(browser_page, client):
     question = "where is she?"
     run(browser_page, "answer", CONTEXT, question)
     body = {"inputs": {"question": question, "context": CONTEXT}}
@@ -92,7 +86,7 @@ def test_an_answer_is_marked_where_it_is(browser_page: Page, client: httpx.Clien
     assert mark == found["answer"] == CONTEXT[found["start"] : found["end"]]
 
 
-def test_entities_are_marked_where_they_are(browser_page: Page, client: httpx.Client) -> None:
+def test_entities_are_marked_where_they_are(browser_page, client):
     run(browser_page, "ner", CONTEXT)
     found = client.post("/ner", json={"inputs": CONTEXT}).json()
     marks = browser_page.locator("#result mark").evaluate_all(
@@ -101,7 +95,7 @@ def test_entities_are_marked_where_they_are(browser_page: Page, client: httpx.Cl
     assert marks == [CONTEXT[item["start"] : item["end"]] for item in found]
 
 
-def test_errors_and_load_are_shown(browser_page: Page) -> None:
+def test_errors_and_load_are_shown(browser_page):
     browser_page.select_option("#task", "fill_mask")
     browser_page.fill("#texts", "no mask at all")
     browser_page.click("#run")

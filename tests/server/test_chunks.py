@@ -1,9 +1,7 @@
 """Late chunking over HTTP: a vector for each chunk, with its place in the document."""
 
 import sys
-from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ SPANS = [(0, 17), (18, 51), (52, len(DOCUMENT)), (4, 30)]
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
+def models(tmp_path_factory):
     """One that pools the first token, and one that pools all."""
     root = tmp_path_factory.mktemp("chunks")
     first = tiny_bert.write_checkpoint(root / "first", pooling="cls")
@@ -28,7 +26,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
     return {"first": fbg.load(first), "text": fbg.load(text)}
 
 
-def check(answer: httpx.Response, spans: list[tuple[int, int]], wanted: np.ndarray) -> None:
+def check(answer, spans, wanted):
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert [(one["start"], one["end"]) for one in found] == spans
@@ -36,10 +34,10 @@ def check(answer: httpx.Response, spans: list[tuple[int, int]], wanted: np.ndarr
     np.testing.assert_array_equal(rows, wanted)
 
 
-def test_chunks_have_the_vectors_of_the_model(models: dict[str, fbg.Model]) -> None:
+def test_chunks_have_the_vectors_of_the_model(models):
     """Of the first that pools all tokens, unless a request names one."""
     model = models["text"]
-    body: dict[str, Any] = {"inputs": DOCUMENT, "spans": SPANS}
+    body = {"inputs": DOCUMENT, "spans": SPANS}
     answer = ask(models, "/embed_chunks", body)
     check(answer, SPANS, model.encode_chunks(DOCUMENT, SPANS, normalize_embeddings=True))
     assert int(answer.headers["x-compute-tokens"]) > model.max_length  # in windows
@@ -56,7 +54,7 @@ def test_chunks_have_the_vectors_of_the_model(models: dict[str, fbg.Model]) -> N
     )
 
 
-def test_chunks_without_spans_end_where_sentences_do(models: dict[str, fbg.Model]) -> None:
+def test_chunks_without_spans_end_where_sentences_do(models):
     model = models["text"]
     for tokens, given in ((25, {"tokens": 25}), (256, {})):
         spans = model.chunk_spans(DOCUMENT, tokens)
@@ -86,16 +84,14 @@ def test_chunks_without_spans_end_where_sentences_do(models: dict[str, fbg.Model
         ({"model": "second"}, 404, "there is no model 'second' here"),
     ],
 )
-def test_what_is_wrong_is_refused(
-    models: dict[str, fbg.Model], change: dict[str, Any], status: int, message: str
-) -> None:
+def test_what_is_wrong_is_refused(models, change, status, message):
     body = {"inputs": DOCUMENT, "spans": SPANS} | change
     answer = ask(models, "/embed_chunks", body, max_client_batch_size=6)
     assert answer.status_code == status, answer.text
     assert message in answer.json()["error"]
 
 
-def test_hidden_states_are_limited_before_they_are_computed(models: dict[str, fbg.Model]) -> None:
+def test_hidden_states_are_limited_before_they_are_computed(models):
     """Whatever the chunks are, their states take memory."""
     body, path = {"inputs": DOCUMENT, "spans": [(0, 3)]}, "/embed_chunks"
     tokens = int(ask(models, path, body).headers["x-compute-tokens"])
@@ -108,9 +104,7 @@ def test_hidden_states_are_limited_before_they_are_computed(models: dict[str, fb
     assert ask(models, path, body, max_held=8 * numbers + 1000).status_code == 200
 
 
-def test_spans_must_be_given_where_nothing_finds_them(
-    models: dict[str, fbg.Model], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spans_must_be_given_where_nothing_finds_them(models, monkeypatch):
     monkeypatch.setitem(sys.modules, "semantic_text_splitter", None)
     refused = ask(models, "/embed_chunks", {"inputs": DOCUMENT})
     assert refused.status_code == 424

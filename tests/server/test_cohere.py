@@ -2,9 +2,7 @@
 
 import base64
 import io
-from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from PIL import Image
@@ -15,7 +13,7 @@ from helpers.tiny_towers import pictures
 TEXTS = ["the dog", "a quick fox"]
 
 
-def file_of(picture: np.ndarray) -> bytes:
+def file_of(picture):
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "PNG")
     return file.getvalue()
@@ -25,19 +23,16 @@ FILES = [file_of(picture) for picture in pictures()]
 SENT = ["data:image/png;base64," + base64.b64encode(file).decode() for file in FILES]
 
 
-def post(client: httpx.Client, version: int, **body: Any) -> dict[str, Any]:
+def post(client, version, **body):
     answer = client.post(f"/v{version}/embed", json=body)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return answer.json()
 
 
 @pytest.mark.parametrize(
     ("use", "prompt"), [("search_query", "query"), ("search_document", None), (None, None)]
 )
-def test_embeddings_have_the_bits_of_encode(
-    client: httpx.Client, models: dict[str, fbg.Model], use: str | None, prompt: str | None
-) -> None:
+def test_embeddings_have_the_bits_of_encode(client, models, use, prompt):
     wanted = models["text"].encode(TEXTS, prompt_name=prompt)
     types = ["float", "base64", "binary", "ubinary"]
     found = post(client, 2, model="text", texts=TEXTS, input_type=use, embedding_types=types)
@@ -52,9 +47,7 @@ def test_embeddings_have_the_bits_of_encode(
     np.testing.assert_array_equal(np.float32(plain["embeddings"]), wanted)
 
 
-def test_texts_are_cut_where_the_request_says(
-    client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_texts_are_cut_where_the_request_says(client, models):
     long = "the dog " * 100 + "a quick fox"
     for side in ("START", "END"):
         found = post(client, 2, texts=[long], truncate=side, model="text", output_dimension=5)
@@ -65,7 +58,7 @@ def test_texts_are_cut_where_the_request_says(
     assert refused.status_code == 400 and "tokens" in refused.json()["message"]
 
 
-def test_pictures_have_embeddings(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_pictures_have_embeddings(client, models):
     found = post(client, 2, images=SENT[:1], input_type="image")
     wanted = models["clip"].encode_image(FILES[:1])
     np.testing.assert_array_equal(np.float32(found["embeddings"]["float"]), wanted)

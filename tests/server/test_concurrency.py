@@ -2,30 +2,26 @@
 
 import concurrent.futures
 import time
-from pathlib import Path
 
 import httpx
 import numpy as np
 
-import fbg
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 WORDS = ["a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "42", "more"]
 
 
-def texts(count: int, first: int = 0) -> list[str]:
+def texts(count, first=0):
     return [" ".join(WORDS[n % 5 : n % 5 + 1 + n % 6]) for n in range(first, first + count)]
 
 
-def test_answers_have_the_bits_of_encode_whatever_runs_beside(
-    server: RunningServer, models: dict[str, fbg.Model]
-) -> None:
+def test_answers_have_the_bits_of_encode_whatever_runs_beside(server, models):
     wanted = models["text"].encode(texts(60), normalize_embeddings=True)
     many = models["text"].encode(texts(400), normalize_embeddings=True)
     ranked = models["rank"].rerank(QUERY, DOCUMENTS)
 
-    def ask(n: int) -> None:
+    def ask(n):
         with httpx.Client(base_url=server.url, timeout=60) as client:
             for k in range(n, n + 20):
                 if k % 10 == 3:
@@ -45,13 +41,13 @@ def test_answers_have_the_bits_of_encode_whatever_runs_beside(
             future.result(120)
 
 
-def test_overload_is_refused_and_health_answers_in_between(directories: dict[str, Path]) -> None:
+def test_overload_is_refused_and_health_answers_in_between(directories):
     limits = ["--max-concurrent-requests", "4", "--max-waiting-texts", "900"]
     with running(str(directories["text"]), "--threads", "1", *limits) as server:
-        statuses: list[int] = []
+        statuses = []
         slowest = 0.0
 
-        def ask(n: int) -> None:
+        def ask(n):
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 for _ in range(8):
                     answer = client.post("/embed", json={"inputs": texts(800)})

@@ -4,15 +4,12 @@ import asyncio
 import re
 import socket
 import struct
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from fbg.server import connection as connections
 from fbg.server import guard
 from fbg.server.guard import Guard
-from fbg.server.state import State
 from helpers.connections import Connection, Recorder, post
 from helpers.serving import ready_state
 
@@ -20,7 +17,7 @@ HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def state() -> Iterator[State]:
+def state():
     with ready_state() as made:
         yield made
 
@@ -28,23 +25,23 @@ def state() -> Iterator[State]:
 class Answering(Recorder):
     """An application that answers at once."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.go_on.set()
 
 
-async def refusing(scope: Any, receive: Any, send: Any) -> None:
+async def refusing(scope, receive, send):
     """An application that answers without reading the body."""
     headers = [(b"content-length", b"2")]
     await send({"type": "http.response.start", "status": 429, "headers": headers})
     await send({"type": "http.response.body", "body": b"no"})
 
 
-def answers(written: bytes) -> list[bytes]:
+def answers(written):
     return re.findall(rb"HTTP/1.1 (\d+)", written)
 
 
-async def test_upgrades_are_ignored_and_the_body_belongs_to_its_request(state: State) -> None:
+async def test_upgrades_are_ignored_and_the_body_belongs_to_its_request(state):
     hidden = post("/hidden")
     for upgrade in ("Upgrade: h2c\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n"):
         app, sent = Answering(), post("/embed", hidden, upgrade)
@@ -55,7 +52,7 @@ async def test_upgrades_are_ignored_and_the_body_belongs_to_its_request(state: S
         assert app.reached == ["/embed", "/health"] and app.bodies == [hidden, b""]
 
 
-async def test_a_request_begins_when_the_answer_before_it_has_been_read(state: State) -> None:
+async def test_a_request_begins_when_the_answer_before_it_has_been_read(state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         assert await connection.send(post("/one") + post("/two") + HEALTH) == b""
@@ -70,21 +67,19 @@ async def test_a_request_begins_when_the_answer_before_it_has_been_read(state: S
         assert app.reached == ["/one", "/two", "/health"]
 
 
-async def test_a_client_that_goes_away_cancels_its_request_and_those_behind_it(
-    state: State,
-) -> None:
+async def test_a_client_that_goes_away_cancels_its_request_and_those_behind_it(state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         await connection.send(post("/one") + post("/two"))
     assert app.reached == ["/one"] and app.cancelled == 1
 
 
-async def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen(state: State) -> None:
+async def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen(state):
     app, loop = Recorder(), asyncio.get_running_loop()
     async with Connection(Guard(app, state)) as helper:
         made = helper.protocol
 
-        def connection() -> asyncio.Protocol:
+        def connection():
             return connections.Connection(made.config, made.server_state, {})
 
         listening = await loop.create_server(connection, "127.0.0.1", 0)
@@ -110,9 +105,7 @@ async def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen(state: S
 
 
 @pytest.mark.alone
-async def test_a_client_that_does_not_read_its_answer_is_cut_off(
-    state: State, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_does_not_read_its_answer_is_cut_off(state, monkeypatch):
     monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(guard, "PIECE", 1000)
     app = Answering()
@@ -131,7 +124,7 @@ async def test_a_client_that_does_not_read_its_answer_is_cut_off(
 
 
 @pytest.mark.parametrize("size", [100, 1_000_000])
-async def test_the_rest_of_a_refused_body_is_passed_over(size: int, state: State) -> None:
+async def test_the_rest_of_a_refused_body_is_passed_over(size, state):
     async with Connection(Guard(refusing, state)) as connection:
         whole = post("/embed", b"x" * size)
         parts = [whole[n : n + size // 5] for n in range(0, len(whole), size // 5)]
@@ -141,16 +134,14 @@ async def test_the_rest_of_a_refused_body_is_passed_over(size: int, state: State
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def short(monkeypatch):
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.1)
     monkeypatch.setattr(connections, "LINGER_SECONDS", 0.1)
     yield
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", HEALTH + b"GET /", post("/", b"x" * 99)[:-1]])
-async def test_what_does_not_arrive_in_time_ends_the_connection(
-    sent: bytes, state: State, short: None
-) -> None:
+async def test_what_does_not_arrive_in_time_ends_the_connection(sent, state, short):
     async with Connection(Guard(refusing, state), keep_alive_seconds=0.1) as connection:
         await connection.send(sent)
         assert not connection.transport.closed
@@ -159,9 +150,7 @@ async def test_what_does_not_arrive_in_time_ends_the_connection(
 
 
 @pytest.mark.alone
-async def test_connections_may_be_idle_for_a_while_after_each_request(
-    state: State, short: None
-) -> None:
+async def test_connections_may_be_idle_for_a_while_after_each_request(state, short):
     async with Connection(Guard(Answering(), state), keep_alive_seconds=0.1) as connection:
         for _ in range(4):
             await connection.send(HEALTH)
@@ -172,9 +161,7 @@ async def test_connections_may_be_idle_for_a_while_after_each_request(
 
 
 @pytest.mark.alone
-async def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(
-    state: State, short: None
-) -> None:
+async def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(state, short):
     app = Recorder()
     async with Connection(Guard(app, state), keep_alive_seconds=0.1) as connection:
         await connection.send(post("/embed") + post("/embed"))
@@ -185,9 +172,7 @@ async def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(
 
 
 @pytest.mark.parametrize("why", ["asked", "old", "asked, and more comes", "answer"])
-async def test_the_last_answer_on_a_connection_says_so_once(
-    why: str, state: State, short: None
-) -> None:
+async def test_the_last_answer_on_a_connection_says_so_once(why, state, short):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         asked = HEALTH[:-2] + b"Connection: close\r\n\r\n"
@@ -207,7 +192,7 @@ async def test_the_last_answer_on_a_connection_says_so_once(
         assert connection.transport.closed and app.reached == ["/health"]
 
 
-async def test_a_stop_ends_a_connection_with_the_answer(state: State) -> None:
+async def test_a_stop_ends_a_connection_with_the_answer(state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         await connection.send(HEALTH)
@@ -221,7 +206,7 @@ async def test_a_stop_ends_a_connection_with_the_answer(state: State) -> None:
         assert connection.transport.closed
 
 
-async def test_what_is_no_request_is_refused_after_the_answers_before_it(state: State) -> None:
+async def test_what_is_no_request_is_refused_after_the_answers_before_it(state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         assert await connection.send(HEALTH + b"nothing\r\n\r\n" + HEALTH) == b""
@@ -236,7 +221,7 @@ TWO_LENGTHS = post("/embed", b"1\r\na\r\n0\r\n\r\n", "Transfer-Encoding: chunked
 
 
 @pytest.mark.parametrize("request_", [TWO_LENGTHS, TWO_LENGTHS.replace(b"Host", b"Ghost")])
-async def test_requests_that_are_not_clear_are_refused(request_: bytes, state: State) -> None:
+async def test_requests_that_are_not_clear_are_refused(request_, state):
     app = Answering()
     async with Connection(Guard(app, state)) as connection:
         assert answers(await connection.send(request_ + HEALTH)) == [b"400"]
@@ -247,7 +232,7 @@ CHUNKED = b"POST /embed HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\
 
 
 @pytest.mark.parametrize("body", [b"1\r\na\r\nx\r\n", b"1\r\na\r\n" * 10_000, b"1\r\naa\r\n"])
-async def test_a_body_that_is_no_body_ends_its_request(body: bytes, state: State) -> None:
+async def test_a_body_that_is_no_body_ends_its_request(body, state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         assert answers(await connection.send(CHUNKED + b"1\r\na\r\n", body)) == [b"400"]
@@ -257,7 +242,7 @@ async def test_a_body_that_is_no_body_ends_its_request(body: bytes, state: State
         assert connection.transport.closed
 
 
-async def test_a_body_may_come_in_small_chunks(state: State) -> None:
+async def test_a_body_may_come_in_small_chunks(state):
     app = Answering()
     async with Connection(Guard(app, state)) as connection:
         sent = CHUNKED + b"1\r\na\r\n" * 4000 + b"0\r\n\r\n"
@@ -266,7 +251,7 @@ async def test_a_body_may_come_in_small_chunks(state: State) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-async def test_a_body_may_come_byte_by_byte(chunked: bool, state: State) -> None:
+async def test_a_body_may_come_byte_by_byte(chunked, state):
     app, body = Answering(), b"a" * 5000
     sent = CHUNKED + b"1388\r\n" + body + b"\r\n0\r\n\r\n" if chunked else post("/embed", body)
     async with Connection(Guard(app, state)) as connection:
@@ -276,7 +261,7 @@ async def test_a_body_may_come_byte_by_byte(chunked: bool, state: State) -> None
     assert app.bodies == [body, b""]
 
 
-def large_head(size: int, lines: int) -> bytes:
+def large_head(size, lines):
     """The head of a request with so many bytes and lines."""
     head = b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"a:b\r\n" * (lines - 3) + b"c:"
     return head + b"d" * (size - len(head) - 4) + b"\r\n\r\n"
@@ -294,9 +279,7 @@ def large_head(size: int, lines: int) -> bytes:
     ],
 )
 @pytest.mark.parametrize("before", [b"", HEALTH])
-async def test_a_head_is_limited_however_it_arrives(
-    before: bytes, size: int, lines: int, wanted: bytes, step: int, state: State
-) -> None:
+async def test_a_head_is_limited_however_it_arrives(before, size, lines, wanted, step, state):
     app, sent = Answering(), before + large_head(size, lines)
     async with Connection(Guard(app, state)) as connection:
         parts = [sent[n : n + step] for n in range(0, len(sent), step)]
@@ -306,9 +289,7 @@ async def test_a_head_is_limited_however_it_arrives(
 
 @pytest.mark.parametrize("step", [1, 1000])
 @pytest.mark.parametrize("empty", [b"\r\n", b"\r\n\r\n", b"\n"])
-async def test_empty_lines_before_a_request_are_passed_over(
-    empty: bytes, step: int, state: State
-) -> None:
+async def test_empty_lines_before_a_request_are_passed_over(empty, step, state):
     app, sent = Answering(), empty + post("/one") + empty + HEALTH + empty
     async with Connection(Guard(app, state)) as connection:
         parts = [sent[n : n + step] for n in range(0, len(sent), step)]
@@ -318,7 +299,7 @@ async def test_empty_lines_before_a_request_are_passed_over(
 
 
 @pytest.mark.parametrize("more", [b"\r\n", HEALTH, b"\0"])
-async def test_what_follows_the_last_request_does_not_end_it(more: bytes, state: State) -> None:
+async def test_what_follows_the_last_request_does_not_end_it(more, state):
     app, last = Recorder(), HEALTH[:-2] + b"Connection: close\r\n\r\n"
     async with Connection(Guard(app, state)) as connection:
         assert await connection.send(last, more, more) == b""
@@ -329,7 +310,7 @@ async def test_what_follows_the_last_request_does_not_end_it(more: bytes, state:
     assert app.reached == ["/health"]
 
 
-async def test_a_connection_is_idle_after_its_request_was_refused(state: State) -> None:
+async def test_a_connection_is_idle_after_its_request_was_refused(state):
     """So that it does not hold up the end of the server."""
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
@@ -341,8 +322,8 @@ async def test_a_connection_is_idle_after_its_request_was_refused(state: State) 
 
 @pytest.mark.parametrize("slow", [False, True])
 async def test_the_time_for_a_head_begins_after_the_answer_before_it(
-    slow: bool, state: State, short: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    slow, state, short, monkeypatch
+):
     """However long that took to compute or to read."""
     monkeypatch.setattr(Connection, "_look", Connection.rest)  # only this test looks
     app = Recorder()
@@ -362,7 +343,7 @@ async def test_the_time_for_a_head_begins_after_the_answer_before_it(
         assert answers(await connection.send(HEALTH[9:])) == [b"200"]
 
 
-async def test_clients_are_told_to_go_on_if_they_wait(state: State) -> None:
+async def test_clients_are_told_to_go_on_if_they_wait(state):
     for app, wanted in ((Answering(), [b"100"]), (refusing, [b"429"])):
         async with Connection(Guard(app, state)) as connection:
             whole = post("/embed", b"hello", "Expect: 100-continue\r\n")
@@ -374,7 +355,7 @@ async def test_clients_are_told_to_go_on_if_they_wait(state: State) -> None:
             assert answers(await connection.send(whole)) == ([b"100", b"200"] if wanted else [])
 
 
-async def test_answers_to_head_have_no_body(state: State) -> None:
+async def test_answers_to_head_have_no_body(state):
     app = Answering()
     app.headers = [(b"content-length", b"20")]
     async with Connection(Guard(app, state)) as connection:
@@ -382,7 +363,7 @@ async def test_answers_to_head_have_no_body(state: State) -> None:
         assert b"content-length: 20\r\n" in written.lower() and written.endswith(b"\r\n\r\n")
 
 
-async def test_the_server_may_end_while_a_request_is_worked_on(state: State) -> None:
+async def test_the_server_may_end_while_a_request_is_worked_on(state):
     app = Recorder()
     async with Connection(Guard(app, state)) as connection:
         await connection.send(HEALTH)

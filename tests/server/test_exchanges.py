@@ -17,10 +17,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -29,7 +26,7 @@ from fbg.server.app import PAGES, POST_ROUTES, build_app
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 from helpers.minilm import DATA
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 
 EXCHANGES = json.loads((DATA / "serving_exchanges.json").read_text(encoding="utf-8"))
 
@@ -37,14 +34,14 @@ EXCHANGES = json.loads((DATA / "serving_exchanges.json").read_text(encoding="utf
 READ_BY_PROGRAMS = ("type", "param", "code", "error_type")
 
 
-def form(value: Any) -> str:
+def form(value):
     """The JSON type of a value; integers are numbers, and booleans are not."""
     if isinstance(value, bool) or value is None:
         return str(type(value))
     return "number" if isinstance(value, (int, float)) else str(type(value))
 
 
-def check_form(got: Any, wanted: Any, where: str) -> None:
+def check_form(got, wanted, where):
     assert form(got) == form(wanted), where
     if isinstance(wanted, dict):
         assert got.keys() == wanted.keys(), where
@@ -56,7 +53,7 @@ def check_form(got: Any, wanted: Any, where: str) -> None:
             check_form(item, wanted[0], f"{where}[{n}]")
 
 
-def check_error(got: dict[str, Any], wanted: dict[str, Any]) -> None:
+def check_error(got, wanted):
     nested = (got["error"], wanted["error"]) if isinstance(wanted.get("error"), dict) else ()
     for ours, theirs in [(got, wanted), nested] if nested else [(got, wanted)]:
         for key in READ_BY_PROGRAMS:
@@ -66,8 +63,8 @@ def check_error(got: dict[str, Any], wanted: dict[str, Any]) -> None:
 class StartingServer(httpx.BaseTransport):
     """The application of a server whose models are not loaded yet."""
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        async def answer() -> httpx.Response:
+    def handle_request(self, request):
+        async def answer():
             transport = httpx.ASGITransport(build_app(state))
             async with httpx.AsyncClient(transport=transport) as client:
                 content = request.read()
@@ -81,12 +78,12 @@ class StartingServer(httpx.BaseTransport):
         return httpx.Response(got.status_code, headers=got.headers, content=got.content)
 
 
-def has_answer(connection: socket.socket) -> bool:
+def has_answer(connection):
     return bool(select.select([connection], [], [], 0)[0])
 
 
 @contextmanager
-def place_held(client: httpx.Client) -> Iterator[None]:
+def place_held(client):
     """Hold the only place of a server by a request whose body does not arrive.
 
     That request is refused, and sent again, if another one has the place, such as that of the test
@@ -106,11 +103,11 @@ def place_held(client: httpx.Client) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def servers(server: RunningServer, directories: dict[str, Path]) -> Iterator[dict[str, Any]]:
+def servers(server, directories):
     """Clients by the kind of server that they ask."""
     with ExitStack() as stack:
 
-        def client(url: str) -> httpx.Client:
+        def client(url):
             return stack.enter_context(httpx.Client(base_url=url, timeout=30))
 
         locked = stack.enter_context(running(str(directories["text"]), FBG_API_KEY="secret"))
@@ -125,7 +122,7 @@ def servers(server: RunningServer, directories: dict[str, Path]) -> Iterator[dic
         }
 
 
-def ask(client: httpx.Client, exchange: dict[str, Any]) -> httpx.Response:
+def ask(client, exchange):
     if "content" in exchange:
         return client.post(exchange["path"], content=exchange["content"])
     if "request" not in exchange:
@@ -135,7 +132,7 @@ def ask(client: httpx.Client, exchange: dict[str, Any]) -> httpx.Response:
 
 
 @pytest.mark.parametrize("name", EXCHANGES)
-def test_answers_have_the_form_that_clients_expect(name: str, servers: dict[str, Any]) -> None:
+def test_answers_have_the_form_that_clients_expect(name, servers):
     exchange = EXCHANGES[name]
     client = servers[exchange.get("server", "open")]
     with place_held(client) if exchange.get("server") == "full" else nullcontext():
@@ -152,7 +149,7 @@ def test_answers_have_the_form_that_clients_expect(name: str, servers: dict[str,
         check_error(answer.json(), exchange["response"])
 
 
-def test_every_route_has_an_exchange() -> None:
+def test_every_route_has_an_exchange():
     """What models of several vectors answer is compared in test_vectors.py, chunks in
     test_chunks.py, pictures in test_pictures.py, what networks do in test_networks.py, and the
     description of the server in test_openapi.py.
@@ -167,7 +164,7 @@ def test_every_route_has_an_exchange() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openai", "tei", "cohere"])
-def test_every_dialect_has_an_exchange_for_each_of_its_errors(dialect: str) -> None:
+def test_every_dialect_has_an_exchange_for_each_of_its_errors(dialect):
     found = {item["status"] for name, item in EXCHANGES.items() if name.startswith(dialect)}
     wanted = {400, 401, 404, 405, 413, 429, 503}
     # An embedding is what every model can compute, so that OpenAI's route has no such error.
@@ -176,6 +173,6 @@ def test_every_dialect_has_an_exchange_for_each_of_its_errors(dialect: str) -> N
 
 
 @pytest.mark.parametrize("name", ["openai embeddings, float", "openai, a model that is not there"])
-def test_times_of_tei_are_for_its_clients_only(name: str, client: httpx.Client) -> None:
+def test_times_of_tei_are_for_its_clients_only(name, client):
     answer = client.post(EXCHANGES[name]["path"], json=EXCHANGES[name]["request"])
     assert not any(header.startswith("x-compute") for header in answer.headers)

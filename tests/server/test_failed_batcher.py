@@ -1,8 +1,6 @@
 """A server whose queue has failed: it says so, and its process ends."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -11,28 +9,25 @@ import fbg
 from fbg.runtime.batcher import PriorityClass
 from fbg.server.app import build_app
 from fbg.server.process import Server
-from fbg.server.state import State
 from helpers import tiny_bert
 from helpers.serving import ready_state
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
+def state(tmp_path):
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25))
     with ready_state({"m": model}) as made:
         yield made
 
 
-async def test_requests_are_answered_health_turns_bad_and_the_process_ends(
-    state: State, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*arguments: object) -> None:
+async def test_requests_are_answered_health_turns_bad_and_the_process_ends(state, monkeypatch):
+    def broken(*arguments):
         raise IndexError("a mistake in the queue")
 
     monkeypatch.setattr(PriorityClass, "take", broken)
     server = Server(state, None)
 
-    transport = httpx.ASGITransport(build_app(state))  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(build_app(state))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.get("/health")).status_code == 200
         assert not await server.on_tick(1)

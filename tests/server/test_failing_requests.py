@@ -10,9 +10,7 @@ import os
 import socket
 import time
 import types
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
@@ -21,10 +19,9 @@ import pytest
 from onnx import TensorProto, helper
 from PIL import Image
 
-import fbg
 from fbg.server.app import build_app
 from fbg.server.state import Call
-from helpers.serving import RunningServer, ready_state, running
+from helpers.serving import ready_state, running
 
 LONG = "a " * 3000
 NOISE = np.random.default_rng(0).integers(0, 255, (300, 300, 3), dtype=np.uint8)
@@ -33,7 +30,7 @@ Image.fromarray(NOISE).save(FILE, "PNG")
 TRUNCATED = base64.b64encode(FILE.getvalue()[:-3000]).decode()
 PAIR = {"question": "b", "context": LONG}
 # For each route, a request that fails after its body has been read, as far inside as may be.
-FAILING: dict[str, tuple[str, Any]] = {
+FAILING = {
     "texts that are too long": ("/embed", {"inputs": LONG, "truncate": False, "model": "text"}),
     "texts of OpenAI": ("/v1/embeddings", {"input": [LONG, ""]}),
     "states of tokens": ("/embed_all", {"inputs": LONG, "truncate": False, "model": "text"}),
@@ -69,15 +66,15 @@ FAILING: dict[str, tuple[str, Any]] = {
 }
 
 
-def content(body: Any) -> bytes:
+def content(body):
     return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 @pytest.mark.parametrize("what", FAILING)
-def test_errors_keep_nothing_of_their_request(what: str, models: dict[str, fbg.Model]) -> None:
+def test_errors_keep_nothing_of_their_request(what, models):
     path, body = FAILING[what]
 
-    async def main() -> list[Any]:
+    async def main():
         transport = httpx.ASGITransport(build_app(state))
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             for turn in range(2):  # the first one makes what stays
@@ -103,7 +100,7 @@ def test_errors_keep_nothing_of_their_request(what: str, models: dict[str, fbg.M
     assert not [name for name in names if "httpx" not in name], names
 
 
-def test_a_request_that_has_ended_keeps_no_body(models: dict[str, fbg.Model]) -> None:
+def test_a_request_that_has_ended_keeps_no_body(models):
     """Whatever still refers to the call, such as a frame that waits to be collected."""
     with ready_state(models) as state:
         call = Call(state)
@@ -113,7 +110,7 @@ def test_a_request_that_has_ended_keeps_no_body(models: dict[str, fbg.Model]) ->
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory, directories: Any) -> Iterator[RunningServer]:
+def slow(tmp_path_factory, directories):
     """A server with models, and a network that takes seconds for each hundred of rounds."""
     folder = tmp_path_factory.mktemp("slow")
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in "xy")
@@ -130,7 +127,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory, directories: Any) -> Iterator
         yield server
 
 
-def settled(server: RunningServer) -> float:
+def settled(server):
     """The memory of the process in MB."""
     time.sleep(0.1)
     pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
@@ -138,7 +135,7 @@ def settled(server: RunningServer) -> float:
 
 
 @pytest.mark.parametrize("what", FAILING)
-def test_memory_does_not_grow_with_requests_that_fail(what: str, slow: RunningServer) -> None:
+def test_memory_does_not_grow_with_requests_that_fail(what, slow):
     """Threads still take memory in the first rounds; what leaks grows in all of them."""
     path, body = FAILING[what]
     if isinstance(body, dict):
@@ -155,7 +152,7 @@ def test_memory_does_not_grow_with_requests_that_fail(what: str, slow: RunningSe
     assert min(grown) < 5, grown
 
 
-def test_requests_of_clients_that_are_gone_are_not_kept(slow: RunningServer) -> None:
+def test_requests_of_clients_that_are_gone_are_not_kept(slow):
     """They would wait for the thread of networks, each with its body and what it was decoded to."""
     host, port = slow.url.removeprefix("http://").split(":")
     body = b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1],"data":['

@@ -6,28 +6,25 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from PIL import Image
 
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 
 MOST_SECONDS = 0.2
 LARGE = "a " * 131_000
 
 
-def picture(side: int) -> str:
+def picture(side):
     """Return a picture of so many pixels a side, all of them black."""
     file = io.BytesIO()
     Image.new("RGB", (side, side)).save(file, "PNG")
     return base64.b64encode(file.getvalue()).decode()
 
 
-ATTACKS: dict[str, tuple[str, Any]] = {
+ATTACKS = {
     "axes of a tensor": (
         "/v2/models/none/infer",
         {"inputs": [{"name": "x", "datatype": "FP32", "shape": [9] * 500_000, "data": []}]},
@@ -53,17 +50,17 @@ ATTACKS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def quiet(directories: dict[str, Path]) -> Iterator[RunningServer]:
+def quiet(directories):
     named = [f"{name}={directories[name]}" for name in ("text", "tags", "answers", "clip")]
     with running(*named, "--dtype", "int8", "--threads", "1", "--no-access-log") as server:
         yield server
 
 
-def worst(server: RunningServer, path: str, content: bytes) -> float:
+def worst(server, path, content):
     """The longest that /health took while a request was answered."""
-    statuses: list[int] = []
+    statuses = []
 
-    def attack() -> None:
+    def attack():
         answer = httpx.post(server.url + path, content=content, timeout=60)
         statuses.append(answer.status_code)
 
@@ -81,7 +78,7 @@ def worst(server: RunningServer, path: str, content: bytes) -> float:
     return longest / slowdown()
 
 
-def slowdown() -> float:
+def slowdown():
     """How much longer work takes than its CPU time: 1 on a machine of one's own."""
     begin, used = time.perf_counter(), time.thread_time()
     while time.thread_time() - used < 0.1:
@@ -91,21 +88,21 @@ def slowdown() -> float:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("what", ATTACKS)
-def test_health_is_answered_at_once(what: str, quiet: RunningServer) -> None:
+def test_health_is_answered_at_once(what, quiet):
     path, body = ATTACKS[what]
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    found: list[float] = []
+    found = []
     while len(found) < 3 and min(found, default=1.0) > MOST_SECONDS:  # others may have the CPU
         found.append(worst(quiet, path, content))
     assert min(found) <= MOST_SECONDS, found
 
 
 @pytest.mark.alone
-def test_health_is_answered_at_once_beside_clients_that_go_away(quiet: RunningServer) -> None:
+def test_health_is_answered_at_once_beside_clients_that_go_away(quiet):
     body = json.dumps({"inputs": LARGE, "parameters": {"stride": 1}}).encode()
     head = f"POST /ner HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     host, port = quiet.url.removeprefix("http://").split(":")
-    found: list[float] = []
+    found = []
     with httpx.Client(base_url=quiet.url, timeout=60) as client:
         while len(found) < 3 and min(found, default=1.0) > MOST_SECONDS:
             longest = 0.0

@@ -7,9 +7,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
@@ -19,7 +17,7 @@ from onnx import TensorProto, helper
 
 import fbg
 from helpers import tiny_bert
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 from helpers.tiny_tasks import write_model
 from server.test_lifecycle import fails
 
@@ -30,33 +28,33 @@ IDLE = ("--idle-unload", "0.3", "--threads", "2")
 class Process:
     """What the system says of a process."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid):
         self._path = Path(f"/proc/{pid}")
 
     @property
-    def rss(self) -> int:
+    def rss(self):
         (kilobytes,) = re.findall(r"^VmRSS:\s+(\d+) kB$", (self._path / "status").read_text(), re.M)
         return int(kilobytes) << 10
 
     @property
-    def files(self) -> int:
+    def files(self):
         return len(os.listdir(self._path / "fd"))
 
     @property
-    def threads(self) -> int:
+    def threads(self):
         return len(os.listdir(self._path / "task"))
 
 
-def embed(server: RunningServer, model: str = "text") -> httpx.Response:
+def embed(server, model="text"):
     return httpx.post(f"{server.url}/embed", json={"inputs": "the dog", "model": model}, timeout=30)
 
 
-def loaded(server: RunningServer) -> dict[str, bool]:
+def loaded(server):
     models = httpx.get(f"{server.url}/v1/models").json()["data"]
     return {model["id"]: model["loaded"] for model in models}
 
 
-def unloaded(server: RunningServer, times: int) -> None:
+def unloaded(server, times):
     """Wait until models have been unloaded so many times."""
     for _ in range(2000):
         if sum(entry["message"] == "unloaded" for entry in server.entries()) >= times:
@@ -65,7 +63,7 @@ def unloaded(server: RunningServer, times: int) -> None:
     raise AssertionError(server.log)
 
 
-def wait_for(server: RunningServer, **wanted: bool) -> None:
+def wait_for(server, **wanted):
     for _ in range(1000):
         if wanted.items() <= loaded(server).items():
             return
@@ -74,7 +72,7 @@ def wait_for(server: RunningServer, **wanted: bool) -> None:
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> dict[str, Path]:
+def texts(tmp_path):
     """Two models in directories that a test may change."""
     text = tmp_path / "text"
     text.mkdir()
@@ -83,11 +81,11 @@ def texts(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.fixture
-def named(texts: dict[str, Path]) -> list[str]:
+def named(texts):
     return [f"{name}={path}" for name, path in texts.items()]
 
 
-def test_each_model_is_loaded_by_its_requests(texts: dict[str, Path], named: list[str]) -> None:
+def test_each_model_is_loaded_by_its_requests(texts, named):
     wanted = fbg.load(texts["text"]).encode(["the dog"], normalize_embeddings=True)
     with running(*named, "--idle-unload", "3") as server:
         assert loaded(server) == {"text": False, "rank": False}
@@ -113,7 +111,7 @@ def test_each_model_is_loaded_by_its_requests(texts: dict[str, Path], named: lis
         wait_for(server, text=False, rank=False)
 
 
-def test_facts_are_those_of_the_models_that_are_loaded(directories: dict[str, Path]) -> None:
+def test_facts_are_those_of_the_models_that_are_loaded(directories):
     named = [f"{name}={path}" for name, path in directories.items()]
     found = []
     for given in ((), IDLE):
@@ -124,11 +122,11 @@ def test_facts_are_those_of_the_models_that_are_loaded(directories: dict[str, Pa
     assert found[0] == found[1]
 
 
-def test_requests_at_once_share_a_load_and_none_loses_its_model(named: list[str]) -> None:
+def test_requests_at_once_share_a_load_and_none_loses_its_model(named):
     with running(*named, "--idle-unload", "0.02", "--threads", "2") as server:
         end = time.monotonic() + 4
 
-        def ask(n: int) -> int:
+        def ask(n):
             count = 0
             with httpx.Client(base_url=server.url, timeout=30) as client:
                 while time.monotonic() < end:
@@ -145,7 +143,7 @@ def test_requests_at_once_share_a_load_and_none_loses_its_model(named: list[str]
         assert [entry["message"] for entry in server.entries()].count("unloaded") > 2
 
 
-def test_mistakes_are_found_before_the_first_request(tmp_path: Path, texts: Any) -> None:
+def test_mistakes_are_found_before_the_first_request(tmp_path, texts):
     text = str(texts["text"])
     assert "no such directory" in fails(str(tmp_path / "none"), "--port", "0", *IDLE)
     assert "0 is not in the range x>0" in fails(text, "--idle-unload", "0", status=2)
@@ -158,9 +156,7 @@ def test_mistakes_are_found_before_the_first_request(tmp_path: Path, texts: Any)
     assert "config.json" in fails(text, "--port", "0", *IDLE)
 
 
-def test_a_load_that_fails_is_answered_503_and_tried_again(
-    texts: dict[str, Path], named: list[str]
-) -> None:
+def test_a_load_that_fails_is_answered_503_and_tried_again(texts, named):
     weights = texts["text"] / "model.safetensors"
     with running(*named, *IDLE) as server:
         before = weights.read_bytes()
@@ -180,9 +176,7 @@ def test_a_load_that_fails_is_answered_503_and_tried_again(
         assert len(failures) == 3 and failures[0]["level"] == "error"
 
 
-def test_sighup_finds_models_anew_and_loads_those_that_were_loaded(
-    texts: dict[str, Path], named: list[str]
-) -> None:
+def test_sighup_finds_models_anew_and_loads_those_that_were_loaded(texts, named):
     with running(*named, "--idle-unload", "60") as server:
         embed(server)
         tiny_bert.write_checkpoint(texts["text"], seed=4, spread=0.25)
@@ -206,11 +200,11 @@ def test_sighup_finds_models_anew_and_loads_those_that_were_loaded(
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_sigterm_answers_requests_that_wait_for_a_model(named: list[str], workers: str) -> None:
+def test_sigterm_answers_requests_that_wait_for_a_model(named, workers):
     with running(*named, "--idle-unload", "60", "--workers", workers) as server:
         connected = threading.Barrier(7)
 
-        def ask(n: int) -> int:
+        def ask(n):
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 assert client.get("/health").status_code == 200
                 connected.wait(60)
@@ -225,7 +219,7 @@ def test_sigterm_answers_requests_that_wait_for_a_model(named: list[str], worker
         assert server.stop() == 0
 
 
-def test_workers_load_and_unload_each_by_itself(named: list[str]) -> None:
+def test_workers_load_and_unload_each_by_itself(named):
     with running(*named, *IDLE, "--workers", "2") as server:
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda _: embed(server).json(), range(40)))
@@ -239,7 +233,7 @@ def test_workers_load_and_unload_each_by_itself(named: list[str]) -> None:
         assert sum(m == "loaded" for _, m in done) == sum(m == "unloaded" for _, m in done)
 
 
-def test_networks_are_unloaded_too(tmp_path: Path) -> None:
+def test_networks_are_unloaded_too(tmp_path):
     graph = helper.make_graph(
         [helper.make_node("Add", ["x", "x"], ["y"])],
         "double",
@@ -261,7 +255,7 @@ def test_networks_are_unloaded_too(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def large(tmp_path: Path) -> Iterator[Path]:
+def large(tmp_path):
     """A model of 37 MiB in float32."""
     directory = tmp_path / "large"
     directory.mkdir()
@@ -271,7 +265,7 @@ def large(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-def test_the_system_gets_the_memory_of_models_back(large: Path) -> None:
+def test_the_system_gets_the_memory_of_models_back(large):
     with running(f"text={large}", "--idle-unload", "0.2", "--threads", "2") as server:
         process = Process(server.process.pid)
         fresh = process.rss
@@ -289,7 +283,7 @@ def test_the_system_gets_the_memory_of_models_back(large: Path) -> None:
             assert abs(gone - base) < 8 * MIB, (fresh, seen)
 
 
-def test_a_hundred_loads_leave_nothing_behind(texts: dict[str, Path]) -> None:
+def test_a_hundred_loads_leave_nothing_behind(texts):
     with running(f"text={texts['text']}", "--idle-unload", "0.01", "--threads", "2") as server:
         process, seen = Process(server.process.pid), []
         for n in range(100):

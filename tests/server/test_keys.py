@@ -1,10 +1,8 @@
 """Errors speak of the keys of requests: those that no API has, and those with a wrong value."""
 
 import re
-from collections.abc import Iterator
-from typing import Any, get_args
+from typing import get_args
 
-import httpx
 import msgspec
 import pytest
 
@@ -20,13 +18,13 @@ COMPARED = {"source_sentence": "a", "sentences": ["b"]}
 LABELS = {"candidate_labels": ["a", "b"]}
 
 
-def message_of(answer: httpx.Response) -> str:
+def message_of(answer):
     body = answer.json()
     found = body.get("message") or body["error"]
     return str(found["message"] if isinstance(found, dict) else found)
 
 
-def structs(kind: Any) -> Iterator[type[msgspec.Struct]]:
+def structs(kind):
     """The objects that a message may consist of."""
     for each in (kind, *get_args(kind)):
         if isinstance(each, type) and issubclass(each, msgspec.Struct):
@@ -38,7 +36,7 @@ def structs(kind: Any) -> Iterator[type[msgspec.Struct]]:
 
 
 @pytest.mark.parametrize("route", POST_ROUTES, ids=lambda route: route.path)
-def test_no_message_ignores_what_it_does_not_know(route: Any) -> None:
+def test_no_message_ignores_what_it_does_not_know(route):
     kinds = set(structs(route.message)) - {
         Document,
         Extension,
@@ -62,16 +60,14 @@ def test_no_message_ignores_what_it_does_not_know(route: Any) -> None:
         ("/similarity", {"inputs": {**COMPARED, "sentence": "a"}}, 422, "sentence` - at `$.inputs"),
     ],
 )
-def test_a_key_that_no_api_has_is_named(
-    path: str, body: object, status: int, key: str, client: httpx.Client
-) -> None:
+def test_a_key_that_no_api_has_is_named(path, body, status, key, client):
     answer = client.post(path, json=body)
     assert answer.status_code == status
     assert f"unknown field `{key}`" in message_of(answer)
 
 
 @pytest.mark.parametrize("key", ["k", "`", "inputs"])
-def test_long_keys_cost_nothing(key: str, client: httpx.Client) -> None:
+def test_long_keys_cost_nothing(key, client):
     answer = client.post("/embed", json={"inputs": "a", key * (90_000 // len(key)): 1})
     assert answer.status_code == 422 and len(answer.content) < 400
     answer = client.post("/embed", json={"inputs": "a", "model": key * 10_000})
@@ -99,14 +95,12 @@ def test_long_keys_cost_nothing(key: str, client: httpx.Client) -> None:
         ("/fill_mask", {"inputs": "[MASK]" + LONG, "truncate": True}),
     ],
 )
-def test_keys_that_the_apis_document_are_accepted(
-    path: str, body: dict[str, Any], client: httpx.Client
-) -> None:
+def test_keys_that_the_apis_document_are_accepted(path, body, client):
     answer = client.post(path, json=body)
     assert answer.status_code == 200, answer.text
 
 
-def test_labels_are_as_many_as_asked(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_labels_are_as_many_as_asked(client, models):
     body = {"inputs": "a fox", "model": "labels", "parameters": {"top_k": 1}}
     answer = client.post("/predict", json=body)
     assert answer.json() == models["labels"].classify("a fox", top_k=1)
@@ -142,18 +136,14 @@ def test_labels_are_as_many_as_asked(client: httpx.Client, models: dict[str, fbg
         ),
     ],
 )
-def test_errors_of_the_library_name_the_key(
-    path: str, body: object, said: str, client: httpx.Client
-) -> None:
+def test_errors_of_the_library_name_the_key(path, body, said, client):
     answer = client.post(path, json=body)
     assert answer.status_code == 422, answer.text
     assert re.match(said, message_of(answer)), message_of(answer)
     assert not re.search(r"\b(True|False|None|encode|classify|sentences)\b", message_of(answer))
 
 
-def test_what_is_not_served_is_answered_with_what_is(
-    client: httpx.Client, directories: dict[str, object]
-) -> None:
+def test_what_is_not_served_is_answered_with_what_is(client, directories):
     for path, body in (
         ("/embed", {"inputs": "a", "model": "other"}),
         ("/v1/embeddings", {"input": "a", "model": "other"}),
@@ -172,12 +162,12 @@ def test_what_is_not_served_is_answered_with_what_is(
     assert unable.status_code == 424 and "classification" in message_of(unable)
 
 
-def test_messages_are_told_apart_by_their_inputs() -> None:
+def test_messages_are_told_apart_by_their_inputs():
     assert bytes(decode(b'{"inputs" :  {"a": 1}, "x": 2}', AnyInputs).inputs) == b'{"a": 1}'
     assert decode(b'{"query": "a", "texts": ["b"]}', Reranking).texts == ["b"]
 
 
-def test_gliner_answers_for_labels(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_gliner_answers_for_labels(client, models):
     labels, texts = ["person", "x-1"], ["a quick fox", "the dog"]
     wanted = models["gliner"].ner(texts, labels=labels, threshold=0.01)
     parameters = {"labels": labels, "threshold": 0.01}
@@ -192,7 +182,7 @@ def test_gliner_answers_for_labels(client: httpx.Client, models: dict[str, fbg.M
     assert client.post("/ner", json={"inputs": "a", "parameters": many}).status_code == 422
 
 
-def test_tasks_are_those_that_a_queue_has() -> None:
+def test_tasks_are_those_that_a_queue_has():
     from fbg.model.async_model import TASKS
 
     assert {"encode", "encode_multi", "encode_hybrid", "rank", "ner", "predict"} <= set(TASKS)

@@ -25,11 +25,11 @@ CPUS = sorted(os.sched_getaffinity(0))
 several = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
 
 
-def answers(server: RunningServer) -> list[np.ndarray]:
+def answers(server):
     """The vectors of the texts, which are requested at the same time."""
-    found: list[np.ndarray | None] = [None] * len(TEXTS)
+    found = [None] * len(TEXTS)
 
-    def ask(n: int) -> None:
+    def ask(n):
         body = {"inputs": [TEXTS[n]] * (40 if n % 2 else 1)}
         answer = httpx.post(f"{server.url}/embed", json=body, timeout=60)
         assert answer.status_code == 200, answer.text
@@ -43,18 +43,18 @@ def answers(server: RunningServer) -> list[np.ndarray]:
     return [each for each in found if each is not None]
 
 
-def wanted(directory: Path) -> list[np.ndarray]:
+def wanted(directory):
     model = fbg.load(directory, dtype="int8")
     rows = model.encode(TEXTS, normalize_embeddings=True)
     return [np.repeat(rows[n : n + 1], 40 if n % 2 else 1, 0) for n in range(len(TEXTS))]
 
 
-def check_answers(server: RunningServer, directory: Path) -> None:
+def check_answers(server, directory):
     for got, expected in zip(answers(server), wanted(directory), strict=True):
         assert np.array_equal(got, expected)
 
 
-def masks(pid: int) -> list[str]:
+def masks(pid):
     """The affinity masks of the threads of a process."""
     found = []
     for status in Path(f"/proc/{pid}/task").glob("*/status"):
@@ -62,13 +62,13 @@ def masks(pid: int) -> list[str]:
     return found
 
 
-def children(pid: int) -> list[int]:
+def children(pid):
     return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
 @several
 @pytest.mark.parametrize("pin", [False, True])
-def test_lanes_answer_the_same_bits(directories: dict[str, Path], pin: bool) -> None:
+def test_lanes_answer_the_same_bits(directories, pin):
     options = ["--dtype", "int8", "--threads", "2", "--lanes", "2", *["--pin"] * pin]
     with running(str(directories["text"]), *options) as server:
         check_answers(server, directories["text"])
@@ -80,14 +80,14 @@ def test_lanes_answer_the_same_bits(directories: dict[str, Path], pin: bool) -> 
 
 
 @several
-def test_networks_run_in_every_lane() -> None:
+def test_networks_run_in_every_lane():
     with ready_state(num_threads=2, lanes=2) as state:
         meeting = threading.Barrier(2, timeout=20)
         for future in [state.networks.submit(meeting.wait) for _ in range(2)]:
             future.result()
 
 
-def test_the_fastest_lanes_are_measured_and_logged(directories: dict[str, Path]) -> None:
+def test_the_fastest_lanes_are_measured_and_logged(directories):
     options = ["--dtype", "int8", "--lanes", "auto", "--pin", "--threads", "2"]
     with running(str(directories["text"]), *options) as server:
         (chosen,) = (each for each in server.entries() if each["message"] == "lanes")
@@ -100,7 +100,7 @@ def test_the_fastest_lanes_are_measured_and_logged(directories: dict[str, Path])
 
 
 @several
-def test_workers_have_lanes_on_cpus_of_their_own(directories: dict[str, Path]) -> None:
+def test_workers_have_lanes_on_cpus_of_their_own(directories):
     options = ["--dtype", "int8", "--workers", "2", "--lanes", "1", "--pin"]
     with running(str(directories["text"]), *options) as server:
         check_answers(server, directories["text"])
@@ -110,7 +110,7 @@ def test_workers_have_lanes_on_cpus_of_their_own(directories: dict[str, Path]) -
             assert sorted(map(sorted, places)) == [[str(cpu)] for cpu in CPUS]
 
 
-def test_a_worker_for_each_numa_node(directories: dict[str, Path]) -> None:
+def test_a_worker_for_each_numa_node(directories):
     with running(str(directories["text"]), "--dtype", "int8", "--workers", "numa") as server:
         check_answers(server, directories["text"])
 
@@ -131,7 +131,7 @@ ON_TWO_NODES = """if True:
 class OnTwoNodes(RunningServer):
     """A server with a worker on each of two nodes, which have a CPU each."""
 
-    def __init__(self, directory: Path, log: Path) -> None:
+    def __init__(self, directory, log):
         self._log = log
         command = [sys.executable, "-c", ON_TWO_NODES, str(directory)]
         with log.open("wb") as stderr:
@@ -140,7 +140,7 @@ class OnTwoNodes(RunningServer):
 
 
 @several
-def test_workers_on_nodes_load_and_stay_there(directories: dict[str, Path], tmp_path: Path) -> None:
+def test_workers_on_nodes_load_and_stay_there(directories, tmp_path):
     server = OnTwoNodes(directories["text"], tmp_path / "log")
     try:
         server.wait_ready()
@@ -158,14 +158,14 @@ def test_workers_on_nodes_load_and_stay_there(directories: dict[str, Path], tmp_
         assert server.stop() == 0
 
 
-def test_workers_on_nodes_that_cannot_load_end_the_server(tmp_path: Path) -> None:
+def test_workers_on_nodes_that_cannot_load_end_the_server(tmp_path):
     command = [sys.executable, "-c", ON_TWO_NODES, str(tmp_path / "none")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert "load failed" in ended.stderr and "Traceback" not in ended.stderr
 
 
-def test_wrong_options(directories: dict[str, Path]) -> None:
+def test_wrong_options(directories):
     most = len(CPUS)
     check_mistakes(
         [
@@ -187,5 +187,5 @@ def test_wrong_options(directories: dict[str, Path]) -> None:
     )
 
 
-def test_a_model_that_cannot_load_ends_a_server_with_lanes(tmp_path: Path) -> None:
+def test_a_model_that_cannot_load_ends_a_server_with_lanes(tmp_path):
     assert "no such directory" in fails(str(tmp_path / "none"), "--port", "0", "--lanes", "auto")

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import httpx
 import numpy as np
@@ -19,31 +18,29 @@ import fbg
 from fbg.server.metrics import FLUSH_SECONDS
 from fbg.server.workers import SHORTEST_LIFE
 from helpers import tiny_bert
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 
 SECRET = "correct horse"
 SUCCESSES = re.compile(r'^te_request_success\{method="embed"\} (\S+)$', re.MULTILINE)
 
 
-def embed(server: RunningServer, **options: object) -> httpx.Response:
-    return httpx.post(f"{server.url}/embed", json={"inputs": "the dog"}, **options)  # type: ignore[arg-type]
+def embed(server, **options):
+    return httpx.post(f"{server.url}/embed", json={"inputs": "the dog"}, **options)
 
 
-def successes(server: RunningServer) -> float:
+def successes(server):
     """The requests for embeddings that succeeded, of all workers."""
     counts = SUCCESSES.findall(httpx.get(f"{server.url}/metrics").text)
     return sum(map(float, counts))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_sigterm_answers_every_request_that_was_accepted(
-    workers: int, directories: dict[str, Path]
-) -> None:
+def test_sigterm_answers_every_request_that_was_accepted(workers, directories):
     with running(str(directories["text"]), "--dtype", "int8", "--workers", str(workers)) as server:
-        ended: list[int] = []
-        answered: list[int] = []
+        ended = []
+        answered = []
 
-        def ask(n: int) -> None:
+        def ask(n):
             with httpx.Client(base_url=server.url, timeout=30) as client:
                 while True:
                     answer = client.post("/embed", json={"inputs": ["the dog"] * 100})
@@ -68,7 +65,7 @@ def test_sigterm_answers_every_request_that_was_accepted(
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_an_interruption_drains_and_says_so(directories: dict[str, Path], workers: str) -> None:
+def test_an_interruption_drains_and_says_so(directories, workers):
     with running(str(directories["text"]), "--workers", workers) as server:
         server.signal(signal.SIGINT)
         assert server.process.wait(30) == 130
@@ -90,15 +87,13 @@ BEGINNING = """if True:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_workers_that_have_not_begun_end_in_good_order(
-    number: int, code: int, directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_workers_that_have_not_begun_end_in_good_order(number, code, directories, tmp_path):
     command = [sys.executable, "-c", BEGINNING, str(directories["text"]), str(int(number))]
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     assert subprocess.run(command, env=environment, timeout=60).returncode == code
 
 
-def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> None:
+def test_health_says_when_the_models_have_run(directories):
     with running(str(directories["text"]), ready=False) as server:
         assert server.entries()[0]["message"].startswith("loading; ")
         first = httpx.get(f"{server.url}/health")
@@ -114,7 +109,7 @@ def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> N
         assert (loaded["prompts"], loaded["default_prompt"]) == ({"query": "find: "}, None)
 
 
-def test_sighup_loads_again_while_requests_go_on(tmp_path: Path) -> None:
+def test_sighup_loads_again_while_requests_go_on(tmp_path):
     directory = tmp_path / "m"
     directory.mkdir()
     tiny_bert.write_checkpoint(directory, seed=3, spread=0.25)
@@ -141,7 +136,7 @@ def test_sighup_loads_again_while_requests_go_on(tmp_path: Path) -> None:
         assert np.array_equal(np.array(embed(server).json(), np.float32), wanted)
 
 
-def test_workers_share_requests_and_metrics_and_are_replaced(directories: dict[str, Path]) -> None:
+def test_workers_share_requests_and_metrics_and_are_replaced(directories):
     model = fbg.load(directories["text"], dtype="int8")
     wanted = model.encode(["the dog"], normalize_embeddings=True)
     with running(str(directories["text"]), "--dtype", "int8", "--workers", "2") as server:
@@ -158,7 +153,7 @@ def test_workers_share_requests_and_metrics_and_are_replaced(directories: dict[s
         assert workers and server.process.pid not in workers
 
 
-def test_a_replaced_worker_has_the_models_of_the_last_reload(tmp_path: Path) -> None:
+def test_a_replaced_worker_has_the_models_of_the_last_reload(tmp_path):
     directory = tmp_path / "m"
     directory.mkdir()
     tiny_bert.write_checkpoint(directory, seed=3, spread=0.25)
@@ -188,7 +183,7 @@ def test_a_replaced_worker_has_the_models_of_the_last_reload(tmp_path: Path) -> 
             raise AssertionError(server.log)
 
 
-def test_keys_open_what_they_should(directories: dict[str, Path], tmp_path: Path) -> None:
+def test_keys_open_what_they_should(directories, tmp_path):
     keys = tmp_path / "keys"
     keys.write_text("one\ntwo\n")
     arguments = [str(directories["text"]), "--api-key-file", str(keys)]
@@ -211,7 +206,7 @@ def test_keys_open_what_they_should(directories: dict[str, Path], tmp_path: Path
         assert SECRET not in server.log and "two" not in server.log
 
 
-def test_logs_hold_request_ids_and_no_texts(directories: dict[str, Path]) -> None:
+def test_logs_hold_request_ids_and_no_texts(directories):
     with running(str(directories["text"])) as server:
         secret = "an utterly private text"
         headers = {"x-request-id": "abc-1"}
@@ -232,7 +227,7 @@ def test_logs_hold_request_ids_and_no_texts(directories: dict[str, Path]) -> Non
         assert "private" not in server.log
 
 
-def test_cors_is_off_unless_asked_for(directories: dict[str, Path]) -> None:
+def test_cors_is_off_unless_asked_for(directories):
     origin = {"origin": "https://page.example"}
     with running(str(directories["text"])) as server:
         assert "access-control-allow-origin" not in embed(server, headers=origin).headers
@@ -243,16 +238,14 @@ def test_cors_is_off_unless_asked_for(directories: dict[str, Path]) -> None:
         assert "access-control-allow-origin" not in other.headers
 
 
-def fails(*arguments: str, status: int = 1) -> str:
+def fails(*arguments, status=1):
     command = [sys.executable, "-m", "fbg", "serve", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == status and "Traceback" not in result.stderr
     return result.stderr
 
 
-def test_mistakes_end_the_program_with_one_line(
-    directories: dict[str, Path], server: RunningServer, tmp_path: Path
-) -> None:
+def test_mistakes_end_the_program_with_one_line(directories, server, tmp_path):
     text = str(directories["text"])
     assert "every model must have a NAME of its own" in fails(text, text, status=2)
     assert "MODEL must be MODEL or NAME=MODEL" in fails(f"={text}", status=2)

@@ -6,10 +6,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Iterator
-from typing import Any
 
-import httpx
 import msgspec
 import pytest
 
@@ -20,7 +17,7 @@ from fbg.server.routes import tei
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import Call, State
 from helpers.connections import Connection, post
-from helpers.serving import RunningServer, ready_state
+from helpers.serving import ready_state
 
 KEY = "Authorization: Bearer key\r\n"
 
@@ -32,12 +29,12 @@ class Wanted(msgspec.Struct):
     text: str = ""
 
 
-async def give(call: Call, message: Wanted) -> list[str]:
+async def give(call, message):
     return ["1234567"] * message.items  # 10 bytes each
 
 
 @pytest.fixture
-def state() -> Iterator[State]:
+def state():
     limits = {"max_body": 50_000, "max_answer": 100_000, "max_held": 148_000}
     with ready_state(max_concurrent_requests=3, api_keys=("key",), **limits) as made:
         yield made
@@ -45,15 +42,15 @@ def state() -> Iterator[State]:
     assert made.requests == 0 and made.held == 0
 
 
-def served(state: State) -> Guard:
+def served(state):
     return Guard(Endpoint(state, Route("/give", give, Wanted, "embed")), state)
 
 
-def ask(items: int, text: str = "") -> bytes:
+def ask(items, text=""):
     return post("/give", json.dumps({"items": items, "text": text}).encode(), KEY)
 
 
-async def answer(connection: Connection, request: bytes) -> bytes:
+async def answer(connection, request):
     """Return the answer, which may be made in a thread."""
     written = await connection.send(request)
     for _ in range(200):
@@ -63,7 +60,7 @@ async def answer(connection: Connection, request: bytes) -> bytes:
     return written or connection.transport.written
 
 
-async def test_a_request_has_its_place_until_the_client_has_read_the_answer(state: State) -> None:
+async def test_a_request_has_its_place_until_the_client_has_read_the_answer(state):
     app, slow = served(state), list[Connection]()
     for _ in range(3):
         connection = await Connection(app).__aenter__()
@@ -79,7 +76,7 @@ async def test_a_request_has_its_place_until_the_client_has_read_the_answer(stat
     assert state.requests == 0
 
 
-async def test_bytes_of_answers_count_until_they_have_been_read(state: State) -> None:
+async def test_bytes_of_answers_count_until_they_have_been_read(state):
     async with Connection(served(state)) as slow, Connection(served(state)) as other:
         slow.transport.slow = True
         assert b" 200 " in await answer(slow, ask(9000))
@@ -90,7 +87,7 @@ async def test_bytes_of_answers_count_until_they_have_been_read(state: State) ->
         assert b" 200 " in await answer(other, ask(9000))
 
 
-async def test_bytes_of_bodies_count_while_they_arrive(state: State) -> None:
+async def test_bytes_of_bodies_count_while_they_arrive(state):
     async with Connection(served(state)) as slow, Connection(served(state)) as other:
         await slow.send(ask(1, "x" * 49_000)[:-1])
         assert state.held > 49_000
@@ -98,27 +95,25 @@ async def test_bytes_of_bodies_count_while_they_arrive(state: State) -> None:
         assert b" 200 " in await slow.send(b"}")
 
 
-async def test_a_client_that_goes_away_gives_all_back(state: State) -> None:
+async def test_a_client_that_goes_away_gives_all_back(state):
     async with Connection(served(state)) as slow:
         slow.transport.slow = True
         await answer(slow, ask(9000))
     assert state.requests == 0 and state.held == 0
 
 
-async def test_an_answer_that_is_too_large_is_a_named_error(state: State) -> None:
+async def test_an_answer_that_is_too_large_is_a_named_error(state):
     async with Connection(served(state)) as connection:
         refused = await answer(connection, ask(10_001))
         assert b" 422 " in refused and b"must have at most 100000 bytes" in refused
 
 
-def test_what_fails_in_a_request_is_answered(
-    state: State, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def main() -> None:
+def test_what_fails_in_a_request_is_answered(state, caplog):
+    async def main():
         async with Connection(served(state)) as connection:
             refused = await connection.send(post("/give"))
             assert refused.startswith(b"HTTP/1.1 401 ") and b"www-authenticate" in refused
-            state.metrics.success = None  # type: ignore[assignment, method-assign]
+            state.metrics.success = None
             failed = await connection.send(ask(1))
             assert failed.startswith(b"HTTP/1.1 424 ")
             assert b"the request failed" in failed and b"NoneType" not in failed
@@ -127,8 +122,8 @@ def test_what_fails_in_a_request_is_answered(
     assert "a request failed" in caplog.text
 
 
-def test_values_are_encoded_alike_in_parts_and_as_a_whole() -> None:
-    values: list[Any] = [
+def test_values_are_encoded_alike_in_parts_and_as_a_whole():
+    values = [
         [],
         {},
         [[]],
@@ -142,7 +137,7 @@ def test_values_are_encoded_alike_in_parts_and_as_a_whole() -> None:
 
 # --- Requests that ask for much -------------------------------------------------------------------
 
-MUCH: dict[str, tuple[str, dict[str, Any]]] = {
+MUCH = {
     "guesses with long texts": (
         "/fill_mask",
         {"inputs": "[MASK] a " * 500, "parameters": {"top_k": 1000}},
@@ -166,14 +161,14 @@ MUCH: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("what", MUCH)
-def test_requests_for_too_much_are_refused(what: str, client: httpx.Client) -> None:
+def test_requests_for_too_much_are_refused(what, client):
     path, body = MUCH[what]
     refused = client.post(path, json=body)
     assert refused.status_code == 422, refused.text[:200]
     assert "at most" in refused.json()["error"]
 
 
-def test_many_tokens_are_answered_in_parts(client: httpx.Client) -> None:
+def test_many_tokens_are_answered_in_parts(client):
     """All of them are there, although they are encoded some at a time."""
     tokens = client.post("/tokenize", json={"inputs": ["the dog " * 600] * 3}).json()
     assert len({len(some) for some in tokens}) == 1 and len(tokens[0]) > 1200
@@ -183,28 +178,28 @@ def test_many_tokens_are_answered_in_parts(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/tokenize", "/decode"])
-def test_tokens_are_encoded_in_threads(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_encoded_in_threads(path, monkeypatch):
     source = ModelSource("m", "nowhere")
     state, threads = State(Settings((source,), access_log=False), 1), set[threading.Thread]()
 
-    def parts() -> Iterator[list[bytes]]:
+    def parts():
         threads.add(threading.current_thread())
         yield [b"1"]
 
     monkeypatch.setattr(tei, "_tokens", lambda *_: parts())
     monkeypatch.setattr(tei, "_decoded", lambda *_: parts())
-    message: Any = {
+    message = {
         "/tokenize": tei.Tokenization(inputs="a"),
         "/decode": tei.Decoding(ids=[1]),
     }[path]
 
-    async def choose(*_: object) -> _Named:
+    async def choose(*_):
         return _Named()
 
     monkeypatch.setattr(Call, "choose", choose)
     route = next(route for route in tei.ROUTES if route.path == path)
 
-    async def main() -> bytes:
+    async def main():
         call = Call(state)
         return await answers.json_of(call, await route.answer(call, message))
 
@@ -218,14 +213,14 @@ class _Named:
     """A model without tokens."""
 
     class model:
-        prompts: dict[str, str] = {}  # noqa: RUF012
+        prompts = {}  # noqa: RUF012
 
 
 # --- Over sockets ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [200_000, 5_000_000])
-def test_clients_that_send_too_much_get_their_answer(size: int, server: RunningServer) -> None:
+def test_clients_that_send_too_much_get_their_answer(size, server):
     for _ in range(5):
         host = server.url.removeprefix("http://")
         connection = http.client.HTTPConnection(host, timeout=20)
@@ -234,7 +229,7 @@ def test_clients_that_send_too_much_get_their_answer(size: int, server: RunningS
         connection.close()
 
 
-BODIES: list[bytes] = [
+BODIES = [
     b'{"inputs": "the dog"}',
     b'{"inputs": ["the dog", "a fox"], "normalize": false}',
     b'{"inputs": ""}',
@@ -247,7 +242,7 @@ BODIES: list[bytes] = [
 ]
 
 
-def answer_of(server: RunningServer, *parts: bytes) -> tuple[bytes, set[bytes], bytes]:
+def answer_of(server, *parts):
     """Return status line, names of headers and body."""
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), 20) as connection:
@@ -269,9 +264,7 @@ def answer_of(server: RunningServer, *parts: bytes) -> tuple[bytes, set[bytes], 
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("path", ["/embed", "/v1/embeddings", "/rerank", "/v2/rerank"])
-def test_a_request_in_parts_has_the_same_answer(
-    path: str, body: bytes, server: RunningServer
-) -> None:
+def test_a_request_in_parts_has_the_same_answer(path, body, server):
     whole = post(path, body, "Connection: close\r\nExpect: 100-continue\r\n")
     end = whole.index(b"\r\n\r\n") + 4
     at_once = answer_of(server, whole)

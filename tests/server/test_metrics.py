@@ -11,14 +11,14 @@ from fbg.server.metrics import SECONDS, Metrics
 TIMES = [0.0, 0.0005, 0.00051, 0.3, 0.3, 10.0, 11.0, 1e9]
 
 
-def test_observations_are_counted_as_if_one_came_after_the_other() -> None:
+def test_observations_are_counted_as_if_one_came_after_the_other():
     registry = CollectorRegistry()
     wanted = Histogram(
         "te_request_duration", "Seconds of a request", buckets=SECONDS, registry=registry
     )
     found = Metrics(lambda: 0)
 
-    async def count() -> None:
+    async def count():
         for seconds in TIMES:
             wanted.observe(seconds)
             found.success("embed", seconds, Record())
@@ -33,7 +33,7 @@ def test_observations_are_counted_as_if_one_came_after_the_other() -> None:
     assert "te_request_input_length_count 0.0" in text  # no request had tokens
 
 
-async def test_successes_are_counted_without_a_request_for_the_metrics() -> None:
+async def test_successes_are_counted_without_a_request_for_the_metrics():
     """With several workers, another process reads the counts of this one."""
     found = Metrics(lambda: 0)
 

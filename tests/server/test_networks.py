@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import jsonschema
@@ -24,9 +22,8 @@ from fbg.server.routes.infer import _array, _tensor
 from helpers import tiny_bert
 from helpers.commands import succeed
 from helpers.dlrm import write_dlrm
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 
-Array = np.ndarray[Any, np.dtype[Any]]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recommender.py"
 SAMPLES = 5
 
@@ -34,28 +31,26 @@ SAMPLES = 5
 class Recommender:
     """A network in files: one in float32, and one that was saved in int8."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory):
         example, rng = runpy.run_path(str(EXAMPLE)), np.random.default_rng(0)
         rows = [min(count, 40) for count in example["ROWS"]]
         state = example["draw_state"](rows, rng)
         dense, indices = example["draw_batch"](rows, 64, rng)
         self.path, self.saved = directory / "dlrm.onnx", directory / "dlrm-int8"
-        self.samples: dict[str, Array] = {"dense": dense}
+        self.samples = {"dense": dense}
         self.samples |= {f"i{t}": one for t, one in enumerate(indices)}
         write_dlrm(state, self.samples, self.path)
-        self.clicks: Array = example["Recommender"](state, "float32", "float32")(dense, indices)
+        self.clicks = example["Recommender"](state, "float32", "float32")(dense, indices)
         fbg.load(self.path, dtype="int8", calibrate=[self.samples]).save(self.saved)
 
 
 @pytest.fixture(scope="module")
-def recommender(tmp_path_factory: pytest.TempPathFactory) -> Recommender:
+def recommender(tmp_path_factory):
     return Recommender(tmp_path_factory.mktemp("recommender"))
 
 
 @pytest.fixture(scope="module")
-def served(
-    recommender: Recommender, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningServer]:
+def served(recommender, tmp_path_factory):
     text = tmp_path_factory.mktemp("text")
     tiny_bert.write_checkpoint(text)
     given = [f"text={text}", str(recommender.path), f"small={recommender.saved}"]
@@ -64,12 +59,12 @@ def served(
 
 
 @pytest.fixture
-def client(served: RunningServer) -> Iterator[httpx.Client]:
+def client(served):
     with httpx.Client(base_url=served.url, timeout=30) as opened:
         yield opened
 
 
-def request_of(samples: dict[str, Array], count: int = SAMPLES) -> dict[str, Any]:
+def request_of(samples, count=SAMPLES):
     return {
         "inputs": [
             {
@@ -86,9 +81,7 @@ def request_of(samples: dict[str, Array], count: int = SAMPLES) -> dict[str, Any
 @pytest.mark.parametrize(
     ("name", "path", "most"), [("dlrm", "path", 1e-5), ("small", "saved", 0.05)]
 )
-def test_clicks_are_those_of_the_network(
-    client: httpx.Client, recommender: Recommender, name: str, path: str, most: float
-) -> None:
+def test_clicks_are_those_of_the_network(client, recommender, name, path, most):
     body = request_of(recommender.samples) | {"id": "7"}
     answer = client.post(f"/v2/models/{name}/infer", json=body)
     assert answer.status_code == 200, answer.text
@@ -107,7 +100,7 @@ def test_clicks_are_those_of_the_network(
     assert clicks.tobytes() == expected.tobytes()
 
 
-def test_nested_data_and_chosen_outputs(client: httpx.Client, recommender: Recommender) -> None:
+def test_nested_data_and_chosen_outputs(client, recommender):
     body = request_of(recommender.samples)
     for given in body["inputs"]:
         given["data"] = np.reshape(given["data"], given["shape"]).tolist()
@@ -120,7 +113,7 @@ def test_nested_data_and_chosen_outputs(client: httpx.Client, recommender: Recom
     assert (answer.status_code, "there are " + output in answer.text) == (422, True)
 
 
-def test_networks_are_described(client: httpx.Client) -> None:
+def test_networks_are_described(client):
     for path in ("/v2/health/live", "/v2/health/ready", "/v2/models/small/ready"):
         assert client.get(path).status_code == 200
     found = client.get("/v2/models/small").json()
@@ -133,15 +126,15 @@ def test_networks_are_described(client: httpx.Client) -> None:
     assert client.post("/embed", json={"inputs": "a text"}).status_code == 200
 
 
-def edited(field: str, value: Any, at: int = 0) -> Any:
-    def edit(body: dict[str, Any]) -> None:
+def edited(field, value, at=0):
+    def edit(body):
         body["inputs"][at][field] = value
 
     return edit
 
 
 NUMBERS = "input 'dense' must be numbers of FP32 in the shape"
-REFUSED: dict[str, tuple[str, int, Any]] = {
+REFUSED = {
     "no network 'none' here; served are 'dlrm', 'small'": ("none", 404, None),
     "no network 'text' here": ("text", 404, None),
     "there is no input 'x'": ("small", 422, edited("name", "x")),
@@ -165,7 +158,7 @@ REFUSED: dict[str, tuple[str, int, Any]] = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_is_refused(client: httpx.Client, recommender: Recommender, message: str) -> None:
+def test_what_is_refused(client, recommender, message):
     name, status, edit = REFUSED[message]
     body = request_of(recommender.samples)
     if edit is not None:
@@ -175,7 +168,7 @@ def test_what_is_refused(client: httpx.Client, recommender: Recommender, message
     assert " ".join(message.split()) in answer.json()["error"]
 
 
-def tensor(datatype: str, data: list[Any], shape: list[int] | None = None) -> Inference.Tensor:
+def tensor(datatype, data, shape=None):
     return Inference.Tensor(
         name="x",
         shape=[len(data)] if shape is None else shape,
@@ -194,7 +187,7 @@ def tensor(datatype: str, data: list[Any], shape: list[int] | None = None) -> In
         ("FP16", [], np.float16),
     ],
 )
-def test_numbers_that_fit(datatype: str, data: list[Any], dtype: Any) -> None:
+def test_numbers_that_fit(datatype, data, dtype):
     found = _array(tensor(datatype, data))
     assert found.dtype == dtype and found.tolist() == np.array(data, dtype).tolist()
 
@@ -214,26 +207,26 @@ def test_numbers_that_fit(datatype: str, data: list[Any], dtype: Any) -> None:
         ("FP32", [], [0, 1 << 30]),
     ],
 )
-def test_numbers_that_do_not_fit(datatype: str, data: list[Any], shape: list[int] | None) -> None:
+def test_numbers_that_do_not_fit(datatype, data, shape):
     with pytest.raises(ValueError, match=f"input 'x' must be numbers of {datatype} in the shape"):
         _array(tensor(datatype, data, shape))
 
 
-def test_outputs_of_types_that_json_lacks() -> None:
+def test_outputs_of_types_that_json_lacks():
     bfloat16 = np.array([1.5, 2], ml_dtypes.bfloat16)
     assert _tensor("y", bfloat16)["datatype"] == "FP32"
     with pytest.raises(RequestError, match="output 'y' has no numbers"):
         _tensor("y", np.array(["a"], object))
 
 
-def test_a_path_may_look_like_the_template_of_one(client: httpx.Client) -> None:
+def test_a_path_may_look_like_the_template_of_one(client):
     for path in ("/v2/models/%7Bname:path%7D", "/v1/models/%7Bname:path%7D"):
         assert client.get(path).status_code == 404
     answer = client.post("/v2/models/%7Bname:path%7D/infer", json={"inputs": []})
     assert answer.status_code == 404
 
 
-def test_workers_run_what_runs_on_another_back_end(tmp_path: Path) -> None:
+def test_workers_run_what_runs_on_another_back_end(tmp_path):
     graph = helper.make_graph(
         [helper.make_node("Det", ["x"], ["y"])],
         "det",
@@ -251,7 +244,7 @@ def test_workers_run_what_runs_on_another_back_end(tmp_path: Path) -> None:
             assert answer.json()["outputs"][0]["data"] == [1, 8]
 
 
-def test_dtypes_of_a_recommender_are_compared(recommender: Recommender, tmp_path: Path) -> None:
+def test_dtypes_of_a_recommender_are_compared(recommender, tmp_path):
     runs = {name: value.reshape(4, 16, -1) for name, value in recommender.samples.items()}
     np.savez(tmp_path / "samples.npz", **runs)
     given = ("--input", tmp_path / "samples.npz", "--rounds", "1", "--json")
@@ -260,7 +253,7 @@ def test_dtypes_of_a_recommender_are_compared(recommender: Recommender, tmp_path
     assert [node["node"] for node in found["nodes"]][:2] == ["bot_l0", "bot_l1"]
 
 
-def test_a_server_may_have_networks_alone(recommender: Recommender) -> None:
+def test_a_server_may_have_networks_alone(recommender):
     with running(f"dlrm={recommender.saved}", "--workers", "2") as server:
         body = request_of(recommender.samples)
         answer = httpx.post(f"{server.url}/v2/models/dlrm/infer", json=body)
@@ -275,7 +268,7 @@ def test_a_server_may_have_networks_alone(recommender: Recommender) -> None:
 # --- Tensors as bytes -----------------------------------------------------------------------------
 
 
-def packed(samples: dict[str, Array], **changes: Any) -> tuple[bytes, dict[str, str]]:
+def packed(samples, **changes):
     """A body with inputs behind its JSON, and its header. changes: of the first input."""
     body, parts = request_of(samples), []
     for given in body["inputs"]:
@@ -289,7 +282,7 @@ def packed(samples: dict[str, Array], **changes: Any) -> tuple[bytes, dict[str, 
     return head + b"".join(parts), {"Inference-Header-Content-Length": str(len(head))}
 
 
-def test_tensors_may_be_bytes(client: httpx.Client, recommender: Recommender) -> None:
+def test_tensors_may_be_bytes(client, recommender):
     url, samples = "/v2/models/small/infer", recommender.samples
     expected = client.post(url, json=request_of(samples)).json()["outputs"][0]
     content, headers = packed(samples)
@@ -323,13 +316,7 @@ def test_tensors_may_be_bytes(client: httpx.Client, recommender: Recommender) ->
         ({}, {"Inference-Header-Content-Length": "9"}, "not valid JSON"),
     ],
 )
-def test_bytes_that_are_no_tensor(
-    client: httpx.Client,
-    recommender: Recommender,
-    change: dict[str, Any],
-    headers: dict[str, str],
-    said: str,
-) -> None:
+def test_bytes_that_are_no_tensor(client, recommender, change, headers, said):
     content, own = packed(recommender.samples, **change)
     answer = client.post("/v2/models/small/infer", content=content, headers=own | headers)
     assert answer.status_code in (400, 422) and said in answer.json()["error"], answer.text
@@ -341,7 +328,7 @@ def test_bytes_that_are_no_tensor(
     assert answer.status_code == 422 and "needs the header" in answer.json()["error"]
 
 
-def test_booleans_in_bytes_are_0_or_1() -> None:
+def test_booleans_in_bytes_are_0_or_1():
     given = tensor("BOOL", [], [2])
     given.data = msgspec.Raw()
     assert _array(given, memoryview(b"\x01\x00")).tolist() == [True, False]
@@ -349,14 +336,14 @@ def test_booleans_in_bytes_are_0_or_1() -> None:
         _array(given, memoryview(b"\x02\x00"))
 
 
-def test_an_axis_too_many_is_refused_before_it_is_counted(client: httpx.Client) -> None:
+def test_an_axis_too_many_is_refused_before_it_is_counted(client):
     given = {"name": "dense", "shape": [9] * 100_000, "datatype": "FP32", "data": []}
     answer = client.post("/v2/models/small/infer", json={"inputs": [given]})
     assert answer.status_code == 422 and "length <= 64" in answer.json()["error"]
     assert answer.elapsed.total_seconds() < 2
 
 
-def test_a_picture_as_json_fits_and_413_names_the_option(client: httpx.Client) -> None:
+def test_a_picture_as_json_fits_and_413_names_the_option(client):
     url = "/v2/models/small/infer"
     given = {"name": "x", "shape": [1, 3, 224, 224], "datatype": "FP32"}
     numbers = np.random.default_rng(0).standard_normal(3 * 224 * 224)
@@ -369,7 +356,7 @@ def test_a_picture_as_json_fits_and_413_names_the_option(client: httpx.Client) -
     assert answer.status_code == 413 and "--max-body" in answer.json()["error"]
 
 
-def test_what_is_served_is_said_of_networks_alone(recommender: Recommender) -> None:
+def test_what_is_served_is_said_of_networks_alone(recommender):
     with running(f"dlrm={recommender.saved}") as server:
         answer = httpx.post(f"{server.url}/embed", json={"inputs": "a"})
         assert answer.json()["error"].endswith("only networks are served")

@@ -1,40 +1,32 @@
 """OpenAI's API, asked by OpenAI's own client."""
 
 import base64
-from collections.abc import Iterator
-from pathlib import Path
 
-import httpx
 import numpy as np
 import openai
 import pytest
-
-import fbg
-from helpers.serving import RunningServer
 
 TEXTS = ["a quick fox", "the dog", "x"]
 
 
 @pytest.fixture
-def api(server: RunningServer) -> Iterator[openai.OpenAI]:
+def api(server):
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="-", max_retries=0) as opened:
         yield opened
 
 
-def vectors(response: openai.types.CreateEmbeddingResponse) -> np.ndarray:
+def vectors(response):
     assert [item.index for item in response.data] == list(range(len(response.data)))
     return np.array([item.embedding for item in response.data], np.float32)
 
 
-def test_embeddings_have_the_bits_of_encode(
-    api: openai.OpenAI, models: dict[str, fbg.Model]
-) -> None:
+def test_embeddings_have_the_bits_of_encode(api, models):
     wanted = models["text"].encode(TEXTS)
     # The client asks for base64 unless it is told otherwise.
     for options in ({}, {"encoding_format": "float"}, {"encoding_format": "base64"}):
-        response = api.embeddings.create(model="text", input=TEXTS, **options)  # type: ignore[arg-type]
+        response = api.embeddings.create(model="text", input=TEXTS, **options)
         if options.get("encoding_format") == "base64":
-            raw = [base64.b64decode(item.embedding) for item in response.data]  # type: ignore[arg-type]
+            raw = [base64.b64decode(item.embedding) for item in response.data]
             got = np.stack([np.frombuffer(item, "<f4") for item in raw])
         else:
             got = vectors(response)
@@ -44,7 +36,7 @@ def test_embeddings_have_the_bits_of_encode(
     assert response.usage.prompt_tokens == response.usage.total_tokens == tokens
 
 
-def test_one_text_and_token_ids(api: openai.OpenAI, models: dict[str, fbg.Model]) -> None:
+def test_one_text_and_token_ids(api, models):
     model = models["text"]
     ids = [tokens.tolist() for tokens in model.context.tokenizer(TEXTS)]
     wanted = model.encode(TEXTS)
@@ -55,22 +47,20 @@ def test_one_text_and_token_ids(api: openai.OpenAI, models: dict[str, fbg.Model]
     assert np.array_equal(vectors(api.embeddings.create(model="text", input=ids[1]))[0], wanted[1])
 
 
-def test_shortened_embeddings_have_length_one(
-    api: openai.OpenAI, models: dict[str, fbg.Model]
-) -> None:
+def test_shortened_embeddings_have_length_one(api, models):
     got = vectors(api.embeddings.create(model="text", input=TEXTS, dimensions=7))
     wanted = models["text"].encode(TEXTS, truncate_dim=7, normalize_embeddings=True)
     assert np.array_equal(got, wanted)
 
 
-def test_models_are_listed(api: openai.OpenAI, directories: dict[str, Path]) -> None:
+def test_models_are_listed(api, directories):
     assert [model.id for model in api.models.list()] == list(directories)
     assert api.models.retrieve("rank").owned_by == "fbg"
     with pytest.raises(openai.NotFoundError):
         api.models.retrieve("other")
 
 
-def test_errors_are_those_that_the_client_knows(api: openai.OpenAI) -> None:
+def test_errors_are_those_that_the_client_knows(api):
     with pytest.raises(openai.NotFoundError, match="there is no model 'other' here") as missing:
         api.embeddings.create(model="other", input="a")
     assert missing.value.code == "model_not_found" and missing.value.param == "model"
@@ -78,13 +68,13 @@ def test_errors_are_those_that_the_client_knows(api: openai.OpenAI) -> None:
         api.embeddings.create(model="text", input="a", dimensions=10**6)
     for empty in ("", [], [""]):
         with pytest.raises(openai.BadRequestError, match="`input` cannot be empty"):
-            api.embeddings.create(model="text", input=empty)  # type: ignore[arg-type]
+            api.embeddings.create(model="text", input=empty)
     for ids in ([10**9], [[-1]], [2**40]):
         with pytest.raises(openai.BadRequestError):
-            api.embeddings.create(model="text", input=ids)  # type: ignore[arg-type]
+            api.embeddings.create(model="text", input=ids)
 
 
-def test_error_bodies_are_nested(client: httpx.Client) -> None:
+def test_error_bodies_are_nested(client):
     answer = client.post("/v1/embeddings", json={"input": 5})
     assert answer.status_code == 400
     error = answer.json()["error"]

@@ -1,9 +1,7 @@
 """The document at /openapi.json describes what the routes take and what they answer."""
 
 import base64
-from typing import Any
 
-import httpx
 import jsonschema
 import pytest
 
@@ -13,7 +11,7 @@ TEXTS = ["a quick fox", "the dog"]
 INPUTS = {"inputs": TEXTS}
 PICTURE = base64.b64encode(b"P5 2 2 255 abcd").decode()  # PGM
 RANKED = {"query": QUERY, "documents": DOCUMENTS, "return_documents": True}
-BODIES: dict[str, dict[str, Any]] = {
+BODIES = {
     "/v1/embeddings": {"input": TEXTS, "encoding_format": "base64"},
     "/": INPUTS,
     "/embed": INPUTS | {"truncation_direction": "Left"},
@@ -44,21 +42,20 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def document(client: httpx.Client) -> dict[str, Any]:
+def document(client):
     answer = client.get("/openapi.json")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    found: dict[str, Any] = answer.json()
-    return found
+    return answer.json()
 
 
-def check(document: dict[str, Any], part: dict[str, Any], value: object) -> None:
+def check(document, part, value):
     """Fail unless a value has the schema of a body in the document."""
     schema = part["content"]["application/json"]["schema"]
     jsonschema.validate(value, schema | {"components": document["components"]})
 
 
-def test_every_route_is_described(document: dict[str, Any]) -> None:
+def test_every_route_is_described(document):
     posts = {path for path, methods in document["paths"].items() if "post" in methods}
     assert posts == set(BODIES)
     pages = {path for path, methods in document["paths"].items() if "get" in methods}
@@ -73,9 +70,7 @@ def test_every_route_is_described(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", BODIES)
-def test_messages_and_results_are_as_described(
-    path: str, client: httpx.Client, document: dict[str, Any]
-) -> None:
+def test_messages_and_results_are_as_described(path, client, document):
     operation = document["paths"][path]["post"]
     check(document, operation["requestBody"], BODIES[path])
     answer = client.post(path, json=BODIES[path])
@@ -91,14 +86,12 @@ def test_messages_and_results_are_as_described(
 
 
 @pytest.mark.parametrize("path", ["/info", "/v1/models", "/v1/models/text", "/openapi.json"])
-def test_pages_are_as_described(path: str, client: httpx.Client, document: dict[str, Any]) -> None:
+def test_pages_are_as_described(path, client, document):
     operation = document["paths"][path.replace("/text", "/{name}")]["get"]
     check(document, operation["responses"]["200"], client.get(path).json())
 
 
-def test_an_unknown_model_is_an_error_as_described(
-    client: httpx.Client, document: dict[str, Any]
-) -> None:
+def test_an_unknown_model_is_an_error_as_described(client, document):
     answer = client.get("/v1/models/none")
     assert answer.status_code == 404
     responses = document["paths"]["/v1/models/{name}"]["get"]["responses"]

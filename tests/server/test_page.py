@@ -2,12 +2,10 @@
 
 import re
 
-import httpx
-
 from fbg.server.app import PAGES, POST_ROUTES
 
 
-def test_nothing_comes_from_elsewhere(client: httpx.Client) -> None:
+def test_nothing_comes_from_elsewhere(client):
     answer = client.get("/")
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -19,7 +17,7 @@ def test_nothing_comes_from_elsewhere(client: httpx.Client) -> None:
     assert not re.search(r"<(script|link|img)[^>]*\bsrc=", answer.text)
 
 
-def test_it_knows_the_routes_and_tasks_of_the_server(client: httpx.Client) -> None:
+def test_it_knows_the_routes_and_tasks_of_the_server(client):
     page = client.get("/").text
     posted = set(re.findall(r'post\("(/\w+)"', page))
     assert posted and posted <= {route.path for route in POST_ROUTES}

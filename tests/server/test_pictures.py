@@ -5,9 +5,6 @@ import base64
 import io
 import struct
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
@@ -25,13 +22,13 @@ from helpers.tiny_towers import TEXTS, pictures, write_tiny_tower
 NAMES = ("clip", "dinov2", "vit-classifier")
 
 
-def stored(picture: np.ndarray, kind: str = "PNG", **options: Any) -> bytes:
+def stored(picture, kind="PNG", **options):
     file = io.BytesIO()
     Image.fromarray(picture).save(file, kind, **options)
     return file.getvalue()
 
 
-def text_of(file: bytes, head: str = "") -> str:
+def text_of(file, head=""):
     return head + base64.b64encode(file).decode()
 
 
@@ -40,18 +37,18 @@ SENT = [text_of(file, "data:image/png;base64," * (n % 2)) for n, file in enumera
 
 
 @pytest.fixture(scope="module")
-def towers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def towers(tmp_path_factory):
     root = tmp_path_factory.mktemp("towers")
     return {name: write_tiny_tower(root / name, name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
-def loaded(towers: dict[str, Path]) -> dict[str, fbg.Model]:
+def loaded(towers):
     return {name: fbg.load(path, dtype="int8") for name, path in towers.items()}
 
 
 @pytest.fixture(scope="module")
-def url(towers: dict[str, Path]) -> Iterator[str]:
+def url(towers):
     named = [f"{name}={path}" for name, path in towers.items()]
     with running(*named, "--dtype", "int8", "--threads", "2") as server:
         server.wait_ready()
@@ -59,15 +56,13 @@ def url(towers: dict[str, Path]) -> Iterator[str]:
 
 
 @pytest.fixture
-def client(url: str) -> Iterator[httpx.Client]:
+def client(url):
     with httpx.Client(base_url=url, timeout=30) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("name", NAMES[:2])
-def test_vectors_of_pictures_are_those_of_the_model(
-    client: httpx.Client, loaded: dict[str, fbg.Model], name: str
-) -> None:
+def test_vectors_of_pictures_are_those_of_the_model(client, loaded, name):
     for normalize in (True, False):
         body = {"inputs": SENT, "model": name, "normalize": normalize}
         answer = client.post("/embed_image", json=body)
@@ -80,9 +75,7 @@ def test_vectors_of_pictures_are_those_of_the_model(
     np.testing.assert_array_equal(np.array(one.json(), np.float32), first)
 
 
-def test_openai_embeds_texts_and_pictures_in_their_order(
-    client: httpx.Client, loaded: dict[str, fbg.Model]
-) -> None:
+def test_openai_embeds_texts_and_pictures_in_their_order(client, loaded):
     items = [{"image": SENT[0]}, {"text": TEXTS[0]}, {"text": TEXTS[1]}, {"image": SENT[1]}]
     model = loaded["clip"]
     images, texts = model.encode_image(FILES[:2]), model.encode(list(TEXTS[:2]))
@@ -100,10 +93,8 @@ def test_openai_embeds_texts_and_pictures_in_their_order(
         assert answer.status_code == 400 and answer.json()["error"]["param"] == "input"
 
 
-def test_pictures_are_classified_by_own_and_by_given_labels(
-    client: httpx.Client, loaded: dict[str, fbg.Model]
-) -> None:
-    body: dict[str, Any] = {"inputs": SENT, "parameters": {"top_k": 2}}
+def test_pictures_are_classified_by_own_and_by_given_labels(client, loaded):
+    body = {"inputs": SENT, "parameters": {"top_k": 2}}
     found = client.post("/classify_image", json=body).json()
     assert found == loaded["vit-classifier"].classify_image(FILES, top_k=2)
     labels = ["a cat", "a dog"]
@@ -120,7 +111,7 @@ def test_pictures_are_classified_by_own_and_by_given_labels(
         assert answer.status_code == 422 and name in answer.json()["error"]
 
 
-def test_the_client_of_hugging_face_classifies_pictures(url: str, loaded: Any) -> None:
+def test_the_client_of_hugging_face_classifies_pictures(url, loaded):
     client = InferenceClient()
     found = client.image_classification(FILES[0], model=f"{url}/classify_image", top_k=2)
     wanted = loaded["vit-classifier"].classify_image(FILES[0], top_k=2)
@@ -131,10 +122,10 @@ def test_the_client_of_hugging_face_classifies_pictures(url: str, loaded: Any) -
     assert {each.label for each in given} == {"a cat", "a dog"}
 
 
-def bomb(side: int) -> bytes:
+def bomb(side):
     """A PNG of one bit for each of many pixels: few bytes, since all are 0."""
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
+    def chunk(kind, data):
         check = zlib.crc32(kind + data)
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
 
@@ -143,7 +134,7 @@ def bomb(side: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-def test_files_that_are_no_pictures_are_refused(client: httpx.Client) -> None:
+def test_files_that_are_no_pictures_are_refused(client):
     jpeg = stored(pictures()[0], "JPEG")
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -174,7 +165,7 @@ def test_files_that_are_no_pictures_are_refused(client: httpx.Client) -> None:
     assert client.post("/embed_image", json={"inputs": SENT[0]}).status_code == 200
 
 
-def test_pictures_of_a_request_have_a_limit_together(client: httpx.Client) -> None:
+def test_pictures_of_a_request_have_a_limit_together(client):
     side = 4096  # four of them are as many as may be
     sent = text_of(bomb(side))
     answer = client.post("/embed_image", json={"inputs": [sent] * 5})
@@ -185,7 +176,7 @@ def test_pictures_of_a_request_have_a_limit_together(client: httpx.Client) -> No
     assert refused.status_code == 413 and "--max-tensor-body" in refused.json()["error"]
 
 
-def test_models_without_texts_or_pictures_are_named(client: httpx.Client) -> None:
+def test_models_without_texts_or_pictures_are_named(client):
     answer = client.post("/embed", json={"inputs": "a", "model": "dinov2"})
     assert answer.status_code == 424 and "'dinov2' is not one" in answer.json()["error"]
     assert client.post("/embed", json={"inputs": "a"}).status_code == 200  # of clip
@@ -195,10 +186,10 @@ def test_models_without_texts_or_pictures_are_named(client: httpx.Client) -> Non
     assert info["vit-classifier"] == ["classify_image", "encode_image"]
 
 
-def test_calls_with_pictures_share_the_queue_of_texts(loaded: dict[str, fbg.Model]) -> None:
+def test_calls_with_pictures_share_the_queue_of_texts(loaded):
     model, other = loaded["clip"], loaded["vit-classifier"]
 
-    async def all_at_once() -> list[Any]:
+    async def all_at_once():
         async with fbg.AsyncModel(model) as runs, fbg.AsyncModel(other) as classes:
             return await asyncio.gather(
                 runs.encode_image(FILES),
@@ -217,7 +208,7 @@ def test_calls_with_pictures_share_the_queue_of_texts(loaded: dict[str, fbg.Mode
     assert found == model.zero_shot_classify_image(FILES, list(TEXTS))
     assert labels == other.classify_image(FILES, top_k=2)
 
-    async def wrong() -> None:
+    async def wrong():
         async with fbg.AsyncModel(model) as runs:
             with pytest.raises(ValueError, match=r"encode_image: images\[1\] must be a whole"):
                 await runs.encode_image([FILES[0], b"GIF89a"])
@@ -227,7 +218,7 @@ def test_calls_with_pictures_share_the_queue_of_texts(loaded: dict[str, fbg.Mode
     asyncio.run(wrong())
 
 
-def test_nothing_of_the_inside_is_in_errors_and_logs(towers: dict[str, Path]) -> None:
+def test_nothing_of_the_inside_is_in_errors_and_logs(towers):
     """Pillow names its file by an address, and libtiff writes to standard error by itself."""
     noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
     whole = stored(noise, "TIFF", compression="tiff_lzw")
@@ -240,7 +231,7 @@ def test_nothing_of_the_inside_is_in_errors_and_logs(towers: dict[str, Path]) ->
     assert lines and all(line.startswith("{") and "0x" not in line for line in lines)
 
 
-def test_decoding_is_held_before_it_begins(loaded: dict[str, fbg.Model]) -> None:
+def test_decoding_is_held_before_it_begins(loaded):
     """A file of a few bytes may stand for many pixels."""
     sent = {"inputs": text_of(bomb(1024))}
     clip = {"clip": loaded["clip"]}
@@ -252,7 +243,7 @@ def test_decoding_is_held_before_it_begins(loaded: dict[str, fbg.Model]) -> None
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
-def test_what_it_takes_to_decode_is_what_is_held(kind: str) -> None:
+def test_what_it_takes_to_decode_is_what_is_held(kind):
     file = stored(np.zeros((3000, 3000, 3), np.uint8), kind)
     pixels, size = cost_of(file, "file")
     assert pixels == 9_000_000

@@ -1,16 +1,12 @@
 """Reranking as Cohere's and Jina's clients ask for it."""
 
-import httpx
 import pytest
 
-import fbg
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 
 @pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
-def test_results_are_those_of_the_model(
-    path: str, client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_results_are_those_of_the_model(path, client, models):
     body = {"model": "rank", "query": QUERY, "documents": DOCUMENTS, "top_n": 2}
     answer = client.post(path, json=body)
     assert answer.status_code == 200
@@ -22,7 +18,7 @@ def test_results_are_those_of_the_model(
     assert answer.json()["meta"]["billed_units"] == {"search_units": 1}
 
 
-def test_documents_may_be_objects_and_come_back(client: httpx.Client) -> None:
+def test_documents_may_be_objects_and_come_back(client):
     objects = [{"text": text, "title": "ignored"} for text in DOCUMENTS]
     body = {"query": QUERY, "documents": objects, "return_documents": True}
     results = client.post("/v1/rerank", json=body).json()["results"]
@@ -43,9 +39,7 @@ def test_documents_may_be_objects_and_come_back(client: httpx.Client) -> None:
         ({"query": QUERY, "documents": ["a"], "model": "text"}, 400, "can do this: reranking"),
     ],
 )
-def test_errors_have_a_message(
-    body: dict[str, object], status: int, message: str, client: httpx.Client
-) -> None:
+def test_errors_have_a_message(body, status, message, client):
     answer = client.post("/v2/rerank", json=body)
     assert answer.status_code == status
     assert answer.json().keys() == {"message"} and message in answer.json()["message"]

@@ -20,16 +20,16 @@ class Value:
 class Loads:
     """The loading and closing of values. gate: holds loads up until it is set."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.loaded = 0
         self.closed = 0
-        self.error: Exception | None = None
+        self.error = None
         self.gate = threading.Event()
         self.gate.set()
-        self.changes: list[bool] = []
-        self.last: weakref.ref[Value] | None = None
+        self.changes = []
+        self.last = None
 
-    def load(self) -> Value:
+    def load(self):
         assert threading.current_thread() is not threading.main_thread()
         self.gate.wait(10)
         if self.error is not None:
@@ -39,14 +39,14 @@ class Loads:
         self.last = weakref.ref(value)
         return value
 
-    def close(self, value: Value) -> None:
+    def close(self, value):
         self.closed += 1
 
-    def slot(self, seconds: float | None = SECONDS) -> Slot[Value]:
+    def slot(self, seconds=SECONDS):
         return Slot("m", None, self.load, self.close, seconds, self.changes.append)
 
 
-async def until(closed: int, loads: Loads) -> None:
+async def until(closed, loads):
     for _ in range(200):
         if loads.closed == closed and loads.last is not None and loads.last() is None:
             return
@@ -54,7 +54,7 @@ async def until(closed: int, loads: Loads) -> None:
     raise AssertionError(f"{loads.closed} values were closed")
 
 
-async def test_a_value_is_loaded_once_and_dropped_after_its_last_user() -> None:
+async def test_a_value_is_loaded_once_and_dropped_after_its_last_user():
     loads = Loads()
     slot = loads.slot()
     first, *others = await asyncio.gather(*(slot.take() for _ in range(5)))
@@ -71,7 +71,7 @@ async def test_a_value_is_loaded_once_and_dropped_after_its_last_user() -> None:
     assert loads.loaded == 2
 
 
-async def test_the_time_without_users_begins_with_each_use() -> None:
+async def test_the_time_without_users_begins_with_each_use():
     loads = Loads()
     slot = loads.slot(0.3)
     for _ in range(20):
@@ -82,7 +82,7 @@ async def test_the_time_without_users_begins_with_each_use() -> None:
     await until(1, loads)
 
 
-async def test_users_that_leave_while_it_is_loaded_do_not_end_it() -> None:
+async def test_users_that_leave_while_it_is_loaded_do_not_end_it():
     loads = Loads()
     loads.gate.clear()
     slot = loads.slot()
@@ -98,7 +98,7 @@ async def test_users_that_leave_while_it_is_loaded_do_not_end_it() -> None:
     await until(1, loads)
 
 
-async def test_a_value_that_nobody_waits_for_any_more_is_dropped() -> None:
+async def test_a_value_that_nobody_waits_for_any_more_is_dropped():
     loads = Loads()
     loads.gate.clear()
     slot = loads.slot()
@@ -110,7 +110,7 @@ async def test_a_value_that_nobody_waits_for_any_more_is_dropped() -> None:
     assert loads.loaded == 1
 
 
-async def test_all_who_wait_hear_of_a_failure_and_the_next_tries_again() -> None:
+async def test_all_who_wait_hear_of_a_failure_and_the_next_tries_again():
     loads = Loads()
     loads.error = OSError("a file with a secret name")
     slot = loads.slot()
@@ -123,7 +123,7 @@ async def test_all_who_wait_hear_of_a_failure_and_the_next_tries_again() -> None
     assert loads.changes == [True]
 
 
-async def test_a_retired_slot_is_emptied_when_its_last_user_leaves() -> None:
+async def test_a_retired_slot_is_emptied_when_its_last_user_leaves():
     loads = Loads()
     slot = loads.slot(None)
     await slot.take()
@@ -139,7 +139,7 @@ async def test_a_retired_slot_is_emptied_when_its_last_user_leaves() -> None:
     await until(2, loads)
 
 
-async def test_a_load_waits_for_the_unloading_before_it() -> None:
+async def test_a_load_waits_for_the_unloading_before_it():
     loads, ended = Loads(), threading.Event()
     slot = Slot("m", Value(), loads.load, lambda value: ended.wait(10) and None, SECONDS)
     await slot.take()
@@ -155,8 +155,8 @@ async def test_a_load_waits_for_the_unloading_before_it() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), MemoryError()])
-async def test_what_cannot_be_closed_does_not_stay(error: Exception) -> None:
-    def close(value: Value) -> None:
+async def test_what_cannot_be_closed_does_not_stay(error):
+    def close(value):
         raise error
 
     loads = Loads()

@@ -1,28 +1,23 @@
 """The routes of text-embeddings-inference, also asked by the client of huggingface_hub."""
 
-from typing import Any
-
-import httpx
 import numpy as np
 import pytest
 from huggingface_hub import InferenceClient
 
-import fbg
 from fbg.server.inputs import is_framed
-from helpers.serving import RunningServer
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS
 from helpers.tiny_tasks import TEXTS as TAGGED
 
 TEXTS = ["a quick fox", "the dog", "x"]
 
 
-def post(client: httpx.Client, path: str, body: object) -> object:
+def post(client, path, body):
     answer = client.post(path, json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def test_embed_has_the_bits_of_encode(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_embed_has_the_bits_of_encode(client, models):
     model = models["text"]
     for path in ("/embed", "/"):
         got = np.array(post(client, path, {"inputs": TEXTS}), np.float32)
@@ -35,7 +30,7 @@ def test_embed_has_the_bits_of_encode(client: httpx.Client, models: dict[str, fb
     assert np.array_equal(np.array(got, np.float32), wanted)
 
 
-def test_embed_all_gives_every_token(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_embed_all_gives_every_token(client, models):
     got = post(client, "/embed_all", {"inputs": TEXTS})
     assert isinstance(got, list)
     tokens = models["text"].context.tokenizer(TEXTS)
@@ -54,7 +49,7 @@ def test_embed_all_gives_every_token(client: httpx.Client, models: dict[str, fbg
     assert unknown.status_code == 422
 
 
-def test_predict_takes_texts_and_pairs(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_predict_takes_texts_and_pairs(client, models):
     model = models["labels"]
     assert post(client, "/predict", {"inputs": "the cat", "model": "labels"}) == model.classify(
         "the cat", top_k=None
@@ -72,7 +67,7 @@ def test_predict_takes_texts_and_pairs(client: httpx.Client, models: dict[str, f
     )
 
 
-def test_rerank_sorts_by_score(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_rerank_sorts_by_score(client, models):
     wanted = models["rank"].rerank(QUERY, DOCUMENTS)
     body = {"query": QUERY, "texts": DOCUMENTS, "return_text": True}
     assert post(client, "/rerank", body) == [
@@ -82,10 +77,10 @@ def test_rerank_sorts_by_score(client: httpx.Client, models: dict[str, fbg.Model
     raw = post(client, "/rerank", {"query": QUERY, "texts": DOCUMENTS, "raw_scores": True})
     assert isinstance(raw, list)
     logits = models["rank"].predict([(QUERY, text) for text in DOCUMENTS], activation_fn="none")
-    assert {r["index"]: np.float32(r["score"]) for r in raw} == dict(enumerate(logits))  # type: ignore[arg-type]
+    assert {r["index"]: np.float32(r["score"]) for r in raw} == dict(enumerate(logits))
 
 
-def test_similarity_gives_cosines(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_similarity_gives_cosines(client, models):
     inputs = {"source_sentence": TEXTS[0], "sentences": TEXTS}
     got = np.array(post(client, "/similarity", {"inputs": inputs}))
     rows = models["text"].encode(TEXTS, normalize_embeddings=True)
@@ -94,8 +89,8 @@ def test_similarity_gives_cosines(client: httpx.Client, models: dict[str, fbg.Mo
     assert post(client, "/similarity", {"inputs": alone}) == [got[2]]
 
 
-def test_tokens_lead_back_to_the_text(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
-    (tokens,) = post(client, "/tokenize", {"inputs": "the dog"})  # type: ignore[misc]
+def test_tokens_lead_back_to_the_text(client, models):
+    (tokens,) = post(client, "/tokenize", {"inputs": "the dog"})
     ids = models["text"].context.tokenizer(["the dog"])[0].tolist()
     assert [token["id"] for token in tokens] == ids
     assert [token["special"] for token in tokens] == [True, *[False] * (len(ids) - 2), True]
@@ -107,9 +102,7 @@ def test_tokens_lead_back_to_the_text(client: httpx.Client, models: dict[str, fb
     assert post(client, "/decode", {"ids": [ids, ids]}) == [decoded] * 2
 
 
-def test_sparse_embeddings_are_those_of_the_model(
-    client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_sparse_embeddings_are_those_of_the_model(client, models):
     got = post(client, "/embed_sparse", {"inputs": TEXTS})
     wanted = models["masks"].encode_sparse(TEXTS)
     dense = np.zeros(wanted.shape, np.float32)
@@ -123,9 +116,7 @@ def test_sparse_embeddings_are_those_of_the_model(
     assert answer.status_code == 424 and answer.json()["error_type"] == "Backend"
 
 
-def test_long_texts_are_cut_unless_the_request_forbids_it(
-    client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_long_texts_are_cut_unless_the_request_forbids_it(client, models):
     long = "the dog " * 200
     wanted = models["text"].encode([long], normalize_embeddings=True)
     got = post(client, "/embed", {"inputs": long, "truncate": True})
@@ -134,9 +125,7 @@ def test_long_texts_are_cut_unless_the_request_forbids_it(
     assert answer.status_code == 422 and "tokens" in answer.json()["error"]
 
 
-def test_long_texts_are_cut_on_the_side_that_the_request_names(
-    client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_long_texts_are_cut_on_the_side_that_the_request_names(client, models):
     long = "the dog " * 100 + "a quick fox " * 100
     right = post(client, "/embed", {"inputs": long})
     assert post(client, "/embed", {"inputs": long, "truncation_direction": "Right"}) == right
@@ -153,7 +142,7 @@ def test_long_texts_are_cut_on_the_side_that_the_request_names(
     assert post(client, "/predict", labels) == wanted_labels
 
 
-def test_info_describes_the_models(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+def test_info_describes_the_models(client, models):
     info = client.get("/info").json()
     assert info["model_id"] == info["served_model_name"] == "text"
     assert info["model_dtype"] == "int8"
@@ -164,7 +153,7 @@ def test_info_describes_the_models(client: httpx.Client, models: dict[str, fbg.M
     assert tasks["labels"] == ["classify", "encode", "predict"]
 
 
-def test_metrics_have_the_names_of_tei(client: httpx.Client) -> None:
+def test_metrics_have_the_names_of_tei(client):
     post(client, "/embed", {"inputs": TEXTS})
     lines = client.get("/metrics").text.splitlines()
     names = {line.split("{")[0].split(" ")[0] for line in lines if not line.startswith("#")}
@@ -177,7 +166,7 @@ def test_metrics_have_the_names_of_tei(client: httpx.Client) -> None:
         assert {f"{histogram}_bucket", f"{histogram}_sum", f"{histogram}_count"} <= names
 
 
-def test_times_stand_in_the_headers(client: httpx.Client) -> None:
+def test_times_stand_in_the_headers(client):
     headers = client.post("/embed", json={"inputs": TEXTS}).headers
     assert headers["x-compute-type"] == "cpu"
     assert int(headers["x-compute-characters"]) == sum(map(len, TEXTS))
@@ -189,10 +178,10 @@ def test_times_stand_in_the_headers(client: httpx.Client) -> None:
 # --- The client of huggingface_hub --------------------------------------------------------------
 
 
-def test_inference_client_embeds(server: RunningServer, models: dict[str, fbg.Model]) -> None:
+def test_inference_client_embeds(server, models):
     api = InferenceClient(server.url, token="none")
     wanted = models["text"].encode(TEXTS, normalize_embeddings=True)
-    assert np.array_equal(api.feature_extraction(TEXTS), wanted)  # type: ignore[arg-type]
+    assert np.array_equal(api.feature_extraction(TEXTS), wanted)
     assert np.array_equal(
         api.feature_extraction(TEXTS[0], normalize=True, truncate=True), wanted[:1]
     )
@@ -200,9 +189,7 @@ def test_inference_client_embeds(server: RunningServer, models: dict[str, fbg.Mo
     np.testing.assert_allclose(cosines, wanted[1:] @ wanted[0], atol=1e-6)
 
 
-def test_inference_client_reads_entities_answers_and_masks(
-    server: RunningServer, models: dict[str, fbg.Model]
-) -> None:
+def test_inference_client_reads_entities_answers_and_masks(server, models):
     entities = InferenceClient(f"{server.url}/ner", token="none").token_classification(TAGGED[1])
     assert [(e.entity_group, e.word, e.start, e.end) for e in entities] == [
         (e["entity_group"], e["word"], e["start"], e["end"]) for e in models["tags"].ner(TAGGED[1])
@@ -210,12 +197,11 @@ def test_inference_client_reads_entities_answers_and_masks(
     api = InferenceClient(f"{server.url}/answer", token="none")
     answer = api.question_answering(QUESTIONS[0], CONTEXTS[0])
     wanted = models["answers"].answer(QUESTIONS[0], CONTEXTS[0])
-    assert (answer.answer, answer.score) == (wanted["answer"], wanted["score"])  # type: ignore[union-attr]
+    assert (answer.answer, answer.score) == (wanted["answer"], wanted["score"])
     api = InferenceClient(f"{server.url}/fill_mask", token="none")
     filled = api.fill_mask("the [MASK] cat", top_k=3)
     assert [f.token for f in filled] == [
-        f["token"]
-        for f in models["masks"].fill_mask("the [MASK] cat", top_k=3)  # type: ignore[typeddict-item,call-overload]
+        f["token"] for f in models["masks"].fill_mask("the [MASK] cat", top_k=3)
     ]
 
 
@@ -224,9 +210,7 @@ def test_inference_client_reads_entities_answers_and_masks(
     [([[2, 5, 3]], False), ([[5, 9]], True), ([[2, 5, 3], [2, 5]], True), ([[2, 3]], False)],
 )
 @pytest.mark.parametrize("path", ["/embed", "/embed_all", "/v1/embeddings"])
-def test_token_ids_of_another_tokenizer_are_warned_of(
-    path: str, ids: list[list[int]], warns: bool, client: httpx.Client, models: Any
-) -> None:
+def test_token_ids_of_another_tokenizer_are_warned_of(path, ids, warns, client, models):
     """Some clients of OpenAI send ids of its tokenizer, which mean something else here."""
     first, *_, last = frame = models["text"].context.tokenizer.frame.tolist()
     known = {2: first, 3: last}
@@ -239,6 +223,6 @@ def test_token_ids_of_another_tokenizer_are_warned_of(
         assert f"`{key}` lack the special tokens" in answer.headers["warning"]
 
 
-def test_ids_of_models_with_one_special_token() -> None:
+def test_ids_of_models_with_one_special_token():
     assert is_framed([7, 5], [7]) and is_framed([5, 7], [7]) and not is_framed([5, 9], [7])
     assert is_framed([5], [])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import httpx
 import jsonschema
 import pytest
 
@@ -14,7 +11,7 @@ from helpers.tiny_tasks import DOCUMENTS, PAIRS, QUERY
 TEXTS = ["a quick fox", "the dog"]
 CUT = {"truncate": True, "truncation_direction": "Left"}
 SENTENCES = {"source_sentence": "a dog", "sentences": TEXTS}
-MESSAGES: list[tuple[str, dict[str, Any], str | None]] = [  # and the model, unless it is the first
+MESSAGES = [  # and the model, unless it is the first
     ("/decode", {"ids": [5, 6]}, None),
     ("/decode", {"ids": [[5, 6], [7]], "skip_special_tokens": False}, None),
     ("/embed", {"inputs": "the dog", "normalize": False, "dimensions": 5} | CUT, None),
@@ -32,12 +29,12 @@ MESSAGES: list[tuple[str, dict[str, Any], str | None]] = [  # and the model, unl
 ]
 
 
-def check(part: dict[str, Any], value: object) -> None:
+def check(part, value):
     """Fail unless a value has the schema of a body in the document; `nullable` is OpenAPI's own."""
     jsonschema.validate(value, _with_null(part["content"]["application/json"]["schema"]))
 
 
-def _with_null(schema: Any) -> Any:
+def _with_null(schema):
     if isinstance(schema, list):
         return [_with_null(each) for each in schema]
     if not isinstance(schema, dict):
@@ -47,9 +44,7 @@ def _with_null(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize(("path", "message", "model"), MESSAGES)
-def test_answers_have_its_types(
-    path: str, message: dict[str, Any], model: str | None, client: httpx.Client
-) -> None:
+def test_answers_have_its_types(path, message, model, client):
     operation = DOCUMENT["paths"][path]["post"]
     check(operation["requestBody"], message)
     answer = client.post(path, json=message | ({"model": model} if model else {}))
@@ -59,11 +54,11 @@ def test_answers_have_its_types(
 
 @pytest.mark.parametrize("path", sorted({path for path, _, _ in MESSAGES}))
 @pytest.mark.parametrize("body", ["", "{", "{}", '{"inputs": 1}', "[]", '{"inputs": ""}'])
-def test_errors_have_its_types(path: str, body: str, client: httpx.Client) -> None:
+def test_errors_have_its_types(path, body, client):
     answer = client.post(path, content=body, headers={"content-type": "application/json"})
     assert 400 <= answer.status_code < 500
     check(DOCUMENT["paths"][path]["post"]["responses"][str(answer.status_code)], answer.json())
 
 
-def test_the_page_of_information_has_its_types(client: httpx.Client) -> None:
+def test_the_page_of_information_has_its_types(client):
     check(DOCUMENT["paths"]["/info"]["get"]["responses"]["200"], client.get("/info").json())

@@ -1,10 +1,7 @@
 """Spans of requests, received by a collector in this process."""
 
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -21,12 +18,12 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 class Collector(HTTPServer):
     """What OTLP sends over HTTP. spans: those that arrived; bodies: as they came."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.bodies: list[bytes] = []
+        self.bodies = []
 
     @property
-    def spans(self) -> list[Any]:
+    def spans(self):
         requests = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         return [
             span
@@ -38,18 +35,18 @@ class Collector(HTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
+    def do_POST(self):
         assert isinstance(self.server, Collector)
         self.server.bodies.append(self.rfile.read(int(self.headers["content-length"])))
         self.send_response(200)
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format, *args):
         pass
 
 
 @pytest.fixture
-def collector() -> Iterator[Collector]:
+def collector():
     server = Collector()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -59,15 +56,13 @@ def collector() -> Iterator[Collector]:
     server.server_close()
 
 
-def values(span: Any) -> dict[str, Any]:
+def values(span):
     return {
         item.key: getattr(item.value, item.value.WhichOneof("value")) for item in span.attributes
     }
 
 
-def test_requests_have_spans_without_texts(
-    directories: dict[str, Path], collector: Collector
-) -> None:
+def test_requests_have_spans_without_texts(directories, collector):
     endpoint = f"http://127.0.0.1:{collector.server_port}"
     arguments = (f"text={directories['text']}", "--tracing")
     with running(*arguments, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint) as server:
@@ -90,9 +85,7 @@ def test_requests_have_spans_without_texts(
     assert not any(b"private" in sent for sent in collector.bodies)
 
 
-async def test_a_client_that_goes_away_cancels_its_request(
-    collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_goes_away_cancels_its_request(collector, monkeypatch):
     monkeypatch.setenv("OTEL_SERVICE_NAME", "test")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
     app, tracing = Recorder(), Tracing()

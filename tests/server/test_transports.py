@@ -9,9 +9,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
@@ -23,7 +21,7 @@ MESSAGE = {"inputs": ["the dog"]}
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def certificate(tmp_path_factory):
     """A certificate for this machine, signed by itself, and its key."""
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl")
@@ -36,7 +34,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @contextmanager
-def at_socket(path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def at_socket(path, *arguments):
     command = [sys.executable, "-m", "fbg", "serve", *arguments, "--uds", str(path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -51,7 +49,7 @@ def at_socket(path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         assert process.wait(60) == 0
 
 
-def ready(client: httpx.Client) -> None:
+def ready(client):
     for _ in range(1200):
         if client.get("/health").status_code == 200:
             return
@@ -60,9 +58,7 @@ def ready(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_unix_socket_answers_and_goes_with_the_server(
-    workers: str, directories: dict[str, Path], tmp_path: Path, client: httpx.Client
-) -> None:
+def test_a_unix_socket_answers_and_goes_with_the_server(workers, directories, tmp_path, client):
     path = tmp_path / "fbg.sock"
     arguments = (f"text={directories['text']}", "--dtype", "int8", "--workers", workers)
     with (
@@ -78,9 +74,7 @@ def test_a_unix_socket_answers_and_goes_with_the_server(
     assert not path.exists()
 
 
-def test_a_server_leaves_the_socket_of_its_successor(
-    directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_server_leaves_the_socket_of_its_successor(directories, tmp_path):
     path = tmp_path / "fbg.sock"
     served = f"text={directories['text']}"
     with at_socket(path, served):
@@ -95,9 +89,7 @@ def test_a_server_leaves_the_socket_of_its_successor(
         Settings(models=(ModelSource("m", "m"),), uds="")
 
 
-def test_a_file_at_the_place_of_a_socket_stays(
-    directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_file_at_the_place_of_a_socket_stays(directories, tmp_path):
     path = tmp_path / "fbg.sock"
     path.write_text("mine")
     command = [sys.executable, "-m", "fbg", "serve", str(directories["text"]), "--uds", str(path)]
@@ -108,9 +100,7 @@ def test_a_file_at_the_place_of_a_socket_stays(
     assert path.read_text() == "mine"
 
 
-def test_tls_answers_whom_the_certificate_convinces(
-    certificate: tuple[Path, Path], directories: dict[str, Path], client: httpx.Client
-) -> None:
+def test_tls_answers_whom_the_certificate_convinces(certificate, directories, client):
     cert, key = map(str, certificate)
     arguments = (f"text={directories['text']}", "--dtype", "int8")
     with running(*arguments, "--ssl-certfile", cert, "--ssl-keyfile", key, ready=False) as server:
@@ -130,9 +120,7 @@ def test_tls_answers_whom_the_certificate_convinces(
             httpx.get(f"{server.url}/health")
 
 
-def test_certificates_are_checked_before_anything_is_loaded(
-    certificate: tuple[Path, Path], directories: dict[str, Path], tmp_path: Path
-) -> None:
+def test_certificates_are_checked_before_anything_is_loaded(certificate, directories, tmp_path):
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("no certificate")
     for files in (["--ssl-certfile", str(wrong)], ["--ssl-certfile", str(certificate[0])]):
@@ -144,9 +132,7 @@ def test_certificates_are_checked_before_anything_is_loaded(
 
 
 @pytest.mark.parametrize("what", ["fresh", "idle", "413"])
-def test_tls_ends_as_soon_as_any_server(
-    what: str, certificate: tuple[Path, Path], directories: dict[str, Path]
-) -> None:
+def test_tls_ends_as_soon_as_any_server(what, certificate, directories):
     """Clients that keep their connections open need not answer the end of TLS."""
     cert, key = map(str, certificate)
     files = ("--ssl-certfile", cert, "--ssl-keyfile", key)

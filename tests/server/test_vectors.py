@@ -1,8 +1,5 @@
 """Sparse, multi-vector and hybrid embeddings, ranking by them, and zero-shot classification."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import httpx
 import numpy as np
 import pytest
@@ -10,7 +7,7 @@ from huggingface_hub import InferenceClient
 
 import fbg
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
-from helpers.serving import RunningServer, running
+from helpers.serving import running
 from helpers.tiny_outputs import TEXTS
 from helpers.tiny_tasks import CANDIDATES, TEMPLATE
 
@@ -18,7 +15,7 @@ WORDS = [text for text in TEXTS if text]
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def own(tmp_path_factory):
     root = tmp_path_factory.mktemp("vectors")
     return {
         "colbert": tiny_multi.write_multi(root / "colbert", "pylate"),
@@ -28,12 +25,12 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def loaded(own: dict[str, Path]) -> dict[str, fbg.Model]:
+def loaded(own):
     return {name: fbg.load(path) for name, path in own.items()}
 
 
 @pytest.fixture(scope="module")
-def several(own: dict[str, Path]) -> Iterator[httpx.Client]:
+def several(own):
     named = [f"{name}={path}" for name, path in own.items()]
     with (
         running(*named, "--threads", "2") as server,
@@ -42,7 +39,7 @@ def several(own: dict[str, Path]) -> Iterator[httpx.Client]:
         yield client
 
 
-def dense(rows: list[list[dict[str, float]]], columns: int) -> np.ndarray:
+def dense(rows, columns):
     result = np.zeros((len(rows), columns), np.float32)
     for n, row in enumerate(rows):
         for entry in row:
@@ -51,28 +48,22 @@ def dense(rows: list[list[dict[str, float]]], columns: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_sparse_embeddings_are_of_queries_or_documents(
-    several: httpx.Client, loaded: dict[str, fbg.Model], kind: str
-) -> None:
+def test_sparse_embeddings_are_of_queries_or_documents(several, loaded, kind):
     answer = several.post("/embed_sparse", json={"inputs": WORDS, "kind": kind})
-    wanted = loaded["sparse"].encode_sparse(WORDS, kind=kind).to_dense()  # type: ignore[arg-type]
+    wanted = loaded["sparse"].encode_sparse(WORDS, kind=kind).to_dense()
     np.testing.assert_array_equal(dense(answer.json(), wanted.shape[1]), wanted)
 
 
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_vectors_of_tokens_are_those_of_the_model(
-    several: httpx.Client, loaded: dict[str, fbg.Model], kind: str
-) -> None:
+def test_vectors_of_tokens_are_those_of_the_model(several, loaded, kind):
     answer = several.post("/embed_multi", json={"inputs": WORDS, "kind": kind})
-    wanted = loaded["colbert"].encode_multi(WORDS, kind)  # type: ignore[arg-type]
+    wanted = loaded["colbert"].encode_multi(WORDS, kind)
     for rows, vectors in zip(answer.json(), wanted, strict=True):
         np.testing.assert_array_equal(np.array(rows, np.float32), vectors)
 
 
 @pytest.mark.parametrize("path", ["/rerank", "/v1/rerank"])
-def test_models_with_vectors_of_tokens_rank(
-    several: httpx.Client, loaded: dict[str, fbg.Model], path: str
-) -> None:
+def test_models_with_vectors_of_tokens_rank(several, loaded, path):
     body = {"query": "the cat", "documents": WORDS, "top_n": 2, "model": "colbert"}
     results = several.post(path, json=body).json()["results"]
     wanted = loaded["colbert"].rank("the cat", WORDS, top_k=2)
@@ -81,9 +72,7 @@ def test_models_with_vectors_of_tokens_rank(
     ]
 
 
-def test_hybrid_embeddings_have_all_kinds(
-    several: httpx.Client, loaded: dict[str, fbg.Model]
-) -> None:
+def test_hybrid_embeddings_have_all_kinds(several, loaded):
     found = several.post("/embed_hybrid", json={"inputs": WORDS}).json()
     wanted = loaded["hybrid"].encode_hybrid(WORDS)
     sparse = wanted.sparse.to_dense()
@@ -93,9 +82,7 @@ def test_hybrid_embeddings_have_all_kinds(
         np.testing.assert_array_equal(np.array(one["multi"], np.float32), wanted.multi[n])
 
 
-def test_tasks_are_listed_and_one_vector_comes_from_a_model_for_that(
-    several: httpx.Client, loaded: dict[str, fbg.Model]
-) -> None:
+def test_tasks_are_listed_and_one_vector_comes_from_a_model_for_that(several, loaded):
     models = several.get("/info").json()["models"]
     tasks = {model["name"]: set(model["tasks"]) for model in models}
     assert tasks["colbert"] == {"encode", "encode_multi", "rank", "rerank"}
@@ -120,18 +107,14 @@ def test_tasks_are_listed_and_one_vector_comes_from_a_model_for_that(
         ("/zero_shot", {"inputs": "a"}, 422),
     ],
 )
-def test_what_is_wrong_is_refused(
-    several: httpx.Client, path: str, body: object, status: int
-) -> None:
+def test_what_is_wrong_is_refused(several, path, body, status):
     answer = several.post(path, json=body)
     assert answer.status_code == status and answer.json().keys() == {"error", "error_type"}
 
 
-def test_served_zero_shot_results_are_those_of_the_model(
-    server: RunningServer, client: httpx.Client, models: dict[str, fbg.Model]
-) -> None:
+def test_served_zero_shot_results_are_those_of_the_model(server, client, models):
     wanted = models["nli"].zero_shot_classify(WORDS, CANDIDATES)
-    parameters: dict[str, object] = {"candidate_labels": CANDIDATES}
+    parameters = {"candidate_labels": CANDIDATES}
     found = client.post("/zero_shot", json={"inputs": WORDS, "parameters": parameters}).json()
     for one, other in zip(found, wanted, strict=True):
         assert [entry["label"] for entry in one] == other["labels"]
@@ -159,14 +142,7 @@ def test_served_zero_shot_results_are_those_of_the_model(
         (["a"] * 100, [" " * 30_000 + "b"], "{}", 422, "at most 2097152 characters"),
     ],
 )
-def test_labels_that_ask_for_too_much_are_refused(
-    client: httpx.Client,
-    texts: list[str],
-    labels: list[str],
-    template: str,
-    status: int,
-    message: str,
-) -> None:
+def test_labels_that_ask_for_too_much_are_refused(client, texts, labels, template, status, message):
     parameters = {"candidate_labels": labels, "hypothesis_template": template}
     answer = client.post("/zero_shot", json={"inputs": texts, "parameters": parameters})
     assert answer.status_code == status and message in answer.json()["error"]

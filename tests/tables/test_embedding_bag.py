@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from helpers.embedding_bags import (
     BITS,
     F32,
     FLOAT8,
-    Array,
     look_up,
     quantized,
     quantized_to_float8,
@@ -30,12 +28,12 @@ GOLDEN = Path(__file__).parents[1] / "data" / "embedding_rows.npz"
 MODES = ("sum", "mean", "max")
 
 
-def made_table(seed: int, rows: int, columns: int) -> Array:
+def made_table(seed, rows, columns):
     random = np.random.default_rng(seed)
     return (random.standard_normal((rows, columns)) * random.choice([1e-3, 1, 30])).astype(F32)
 
 
-def as_held(table: Array, dtype: str) -> Any:
+def as_held(table, dtype):
     """What a table of that dtype holds: floats, or values with their scales and biases."""
     if dtype == FLOAT8:
         return values_of(quantized_to_float8(table, F32), table.shape[1], dtype)
@@ -49,22 +47,22 @@ def as_held(table: Array, dtype: str) -> Any:
     return table.astype(dtype).astype(F32)
 
 
-def bits(array: Array) -> bytes:
+def bits(array):
     return np.ascontiguousarray(array).tobytes()
 
 
-def flat(bags: list[list[Any]], dtype: Any) -> Array:
+def flat(bags, dtype):
     return np.array([one for bag in bags for one in bag], dtype)
 
 
-def offsets_of(bags: list[list[Any]], dtype: Any, last: bool = False) -> Array:
+def offsets_of(bags, dtype, last=False):
     begins = np.cumsum([0, *map(len, bags)]).astype(dtype)
     return begins if last else begins[:-1]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
-def test_bits_are_those_of_the_definition(dtype: str, data: st.DataObject) -> None:
+def test_bits_are_those_of_the_definition(dtype, data):
     rows = data.draw(st.integers(1, 9))
     columns = data.draw(st.integers(1, 300))
     table = made_table(data.draw(st.integers(0, 99)), rows, columns)
@@ -99,7 +97,7 @@ def test_bits_are_those_of_the_definition(dtype: str, data: st.DataObject) -> No
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_rows_and_sums_are_those_of_torch(isa: str, dtype: str) -> None:
+def test_rows_and_sums_are_those_of_torch(isa, dtype):
     """The arrays come from PyTorch's quantized bags: scripts/make_embedding_rows.py."""
     golden = np.load(GOLDEN)
     table, indices, offsets = golden["table"], golden["indices"], golden["offsets"]
@@ -118,7 +116,7 @@ def test_rows_and_sums_are_those_of_torch(isa: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int4"])
-def test_the_number_of_threads_changes_no_bit(dtype: str) -> None:
+def test_the_number_of_threads_changes_no_bit(dtype):
     random = np.random.default_rng(1)
     bag = fbg.EmbeddingBag(made_table(3, 5000, 72), dtype)
     indices = random.integers(0, 5000, 40000)
@@ -131,7 +129,7 @@ def test_the_number_of_threads_changes_no_bit(dtype: str) -> None:
 
 @pytest.mark.parametrize("scale_dtype", [F32, np.float16])
 @pytest.mark.parametrize("number", [2, 4, 8])
-def test_a_rowwise_matrix_is_a_table(isa: str, number: int, scale_dtype: Any) -> None:
+def test_a_rowwise_matrix_is_a_table(isa, number, scale_dtype):
     matrix = quantize_rowwise(made_table(4, 7, 37), number, scale_dtype)
     bag = fbg.EmbeddingBag(matrix)
     assert (bag.dtype, bag.shape) == (f"int{number}", (7, 37))
@@ -140,7 +138,7 @@ def test_a_rowwise_matrix_is_a_table(isa: str, number: int, scale_dtype: Any) ->
     assert bits(bag(flat(bags, np.int64), offsets_of(bags, np.int64))) == bits(expected)
 
 
-def test_a_matrix_of_indices_is_a_bag_a_row() -> None:
+def test_a_matrix_of_indices_is_a_bag_a_row():
     table = made_table(5, 50, 20)
     bag = fbg.EmbeddingBag(table, mode="mean")
     indices = np.random.default_rng(0).integers(0, 50, (700, 3)).astype(np.int32)
@@ -149,7 +147,7 @@ def test_a_matrix_of_indices_is_a_bag_a_row() -> None:
     assert bag(np.zeros((0, 4), np.int64)).shape == (0, 20)
 
 
-def test_out_may_be_a_part_of_another_array() -> None:
+def test_out_may_be_a_part_of_another_array():
     table = made_table(6, 9, 5)
     whole = np.full((3, 12), 7, F32)
     bag = fbg.EmbeddingBag(table)
@@ -159,14 +157,14 @@ def test_out_may_be_a_part_of_another_array() -> None:
     assert (np.delete(whole, range(2, 7), axis=1) == 7).all()
 
 
-def test_float_tables_are_read_in_place() -> None:
+def test_float_tables_are_read_in_place():
     table = made_table(7, 6, 8)
     bag = fbg.EmbeddingBag(table[1:, :5])
     table[1] = 3
     assert bag(np.array([[0]])).tolist() == [[3.0] * 5]
 
 
-def test_a_table_may_be_mapped_from_a_file(tmp_path: Path) -> None:
+def test_a_table_may_be_mapped_from_a_file(tmp_path):
     rows = quantize_rowwise(made_table(8, 12, 33), 4, np.float16).fused()
     np.save(tmp_path / "rows.npy", rows)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
@@ -176,7 +174,7 @@ def test_a_table_may_be_mapped_from_a_file(tmp_path: Path) -> None:
     assert bits(bag(np.array([[5], [11]]))) == bits(fbg.EmbeddingBag(matrix)(np.array([[5], [11]])))
 
 
-def test_kernels_are_listed_by_what_they_are_generated_for(isa: str) -> None:
+def test_kernels_are_listed_by_what_they_are_generated_for(isa):
     fbg.EmbeddingBag(made_table(9, 3, 43), "int4", "mean")(np.array([[0, 1]], np.int32))
     name = f"lookup_{isa}_u4_half_mean_43_int32_ahead16"
     generated = isa in ("avx2", "avx512", "neon")
@@ -186,7 +184,7 @@ def test_kernels_are_listed_by_what_they_are_generated_for(isa: str) -> None:
 @pytest.mark.parametrize(
     "copied", [copy.copy, copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b))]
 )
-def test_copies_and_pickles_give_the_same_bits(copied: Any) -> None:
+def test_copies_and_pickles_give_the_same_bits(copied):
     bag = fbg.EmbeddingBag(made_table(9, 8, 11), "int8", "mean", padding_idx=-1)
     other = copied(bag)
     indices = np.array([[0, 7, 3]])
@@ -195,7 +193,7 @@ def test_copies_and_pickles_give_the_same_bits(copied: Any) -> None:
     assert (other.padding_idx, other.include_last_offset, other.nbytes) == (7, False, 8 * 19)
 
 
-def test_large_results_begin_with_a_line_of_the_cache() -> None:
+def test_large_results_begin_with_a_line_of_the_cache():
     bag = fbg.EmbeddingBag(made_table(9, 3, 64))
     for bags in (1000, 1001):
         y = bag(np.zeros((bags, 1), np.int64))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ RANDOM = np.random.default_rng(0)
 ROWS, BAGS = (50, 1, 4000), 120
 
 
-def make_bags() -> list[fbg.EmbeddingBag]:
+def make_bags():
     tables = [
         RANDOM.standard_normal((r, c)).astype(F32) for r, c in zip(ROWS, (5, 16, 72), strict=True)
     ]
@@ -26,7 +25,7 @@ def make_bags() -> list[fbg.EmbeddingBag]:
     ]
 
 
-def make_arguments() -> tuple[list[Any], list[Any], list[Any]]:
+def make_arguments():
     indices = [
         RANDOM.integers(0, ROWS[0], (BAGS, 4)),
         np.zeros(300, np.int32),
@@ -39,7 +38,7 @@ def make_arguments() -> tuple[list[Any], list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_bits_are_those_of_the_tables_one_by_one(isa: str, threads: int) -> None:
+def test_bits_are_those_of_the_tables_one_by_one(isa, threads):
     bags, arguments = make_bags(), make_arguments()
     one_by_one = [bag(*a, num_threads=1) for bag, *a in zip(bags, *arguments, strict=True)]
     expected = np.concatenate(one_by_one, axis=1).tobytes()
@@ -58,7 +57,7 @@ def test_bits_are_those_of_the_tables_one_by_one(isa: str, threads: int) -> None
     assert repr(loaded) == repr(tables)
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     bags, (indices, offsets, weights) = make_bags(), make_arguments()
     tables = fbg.EmbeddingTables(bags)
     wrong = indices[2].copy()
@@ -90,6 +89,6 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match=r"out must have shape \(120, 93\)"):
         tables(indices, offsets, out=out[:, 1:])
     with pytest.raises(TypeError, match="bags must be EmbeddingBag, got ndarray"):
-        fbg.EmbeddingTables([indices[0]])  # type: ignore[list-item]
+        fbg.EmbeddingTables([indices[0]])
     with pytest.raises(ValueError, match="bags must have at least one table, got none"):
         fbg.EmbeddingTables([])

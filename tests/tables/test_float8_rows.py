@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ import fbg
 from helpers.embedding_bags import (
     F32,
     FLOAT8,
-    Array,
     float8_values,
     look_up,
     quantized_to_float8,
@@ -25,14 +22,14 @@ CODES = np.arange(256, dtype=np.uint8)
 SCALES = [F32, np.float16]
 
 
-def rows_of(codes: Array, scale: float, scale_dtype: Any) -> Array:
+def rows_of(codes, scale, scale_dtype):
     ends = np.full((len(codes), 1), scale, scale_dtype).view(np.uint8)
     return np.concatenate([codes, ends], axis=1)
 
 
 @pytest.mark.parametrize("scale_dtype", SCALES)
 @pytest.mark.parametrize("columns", [256, 250, 35, 6, 1])
-def test_every_code_has_its_value(isa: str, columns: int, scale_dtype: Any) -> None:
+def test_every_code_has_its_value(isa, columns, scale_dtype):
     codes = np.stack([np.roll(CODES, -s)[:columns] for s in range(0, 256, columns)])
     expected = codes.view(ml_dtypes.float8_e4m3fn).astype(F32)
     np.testing.assert_array_equal(float8_values(codes), expected)
@@ -46,7 +43,7 @@ def test_every_code_has_its_value(isa: str, columns: int, scale_dtype: Any) -> N
 
 @pytest.mark.parametrize("scale_dtype", SCALES)
 @given(data=st.data())
-def test_floats_become_the_nearest_codes(scale_dtype: Any, data: st.DataObject) -> None:
+def test_floats_become_the_nearest_codes(scale_dtype, data):
     rows, columns = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 80))
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
     largest = 38 if scale_dtype == F32 else 6
@@ -67,7 +64,7 @@ def test_floats_become_the_nearest_codes(scale_dtype: Any, data: st.DataObject) 
         assert sums.tobytes() == result.tobytes(), name
 
 
-def test_half_ways_go_to_even_and_a_zero_keeps_its_sign(isa: str) -> None:
+def test_half_ways_go_to_even_and_a_zero_keeps_its_sign(isa):
     # With 448 among them, the scale is 1. Beyond the normal numbers, a step is 2^-9.
     given = [448, 17, 19, -17, -0.0, 0.0, 2.0**-10, 3 * 2.0**-10, 2.0**-6 - 2.0**-10, 15.5, -1e-9]
     kept = [448, 16, 20, -16, -0.0, 0.0, 0, 2.0**-8, 2.0**-6, 16, -0.0]
@@ -77,7 +74,7 @@ def test_half_ways_go_to_even_and_a_zero_keeps_its_sign(isa: str) -> None:
     assert bag.nbytes == len(given) + 4
 
 
-def test_rows_without_a_scale_have_one() -> None:
+def test_rows_without_a_scale_have_one():
     table = np.array([[0, -0.0], [1e-45, 0]], F32)
     bag = fbg.EmbeddingBag(table, FLOAT8)
     np.testing.assert_array_equal(bag.fused(), rows_of(np.array([[0, 128], [0, 0]]), 1, F32))
@@ -86,14 +83,14 @@ def test_rows_without_a_scale_have_one() -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_a_row_with_a_number_that_is_not_finite_is_named(isa: str, wrong: float) -> None:
+def test_a_row_with_a_number_that_is_not_finite_is_named(isa, wrong):
     table = np.ones((9, 20), F32)
     table[5, 17] = wrong
     with pytest.raises(ValueError, match=rf"table, row 5, must be finite, got {wrong} at \(17,\)"):
         fbg.EmbeddingBag(table, FLOAT8)
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     table = np.full((2, 4), 3e7, F32)
     with pytest.raises(ValueError, match=r"table must fit a float16 scale, got row 0 within \[3e"):
         fbg.EmbeddingBag(table, FLOAT8, scale_dtype="float16")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,19 +12,19 @@ from hypothesis import strategies as st
 
 import fbg
 from fbg.tables.rows import DTYPES
-from helpers.embedding_bags import F32, Array, look_up
+from helpers.embedding_bags import F32, look_up
 
-OUTPUTS: dict[str, Any] = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+OUTPUTS = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
-def rounded(array: Array, name: str) -> bytes:
+def rounded(array, name):
     with np.errstate(over="ignore"):
         return array.astype(OUTPUTS[name]).tobytes()
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
 @given(data=st.data())
-def test_results_are_those_in_float32_rounded_once(name: str, data: st.DataObject) -> None:
+def test_results_are_those_in_float32_rounded_once(name, data):
     rows, columns = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 300))
     dtype, mode = (
         data.draw(st.sampled_from(DTYPES)),
@@ -56,7 +54,7 @@ def test_results_are_those_in_float32_rounded_once(name: str, data: st.DataObjec
 
 @pytest.mark.parametrize("columns", [1, 3, 8, 15, 16, 40])
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_every_kind_of_float_is_rounded_half_to_even(isa: str, name: str, columns: int) -> None:
+def test_every_kind_of_float_is_rounded_half_to_even(isa, name, columns):
     # All upper halves of float32, with what lies below, at and above the half of both dtypes.
     low = [0, 1, 0x0FFF, 0x1000, 0x1001, 0x3000, 0x7FFF, 0x8000, 0x8001, 0xFFFF]
     upper = np.arange(0, 1 << 16, 7 if columns > 3 else 101, dtype=np.uint32) << 16
@@ -73,7 +71,7 @@ def test_every_kind_of_float_is_rounded_half_to_even(isa: str, name: str, column
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_several_tables_share_a_dtype(isa: str, name: str) -> None:
+def test_several_tables_share_a_dtype(isa, name):
     random = np.random.default_rng(0)
     tables = [random.standard_normal((9, c)).astype(F32) for c in (5, 16, 33)]
     dtypes = ["int8", "float8_e4m3fn", None]
@@ -99,12 +97,12 @@ def test_several_tables_share_a_dtype(isa: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_means_of_pruned_tables_are_rounded_once(isa: str, name: str) -> None:
+def test_means_of_pruned_tables_are_rounded_once(isa, name):
     random = np.random.default_rng(1)
     table = random.standard_normal((40, 50)).astype(F32)
     mapping = np.where(random.random(90) < 0.5, random.integers(0, 40, 90), -1)
     indices = random.integers(0, 90, (300, 7))
-    options: Any = {"mode": "mean", "remap": mapping}
+    options = {"mode": "mean", "remap": mapping}
     wide = fbg.EmbeddingBag(table, **options)(indices)
     bag = fbg.EmbeddingBag(table, out_dtype=name, **options)
     out = np.zeros((300, 60), OUTPUTS[name])
@@ -116,13 +114,13 @@ def test_means_of_pruned_tables_are_rounded_once(isa: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float8_e4m3fn"])
-def test_a_file_keeps_the_dtype_of_results(tmp_path: Path, dtype: str) -> None:
+def test_a_file_keeps_the_dtype_of_results(tmp_path, dtype):
     bag = fbg.EmbeddingBag(np.ones((3, 4), F32), dtype, out_dtype="bfloat16")
     bag.save(tmp_path / "t.safetensors")
     assert repr(fbg.EmbeddingBag.load(tmp_path / "t.safetensors")) == repr(bag)
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     table = np.ones((3, 4), F32)
     for wrong in ("int8", np.float64):
         with pytest.raises(TypeError, match="out_dtype must be float32, float16 or bfloat16"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ BEGINS = np.array([0, 1])
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_sums_are_those_of_torch(isa: str, dtype: str) -> None:
+def test_sums_are_those_of_torch(isa, dtype):
     """The arrays come from PyTorch's quantized bags: scripts/make_embedding_rows.py."""
     golden, pruned = (
         np.load(DATA / "embedding_rows.npz"),
@@ -41,7 +40,7 @@ def test_sums_are_those_of_torch(isa: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
-def test_bits_are_those_of_the_rows_that_are_left(dtype: str, data: st.DataObject) -> None:
+def test_bits_are_those_of_the_rows_that_are_left(dtype, data):
     rows, columns = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 40))
     table = np.random.default_rng(data.draw(st.integers(0, 9))).standard_normal((rows, columns))
     mapping = data.draw(st.lists(st.integers(-1, rows - 1), min_size=1, max_size=9))
@@ -53,7 +52,7 @@ def test_bits_are_those_of_the_rows_that_are_left(dtype: str, data: st.DataObjec
     index = data.draw(st.sampled_from([np.int32, np.int64]))
     held = fbg.EmbeddingBag(table.astype(F32), dtype)(np.arange(rows)[:, None])
     remap = np.array(mapping, data.draw(st.sampled_from([np.int32, np.int64])))
-    settings: dict[str, Any] = {"padding_idx": padding, "include_last_offset": ends}
+    settings = {"padding_idx": padding, "include_last_offset": ends}
     bag = fbg.EmbeddingBag(table.astype(F32), dtype, mode, remap=remap, **settings)
     left = [[mapping[i] for i in one if i != padding and mapping[i] >= 0] for one in bags]
     plain = fbg.EmbeddingBag(table.astype(F32), dtype, "sum" if mode == "mean" else mode)
@@ -72,7 +71,7 @@ def test_bits_are_those_of_the_rows_that_are_left(dtype: str, data: st.DataObjec
         assert y.tobytes() == look_up(held, left).tobytes()
 
 
-def test_a_matrix_of_indices_and_weights_are_mapped_too() -> None:
+def test_a_matrix_of_indices_and_weights_are_mapped_too():
     bag = fbg.EmbeddingBag(TABLE, remap=MAPPING)
     weights = np.array([[1, 9], [2, 3]], F32)
     y = bag(np.array([[3, 4], [0, 2]], np.int32), per_sample_weights=weights)
@@ -84,7 +83,7 @@ def test_a_matrix_of_indices_and_weights_are_mapped_too() -> None:
     assert (BAG.shape, BAG.nbytes) == ((5, 4), 48)
 
 
-REFUSED: dict[str, Any] = {
+REFUSED = {
     r"remap must be within \[-1, 3\), got 3 at \(1,\)": lambda: fbg.EmbeddingBag(
         TABLE, remap=np.array([0, 3])
     ),
@@ -112,12 +111,12 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_is_refused(message: str) -> None:
+def test_what_is_refused(message):
     with pytest.raises((TypeError, ValueError), match=message):
         REFUSED[message]()
 
 
-def test_out_is_unchanged_after_an_error() -> None:
+def test_out_is_unchanged_after_an_error():
     out = np.full((2, 4), 7, F32)
     with pytest.raises(ValueError, match="indices must be within"):
         BAG(np.array([0, 5]), BEGINS, out=out)

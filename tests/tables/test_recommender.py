@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,28 +11,23 @@ from safetensors.numpy import save_file
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "recommender.py"))
 SAMPLES = 12
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @pytest.fixture(scope="module")
-def state() -> dict[str, Array]:
+def state():
     rows = [min(count, 40) for count in EXAMPLE["ROWS"]]
-    drawn: dict[str, Array] = EXAMPLE["draw_state"](rows, np.random.default_rng(0))
-    return drawn
+    return EXAMPLE["draw_state"](rows, np.random.default_rng(0))
 
 
-def samples(state: dict[str, Array]) -> tuple[Array, list[Array]]:
+def samples(state):
     rows = [len(state[f"emb_l.{t}.weight"]) for t in range(26)]
-    drawn: tuple[Array, list[Array]] = EXAMPLE["draw_batch"](
-        rows, SAMPLES, np.random.default_rng(1)
-    )
-    return drawn
+    return EXAMPLE["draw_batch"](rows, SAMPLES, np.random.default_rng(1))
 
 
-def dlrm(state: dict[str, Array], dense: Array, indices: list[Array]) -> Array:
+def dlrm(state, dense, indices):
     """The model by its definition, in float64."""
 
-    def mlp(x: Array, part: str) -> Array:
+    def mlp(x, part):
         for i in range(0, 2 * sum(n.startswith(part) for n in state) // 2, 2):
             x = x @ state[f"{part}.{i}.weight"].T.astype(float) + state[f"{part}.{i}.bias"]
             x = np.maximum(x, 0) if x.shape[1] > 1 else 1 / (1 + np.exp(-x))
@@ -56,9 +50,7 @@ def dlrm(state: dict[str, Array], dense: Array, indices: list[Array]) -> Array:
         ("int8", "int4", 0.2),
     ],
 )
-def test_clicks_are_those_of_the_definition(
-    state: dict[str, Array], mlp: str, tables: str, most: float
-) -> None:
+def test_clicks_are_those_of_the_definition(state, mlp, tables, most):
     dense, indices = samples(state)
     clicks = EXAMPLE["Recommender"](state, mlp, tables)(dense, indices)
     wanted = dlrm(state, dense, indices)
@@ -66,16 +58,14 @@ def test_clicks_are_those_of_the_definition(
     assert np.abs(clicks - wanted).max() < most
 
 
-def test_blocks_of_samples_give_what_all_at_once_give(state: dict[str, Array]) -> None:
+def test_blocks_of_samples_give_what_all_at_once_give(state):
     rows = [len(state[f"emb_l.{t}.weight"]) for t in range(26)]
     dense, indices = EXAMPLE["draw_batch"](rows, 700, np.random.default_rng(2))
     model = EXAMPLE["Recommender"](state, "int8", "int8")
     np.testing.assert_allclose(model(dense, indices), model.predict(dense, indices), rtol=1e-5)
 
 
-def test_the_program_compares_dtypes(
-    state: dict[str, Array], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_program_compares_dtypes(state, tmp_path, capsys):
     save_file(state, tmp_path / "dlrm.safetensors")
     EXAMPLE["main"](["--checkpoint", str(tmp_path / "dlrm.safetensors"), "--batch", "300"])
     lines = capsys.readouterr().out.splitlines()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,14 +17,13 @@ from fbg.tables.rows import DTYPES
 F32 = np.float32
 TABLE = np.random.default_rng(0).standard_normal((9, 6)).astype(F32)
 INDICES = np.array([[0, 8, 3], [8, 8, 1]])
-Damage = Callable[[dict[str, Any]], object]
 
 
-def load(path: Path, *given: Any, **options: Any) -> fbg.EmbeddingBag:
+def load(path, *given, **options):
     return fbg.EmbeddingBag.load(path, *given, **options)
 
 
-def edit_header(path: Path, edit: Damage) -> None:
+def edit_header(path, edit):
     """Change the JSON of a safetensors file, whose length stays."""
     content = path.read_bytes()
     length = int.from_bytes(content[:8], "little")
@@ -38,8 +34,8 @@ def edit_header(path: Path, edit: Damage) -> None:
     path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
 
 
-def edit_options(edit: Damage) -> Damage:
-    def edited(header: dict[str, Any]) -> None:
+def edit_options(edit):
+    def edited(header):
         options = json.loads(header["__metadata__"]["table"])
         edit(options)
         header["__metadata__"]["table"] = json.dumps(options)
@@ -49,7 +45,7 @@ def edit_options(edit: Damage) -> Damage:
 
 @pytest.mark.parametrize("verify", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_saved_table_is_what_it_was(tmp_path: Path, dtype: str, verify: bool) -> None:
+def test_a_saved_table_is_what_it_was(tmp_path, dtype, verify):
     path = tmp_path / "t.safetensors"
     for settings in (
         {"mode": "mean", "padding_idx": 8, "include_last_offset": True, "prefetch": 3},
@@ -65,7 +61,7 @@ def test_a_saved_table_is_what_it_was(tmp_path: Path, dtype: str, verify: bool) 
         assert not other._rows.data.flags.owndata
 
 
-def test_a_matrix_with_scales_in_float16_is_saved_as_it_is(tmp_path: Path) -> None:
+def test_a_matrix_with_scales_in_float16_is_saved_as_it_is(tmp_path):
     bag = fbg.EmbeddingBag(quantize_rowwise(TABLE, 8, np.float16))
     bag.save(tmp_path / "t")
     assert load(tmp_path / "t")(INDICES).tobytes() == bag(INDICES).tobytes()
@@ -73,7 +69,7 @@ def test_a_matrix_with_scales_in_float16_is_saved_as_it_is(tmp_path: Path) -> No
     assert load(tmp_path / "empty").shape == (0, 6)
 
 
-def test_other_programs_read_the_file(tmp_path: Path) -> None:
+def test_other_programs_read_the_file(tmp_path):
     bag = fbg.EmbeddingBag(TABLE, "int4")
     bag.save(str(tmp_path / "t.safetensors"))
     assert load_file(tmp_path / "t.safetensors")["rows"].tobytes() == bag._rows.data.tobytes()
@@ -81,7 +77,7 @@ def test_other_programs_read_the_file(tmp_path: Path) -> None:
         assert json.loads(file.metadata()["table"])["columns"] == 6
 
 
-def test_a_file_is_replaced_only_when_asked(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_when_asked(tmp_path):
     path = tmp_path / "t"
     fbg.EmbeddingBag(TABLE).save(path)
     mapped = load(path)
@@ -93,7 +89,7 @@ def test_a_file_is_replaced_only_when_asked(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["t"]
 
 
-def test_a_tensor_of_any_file_is_mapped(tmp_path: Path) -> None:
+def test_a_tensor_of_any_file_is_mapped(tmp_path):
     path = tmp_path / "model.safetensors"
     rows = quantize_rowwise(TABLE, 4, np.float16).fused()
     save_file({"a.weight": TABLE, "b": TABLE.astype(np.float16), "rows": rows}, path)
@@ -107,7 +103,7 @@ def test_a_tensor_of_any_file_is_mapped(tmp_path: Path) -> None:
     assert fused(INDICES).tobytes() == expected(INDICES).tobytes()
 
 
-def test_bfloat16_of_a_file(tmp_path: Path) -> None:
+def test_bfloat16_of_a_file(tmp_path):
     import ml_dtypes
 
     rows = TABLE.astype(ml_dtypes.bfloat16)
@@ -118,7 +114,7 @@ def test_bfloat16_of_a_file(tmp_path: Path) -> None:
     assert bag(INDICES[:, :1]).tobytes() == rows[INDICES[:, 0]].astype(F32).tobytes()
 
 
-def test_indices_beyond_31_bits(tmp_path: Path) -> None:
+def test_indices_beyond_31_bits(tmp_path):
     """A sparse file of 19 GB, of which one row is written."""
     rows, path = 2**31 + 10, tmp_path / "big.safetensors"
     entry = {"dtype": "U8", "shape": [rows, 9], "data_offsets": [0, 9 * rows]}
@@ -139,7 +135,7 @@ def test_indices_beyond_31_bits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_scales_that_are_not_finite_give_such_sums(tmp_path: Path, value: float) -> None:
+def test_scales_that_are_not_finite_give_such_sums(tmp_path, value):
     rows = quantize_rowwise(TABLE).fused()
     rows[3, 6:10] = np.array([value], F32).view(np.uint8)
     save_file({"t": rows}, tmp_path / "t")
@@ -157,7 +153,7 @@ TENSORS = {
     "w": TABLE,
     "rows": quantize_rowwise(TABLE).fused(),
 }
-REFUSED: dict[str, Any] = {
+REFUSED = {
     "tensor x: missing; it has ": ("x", {}),
     "tensor float64: must be 2-D of float32, .* or uint8, got float64": ("float64", {}),
     r"tensor flat: must be 2-D of .*, got float32 of shape \(54,\)": ("flat", {}),
@@ -172,14 +168,14 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_is_refused_of_other_files(tmp_path: Path, message: str) -> None:
+def test_what_is_refused_of_other_files(tmp_path, message):
     save_file(TENSORS, tmp_path / "t")
     tensor, options = REFUSED[message]
     with pytest.raises((TypeError, ValueError), match=message):
         load(tmp_path / "t", tensor, **options)
 
 
-DAMAGES: dict[str, Damage] = {
+DAMAGES = {
     "version 2 is newer": lambda header: header["__metadata__"].update(version="2"),
     "its metadata has no table": lambda header: header["__metadata__"].update(table="[]"),
     "columns": edit_options(lambda options: options.pop("columns")),
@@ -200,7 +196,7 @@ DAMAGES: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("message", DAMAGES)
-def test_damaged_files_are_refused_by_name(tmp_path: Path, message: str) -> None:
+def test_damaged_files_are_refused_by_name(tmp_path, message):
     path = tmp_path / "damaged"
     fbg.EmbeddingBag(TABLE, "int8").save(path)
     edit_header(path, DAMAGES[message])
@@ -209,7 +205,7 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, message: str) -> None
     assert str(path) in str(caught.value)
 
 
-def test_a_tensor_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
+def test_a_tensor_that_is_not_aligned_is_copied(tmp_path):
     head = {
         "a": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]},
         "w": {"dtype": "F32", "shape": [*TABLE.shape], "data_offsets": [3, 3 + TABLE.nbytes]},
@@ -221,14 +217,14 @@ def test_a_tensor_that_is_not_aligned_is_copied(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(tmp_path / "t", "w")(indices), TABLE)
 
 
-def test_out_may_not_overlap_the_mapping_of_a_pruned_table() -> None:
+def test_out_may_not_overlap_the_mapping_of_a_pruned_table():
     remap = np.zeros((2, TABLE.shape[1]), np.int32)
     bag = fbg.EmbeddingBag(TABLE, remap=remap[0])
     with pytest.raises(ValueError, match="out must not overlap"):
         bag(np.array([[0], [1]]), out=remap.view(np.float32))
 
 
-def test_every_truncation_is_refused(tmp_path: Path) -> None:
+def test_every_truncation_is_refused(tmp_path):
     path = tmp_path / "t"
     fbg.EmbeddingBag(TABLE, "int8").save(path)
     content = path.read_bytes()
@@ -240,4 +236,4 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
     with pytest.raises(fbg.ModelError, match=r"/missing: "):
         load(tmp_path / "missing")
     with pytest.raises(TypeError, match="path must be a str or PathLike, got int"):
-        fbg.EmbeddingBag.load(3)  # type: ignore[arg-type]
+        fbg.EmbeddingBag.load(3)

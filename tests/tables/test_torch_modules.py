@@ -6,13 +6,12 @@ The integers, scales and zero points are those that torch.ao.nn.quantized.Embedd
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fbg
-from helpers.embedding_bags import F32, Array, look_up
+from helpers.embedding_bags import F32, look_up
 
 TABLE = np.random.default_rng(0).standard_normal((9, 6)).astype(F32)
 INDICES = np.array([[0, 8, 3], [8, 8, 1]])
@@ -21,20 +20,20 @@ INDICES = np.array([[0, 8, 3], [8, 8, 1]])
 class Tensor:
     """What is used of a tensor."""
 
-    def __init__(self, array: Array, dtype: str = "torch.float32") -> None:
+    def __init__(self, array, dtype="torch.float32"):
         self.array, self.dtype = array, dtype
 
-    def detach(self) -> Tensor:
+    def detach(self):
         return self
 
-    def cpu(self) -> Tensor:
+    def cpu(self):
         return self
 
-    def numpy(self) -> Array:
+    def numpy(self):
         return self.array
 
 
-def module(**fields: Any) -> SimpleNamespace:
+def module(**fields):
     settings = {
         "embedding_dim": 6,
         "num_embeddings": 9,
@@ -45,7 +44,7 @@ def module(**fields: Any) -> SimpleNamespace:
     return SimpleNamespace(**{**settings, **plain, **fields})
 
 
-def quantized(data: Array, dtype: str, **fields: Any) -> SimpleNamespace:
+def quantized(data, dtype, **fields):
     scale, points = np.linspace(0.1, 0.9, 9), np.linspace(-3, 100, 9).astype(F32)
     weight = SimpleNamespace(
         dtype=dtype,
@@ -56,7 +55,7 @@ def quantized(data: Array, dtype: str, **fields: Any) -> SimpleNamespace:
     return module(weight=lambda: weight, _packed_params=None, mode="sum", **fields)
 
 
-def test_floats_and_settings_are_taken_over() -> None:
+def test_floats_and_settings_are_taken_over():
     bag = fbg.EmbeddingBag.from_torch(module(padding_idx=8))
     assert (bag.mode, bag.padding_idx, bag.include_last_offset) == ("mean", 8, False)
     expected = look_up(TABLE, INDICES.tolist(), "mean", padding=8)
@@ -66,7 +65,7 @@ def test_floats_and_settings_are_taken_over() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [("torch.quint8", 8), ("torch.quint4x2", 4)])
-def test_quantized_modules_keep_their_integers(dtype: str, bits: int) -> None:
+def test_quantized_modules_keep_their_integers(dtype, bits):
     q = np.random.default_rng(bits).integers(0, 2**bits, (9, 6)).astype(np.uint8)
     data = q if bits == 8 else (q[:, ::2] | q[:, 1::2] << 4).reshape(-1)
     bag = fbg.EmbeddingBag.from_torch(quantized(data, dtype))
@@ -78,7 +77,7 @@ def test_quantized_modules_keep_their_integers(dtype: str, bits: int) -> None:
     assert bag(INDICES).tobytes() == look_up(held, INDICES.tolist()).tobytes()
 
 
-def test_an_embedding_looks_up_its_padding_too() -> None:
+def test_an_embedding_looks_up_its_padding_too():
     embedding = module(padding_idx=8)
     del embedding.mode, embedding.include_last_offset
     bag = fbg.EmbeddingBag.from_torch(embedding)
@@ -86,7 +85,7 @@ def test_an_embedding_looks_up_its_padding_too() -> None:
     assert bag(INDICES.reshape(-1, 1)).tobytes() == TABLE[INDICES.reshape(-1)].tobytes()
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     with pytest.raises(
         TypeError, match="from_torch: module must be an EmbeddingBag or an Embedding, got"
     ):

@@ -1,7 +1,5 @@
 """Models with heads for the tests of tasks: each is written and loaded once for a test module."""
 
-from collections.abc import Callable
-
 import pytest
 
 import fbg
@@ -9,11 +7,11 @@ from helpers.tiny_tasks import write_model
 
 
 @pytest.fixture(scope="module")
-def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., fbg.Model]:
+def load(tmp_path_factory):
     """Load one of tiny_tasks.MODELS."""
-    models: dict[tuple[str, str], fbg.Model] = {}
+    models = {}
 
-    def loaded(name: str, dtype: str = "float32") -> fbg.Model:
+    def loaded(name, dtype="float32"):
         if (name, dtype) not in models:
             path = write_model(tmp_path_factory.mktemp("model"), name)
             models[name, dtype] = fbg.load(path, dtype=dtype)

@@ -1,17 +1,15 @@
 """answer against the question-answering pipeline: spans, windows of long contexts, arguments."""
 
-from typing import Any
-
 import pytest
 
-from helpers.task_checks import Load, assert_same, of_kind
+from helpers.task_checks import assert_same, of_kind
 from helpers.tiny_tasks import CONTEXTS, LATER, MODELS, QUESTIONS, golden
 
 KIND = "ForQuestionAnswering"
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_answer_agrees_with_transformers(load: Load, name: str) -> None:
+def test_answer_agrees_with_transformers(load, name):
     model, wanted = load(name), golden()[name]
     assert_same(model.answer(QUESTIONS, CONTEXTS), wanted["best"])
     assert_same(model.answer(QUESTIONS[0], CONTEXTS[0]), wanted["best"][0])
@@ -25,7 +23,7 @@ def test_answer_agrees_with_transformers(load: Load, name: str) -> None:
     assert_same(impossible, wanted["impossible"])
 
 
-def test_a_context_of_any_length_is_read_in_windows(load: Load) -> None:
+def test_a_context_of_any_length_is_read_in_windows(load):
     model = load(f"bert-{KIND}")
     context = "a b c d, e f g. " * 200
     found = model.answer("who", context)
@@ -49,6 +47,6 @@ def test_a_context_of_any_length_is_read_in_windows(load: Load) -> None:
         ({"question": "\ud800"}, r"pairs of question and context\[0\] is not valid Unicode"),
     ],
 )
-def test_a_wrong_argument_is_named(load: Load, arguments: dict[str, Any], message: str) -> None:
+def test_a_wrong_argument_is_named(load, arguments, message):
     with pytest.raises(ValueError, match=f"answer: {message}"):
         load(f"bert-{KIND}").answer(**{"question": "q", "context": "c", **arguments})

@@ -2,8 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,20 +19,20 @@ LENGTH = 80
 GEOMETRY = replace(tiny_bert.AWKWARD, max_position_embeddings=LENGTH)
 
 
-def write(path: Path, mode: str = "mean", normalize: bool = False, **pooling: Any) -> Path:
+def write(path, mode="mean", normalize=False, **pooling):
     tiny_bert.write_checkpoint(path, GEOMETRY, normalize=normalize)
     write_json(path / "1_Pooling" / "config.json", {"pooling_mode": mode, **pooling})
     return path
 
 
-def states_of(model: Any, document: str, prompt: str = "") -> tuple[np.ndarray, np.ndarray]:
+def states_of(model, document, prompt=""):
     """Hidden states of a text in one window, and the place of each token; -1 for special ones."""
     (text,) = model.tokenizer.encode([prompt + document], "texts", located=True, cut=False)
     states = model.forward(text.ids[None]).last_hidden_state[0]
     return states, np.where(text.segments < 0, -1, text.offsets[:, 1] - 1)
 
 
-def pooled(rows: np.ndarray, mode: str) -> np.ndarray:
+def pooled(rows, mode):
     wide = rows.astype(np.float64)
     if mode == "max":
         return wide.max(axis=0)
@@ -42,7 +40,7 @@ def pooled(rows: np.ndarray, mode: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mode", ["mean", "max", "mean_sqrt_len_tokens"])
-def test_chunks_are_pooled_states_of_the_whole_document(tmp_path: Path, mode: str) -> None:
+def test_chunks_are_pooled_states_of_the_whole_document(tmp_path, mode):
     model = fbg.load(write(tmp_path, mode))
     states, places = states_of(model, DOCUMENT)
     assert len(states) <= LENGTH
@@ -57,7 +55,7 @@ def test_chunks_are_pooled_states_of_the_whole_document(tmp_path: Path, mode: st
 
 
 @pytest.mark.parametrize("family", ["modernbert", "roberta", "qwen3", "t5"])
-def test_a_chunk_of_the_whole_document_is_its_embedding(tmp_path: Path, family: str) -> None:
+def test_a_chunk_of_the_whole_document_is_its_embedding(tmp_path, family):
     tiny_models.write_tiny(tmp_path, family)
     write_json(
         tmp_path / "modules.json",
@@ -76,14 +74,14 @@ def test_a_chunk_of_the_whole_document_is_its_embedding(tmp_path: Path, family: 
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, 1e-5)
 
 
-def test_static_embeddings_have_chunks_too(tmp_path: Path) -> None:
+def test_static_embeddings_have_chunks_too(tmp_path):
     for name in ("model2vec", "dense"):
         model = fbg.load(tiny_outputs.write_static(tmp_path / name, name))
         rows = model.encode_chunks("the cat", [(0, 7)])
         np.testing.assert_allclose(rows[0], model.encode("the cat"), 0, 1e-5)
 
 
-def test_modules_behind_the_pooling_and_options_are_those_of_encode(tmp_path: Path) -> None:
+def test_modules_behind_the_pooling_and_options_are_those_of_encode(tmp_path):
     path = write(tmp_path)
     hidden = tiny_bert.AWKWARD.hidden_size
     tiny_outputs.write_dense(path / "2_Dense", hidden, 8)
@@ -110,7 +108,7 @@ def test_modules_behind_the_pooling_and_options_are_those_of_encode(tmp_path: Pa
     np.testing.assert_allclose(row, pooled(states[chosen], "mean"), 0, 1e-5)
 
 
-def test_places_are_those_of_the_text_whatever_lower_case_does_to_it(tmp_path: Path) -> None:
+def test_places_are_those_of_the_text_whatever_lower_case_does_to_it(tmp_path):
     path = write(tmp_path)
     document = "İİİ the cat. The dog"
     parts = [(0, 12), (13, 20)]
@@ -123,20 +121,18 @@ def test_places_are_those_of_the_text_whatever_lower_case_does_to_it(tmp_path: P
     np.testing.assert_array_equal(fbg.load(path).encode_chunks(lowered, moved), rows)
 
 
-def test_the_network_behind_the_pooling_is_made_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_network_behind_the_pooling_is_made_once(tmp_path, monkeypatch):
     model = fbg.load(write(tmp_path, normalize=True))
     rows = model.encode_chunks(DOCUMENT, SPANS)
 
-    def refuse(*_: Any, **__: Any) -> None:
+    def refuse(*_, **__):
         raise AssertionError("an engine was made again")
 
     monkeypatch.setattr(engines, "Engine", refuse)
     np.testing.assert_array_equal(model.encode_chunks(DOCUMENT, SPANS), rows)
 
 
-def oracle(model: Any, document: str, size: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
+def oracle(model, document, size, stride):
     """States of the tokens of a document, without special ones, in overlapping windows: weighted by
     the distance from the edge of a window, whose first and last tokens are special ones.
     """
@@ -158,9 +154,7 @@ def oracle(model: Any, document: str, size: int, stride: int) -> tuple[np.ndarra
 
 
 @pytest.mark.parametrize("stride", [None, 0, 5, 30])
-def test_long_documents_are_read_in_windows_that_overlap(
-    tmp_path: Path, stride: int | None
-) -> None:
+def test_long_documents_are_read_in_windows_that_overlap(tmp_path, stride):
     model = fbg.load(write(tmp_path))
     document = " ".join([DOCUMENT] * 6)
     size = LENGTH - 2
@@ -174,7 +168,7 @@ def test_long_documents_are_read_in_windows_that_overlap(
     again = model.encode_chunks(document, spans, 1, stride=stride)
     np.testing.assert_array_equal(again, rows)
 
-    async def shared() -> np.ndarray:
+    async def shared():
         async with fbg.AsyncModel(model) as tasks:
             return await tasks.encode_chunks(document, spans, stride=stride)
 
@@ -183,7 +177,7 @@ def test_long_documents_are_read_in_windows_that_overlap(
     assert whole.shape == (1, model.embedding_dimension)
 
 
-def test_there_may_be_more_chunks_than_a_window_has_tokens(tmp_path: Path) -> None:
+def test_there_may_be_more_chunks_than_a_window_has_tokens(tmp_path):
     model = fbg.load(write(tmp_path, normalize=True))
     spans = [SPANS[n % len(SPANS)] for n in range(2 * LENGTH + 3)]
     rows = model.encode_chunks(DOCUMENT, spans)
@@ -192,7 +186,7 @@ def test_there_may_be_more_chunks_than_a_window_has_tokens(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("mode", ["cls", "lasttoken", "weightedmean"])
-def test_poolings_of_certain_tokens_are_refused_by_name(tmp_path: Path, mode: str) -> None:
+def test_poolings_of_certain_tokens_are_refused_by_name(tmp_path, mode):
     model = fbg.load(write(tmp_path, mode))
     with pytest.raises(fbg.ModelError, match=f"encode_chunks: .*pooling must be .*got {mode}"):
         model.encode_chunks(DOCUMENT, SPANS)
@@ -223,20 +217,20 @@ def test_poolings_of_certain_tokens_are_refused_by_name(tmp_path: Path, mode: st
     ],
 )
 def test_wrong_arguments_are_named_before_the_network_runs(
-    tmp_path: Path, document: Any, spans: Any, options: Any, error: Any, message: str
-) -> None:
+    tmp_path, document, spans, options, error, message
+):
     model = fbg.load(write(tmp_path))
     with pytest.raises(error, match=f"^encode_chunks: .*{message}"):
         next(steps_of(fbg.Model.encode_chunks)(model, document, spans, **options))
 
 
-def test_no_chunks_have_no_rows(tmp_path: Path) -> None:
+def test_no_chunks_have_no_rows(tmp_path):
     model = fbg.load(write(tmp_path))
     assert model.encode_chunks(DOCUMENT, []).shape == (0, model.embedding_dimension)
     assert model.encode_chunks(DOCUMENT, np.array(SPANS)).shape[0] == len(SPANS)
 
 
-def test_documents_are_cut_at_the_ends_of_sentences(tmp_path: Path) -> None:
+def test_documents_are_cut_at_the_ends_of_sentences(tmp_path):
     model = fbg.load(write(tmp_path))
     document = "é" + DOCUMENT
     spans = model.chunk_spans(document, 25)

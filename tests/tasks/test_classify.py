@@ -1,14 +1,11 @@
 """classify against the text-classification pipeline: labels, scores, nesting, arguments."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 import fbg
 from helpers import tiny_tasks
-from helpers.task_checks import Load, assert_same, change_config, of_kind
+from helpers.task_checks import assert_same, change_config, of_kind
 from helpers.tiny_bert import MISSING
 from helpers.tiny_tasks import PAIRS, TEXTS, golden, write_model
 
@@ -17,14 +14,14 @@ MODEL = f"bert-{KIND}"
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_classify_agrees_with_transformers(load: Load, name: str, isa: str) -> None:
+def test_classify_agrees_with_transformers(load, name, isa):
     model, wanted = load(name), golden()[name]
     assert_same(model.classify(TEXTS, top_k=None), wanted["texts"])
     assert_same(model.classify(PAIRS, top_k=None), wanted["pairs"])
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_results_are_nested_as_those_of_transformers(load: Load, name: str) -> None:
+def test_results_are_nested_as_those_of_transformers(load, name):
     model, wanted = load(name), golden()[name]["nesting"]
     text = TEXTS[1]
     assert_same(model.classify(text), wanted["str"])
@@ -38,27 +35,27 @@ def test_results_are_nested_as_those_of_transformers(load: Load, name: str) -> N
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_a_long_text_is_cut_as_transformers_cuts_it(load: Load, name: str) -> None:
+def test_a_long_text_is_cut_as_transformers_cuts_it(load, name):
     assert_same(load(name).classify(tiny_tasks.LONG, top_k=None), golden()[name]["cut"])
 
 
-def test_other_sequences_of_text_will_do(load: Load) -> None:
+def test_other_sequences_of_text_will_do(load):
     model = load(MODEL)
     wanted = model.classify(TEXTS)
     assert model.classify(tuple(TEXTS)) == wanted
     assert model.classify(iter(TEXTS)) == wanted
     assert model.classify(np.array(TEXTS)) == wanted
     pairs = model.classify(PAIRS)
-    assert model.classify([list(pair) for pair in PAIRS]) == pairs  # type: ignore[misc]
+    assert model.classify([list(pair) for pair in PAIRS]) == pairs
     assert model.classify(np.array(PAIRS)) == pairs
     assert model.classify([PAIRS[0], TEXTS[0]]) == [pairs[0], wanted[0]]
 
 
-def test_an_empty_text_is_a_text(load: Load) -> None:
+def test_an_empty_text_is_a_text(load):
     assert load(MODEL).classify("")[0].keys() == {"label", "score"}
 
 
-def test_top_k_and_threshold_choose_labels(load: Load) -> None:
+def test_top_k_and_threshold_choose_labels(load):
     model = load("many-labels")
     every = model.classify(TEXTS[1], top_k=None)
     assert len(every) == 4
@@ -72,10 +69,10 @@ def test_top_k_and_threshold_choose_labels(load: Load) -> None:
     assert model.classify([TEXTS[1]], threshold=middle) == [every[:1]]
 
 
-def test_scores_are_what_the_function_makes_of_logits(load: Load) -> None:
+def test_scores_are_what_the_function_makes_of_logits(load):
     model = load(MODEL)
 
-    def scores(function: Any) -> np.ndarray:
+    def scores(function):
         found = model.classify(TEXTS[0], top_k=None, function_to_apply=function)
         by_label = {entry["label"]: entry["score"] for entry in found}
         return np.array([by_label[label] for label in tiny_tasks.LABELS.values()])
@@ -87,7 +84,7 @@ def test_scores_are_what_the_function_makes_of_logits(load: Load) -> None:
     assert model.classify(TEXTS[0]) == model.classify(TEXTS[0], function_to_apply="softmax")
 
 
-def test_labels_without_names_have_numbers(tmp_path: Path) -> None:
+def test_labels_without_names_have_numbers(tmp_path):
     change_config(write_model(tmp_path, MODEL), id2label=MISSING, label2id=MISSING)
     found = fbg.load(tmp_path).classify(TEXTS[0], top_k=None)
     assert {entry["label"] for entry in found} == {"LABEL_0", "LABEL_1", "LABEL_2"}
@@ -114,8 +111,6 @@ def test_labels_without_names_have_numbers(tmp_path: Path) -> None:
         ({"texts": [("a", "\ud800")]}, ValueError, r"texts\[0\] is not valid Unicode"),
     ],
 )
-def test_a_wrong_argument_is_named(
-    load: Load, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_a_wrong_argument_is_named(load, arguments, error, message):
     with pytest.raises(error, match=f"classify: {message}"):
         load(MODEL).classify(**{"texts": "a", **arguments})

@@ -3,9 +3,7 @@
 import importlib.util
 import sys
 from itertools import pairwise
-from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,21 +24,21 @@ TEXTS = [
 ]
 
 
-def write(path: Path, **options: Any) -> Path:
+def write(path, **options):
     return tiny_bert.write_checkpoint(path, seed=3, spread=0.25, **options)
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     return write(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
-def model(request: pytest.FixtureRequest, directory: Path) -> fbg.Model:
+def model(request, directory):
     return fbg.load(directory, dtype=request.param)
 
 
-def test_a_list_gives_rows_and_a_str_gives_a_vector(model: fbg.Model) -> None:
+def test_a_list_gives_rows_and_a_str_gives_a_vector(model):
     rows = model.encode(TEXTS)
     assert rows.shape == (len(TEXTS), 48)
     assert rows.dtype == np.float32
@@ -50,12 +48,12 @@ def test_a_list_gives_rows_and_a_str_gives_a_vector(model: fbg.Model) -> None:
         assert np.array_equal(vector, row)
 
 
-def test_no_sentences_give_no_rows(model: fbg.Model) -> None:
+def test_no_sentences_give_no_rows(model):
     assert model.encode([]).shape == (0, 48)
     assert model.encode(()).dtype == np.float32
 
 
-def test_tuples_and_arrays_of_str_are_sequences(model: fbg.Model) -> None:
+def test_tuples_and_arrays_of_str_are_sequences(model):
     rows = model.encode(TEXTS)
     assert np.array_equal(model.encode(tuple(TEXTS)), rows)
     assert np.array_equal(model.encode(np.array(TEXTS)), rows)
@@ -67,9 +65,7 @@ def test_tuples_and_arrays_of_str_are_sequences(model: fbg.Model) -> None:
     batch_size=st.integers(1, 40),
     threads=st.integers(1, 3),
 )
-def test_a_result_depends_on_its_sentence_alone(
-    model: fbg.Model, chosen: list[str], batch_size: int, threads: int
-) -> None:
+def test_a_result_depends_on_its_sentence_alone(model, chosen, batch_size, threads):
     alone = {text: model.encode(text) for text in TEXTS}
     before = fbg.get_num_threads()
     fbg.set_num_threads(threads)
@@ -82,7 +78,7 @@ def test_a_result_depends_on_its_sentence_alone(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_every_isa_gives_the_same_embeddings(directory: Path, dtype: str, isa: str) -> None:
+def test_every_isa_gives_the_same_embeddings(directory, dtype, isa):
     model = fbg.load(directory, dtype=dtype)
     rows = model.encode(TEXTS)
     limited = model.encode(TEXTS)
@@ -91,7 +87,7 @@ def test_every_isa_gives_the_same_embeddings(directory: Path, dtype: str, isa: s
     assert np.abs(rows - limited).max() < (1e-5 if dtype == "float32" else 0.05)
 
 
-def test_normalization_can_be_chosen(directory: Path, tmp_path: Path) -> None:
+def test_normalization_can_be_chosen(directory, tmp_path):
     normalizing, plain = fbg.load(directory), fbg.load(write(tmp_path, normalize=False))
     unit, raw = normalizing.encode(TEXTS), plain.encode(TEXTS)
     assert np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-6)
@@ -101,7 +97,7 @@ def test_normalization_can_be_chosen(directory: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", None])
-def test_pooling_follows_the_directory(tmp_path: Path, pooling: str | None) -> None:
+def test_pooling_follows_the_directory(tmp_path, pooling):
     model = fbg.load(write(tmp_path, pooling=pooling, normalize=False))
     ids = tiny_bert.wordpiece(99).encode(TEXTS[3]).ids
     hidden = model.forward([ids]).last_hidden_state[0]
@@ -109,7 +105,7 @@ def test_pooling_follows_the_directory(tmp_path: Path, pooling: str | None) -> N
     assert np.allclose(model.encode(TEXTS[3]), wanted, atol=1e-5)
 
 
-def test_long_sentences_are_cut(model: fbg.Model) -> None:
+def test_long_sentences_are_cut(model):
     assert model.max_length == 40
     long = " ".join("a" for _ in range(500))
     cut = " ".join("a" for _ in range(38))  # with [CLS] and [SEP] that is 40
@@ -117,7 +113,7 @@ def test_long_sentences_are_cut(model: fbg.Model) -> None:
     assert model.token_counts([long, "a"]) == [40, 3]
 
 
-def test_many_sentences_come_back_in_order(model: fbg.Model) -> None:
+def test_many_sentences_come_back_in_order(model):
     texts = [TEXTS[n % len(TEXTS)] for n in range(700)]
     rows = model.encode(texts, batch_size=512)
     alone = model.encode(TEXTS)
@@ -125,17 +121,17 @@ def test_many_sentences_come_back_in_order(model: fbg.Model) -> None:
 
 
 @pytest.mark.races
-def test_threads_may_share_a_model(model: fbg.Model) -> None:
+def test_threads_may_share_a_model(model):
     wanted = model.encode(TEXTS)
 
-    def encode_some(n: int) -> None:
+    def encode_some(n):
         for _ in range(20):
             assert np.array_equal(model.encode(TEXTS[n:]), wanted[n:])
 
     call_together(4, encode_some)
 
 
-def test_progress_bar_changes_nothing(model: fbg.Model, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_bar_changes_nothing(model, capsys):
     rows = model.encode(TEXTS)
     if importlib.util.find_spec("tqdm") is None:
         with pytest.raises(ModuleNotFoundError, match="tqdm"):
@@ -156,14 +152,12 @@ def test_progress_bar_changes_nothing(model: fbg.Model, capsys: pytest.CaptureFi
         ({"sentences": "a", "batch_size": 1.5}, TypeError, "batch_size must be an integer"),
     ],
 )
-def test_bad_arguments_are_named(
-    model: fbg.Model, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_arguments_are_named(model, arguments, error, message):
     with pytest.raises(error, match=f"encode: .*{message}"):
         model.encode(**arguments)
 
 
-def test_a_tokenizer_larger_than_the_vocabulary_is_noticed(directory: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_larger_than_the_vocabulary_is_noticed(directory, tmp_path):
     write(tmp_path)
     tiny_bert.wordpiece(400).save(str(tmp_path / "tokenizer.json"))
     model = fbg.load(tmp_path)
@@ -172,14 +166,14 @@ def test_a_tokenizer_larger_than_the_vocabulary_is_noticed(directory: Path, tmp_
 
 
 @pytest.mark.parametrize("num_threads", [2, 5])
-def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> None:
+def test_runs_side_by_side_change_no_bit(directory, num_threads):
     texts = TEXTS * 20
     alone = fbg.load(directory, dtype="int8", num_threads=1)
     together = fbg.load(directory, dtype="int8", num_threads=num_threads)
-    helpers: list[str] = []
+    helpers = []
     start = Thread.start
 
-    def spy(thread: Thread) -> None:
+    def spy(thread):
         helpers.append(thread.name)
         start(thread)
 
@@ -193,11 +187,11 @@ def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> N
 
 
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_one_text_takes_a_straight_way(directory: Path, num_threads: int) -> None:
+def test_one_text_takes_a_straight_way(directory, num_threads):
     """From the text to its vector, a reader meets few functions, and seldom another file."""
     model = fbg.load(directory, num_threads=num_threads)
     model.encode("a fox")
-    files: list[str] = []
+    files = []
     sys.setprofile(
         lambda frame, event, _: event == "call" and files.append(frame.f_code.co_filename)
     )

@@ -1,9 +1,5 @@
 """What sentence-transformers put around an encoder: pooling, Dense modules, prompts, lengths."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -17,18 +13,16 @@ TEXTS = ["a", "the quick brown fox", "0123 abc def, klm! nop?", "one two three f
 WIDTH = tiny_bert.AWKWARD.hidden_size
 
 
-def hidden_states(model: fbg.Model, text: str) -> np.ndarray:
+def hidden_states(model, text):
     ids = tiny_bert.wordpiece(99).encode(text).ids
     return model.forward([ids]).last_hidden_state[0].astype(np.float64)
 
 
-def write(path: Path, **options: Any) -> Path:
+def write(path, **options):
     return tiny_bert.write_checkpoint(path, seed=3, spread=0.25, **options)
 
 
-def write_dense(
-    folder: Path, inputs: int, outputs: int, activation: str | None, bias: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+def write_dense(folder, inputs, outputs, activation, bias=True):
     """A Dense module as sentence-transformers save it; returns its weight and bias."""
     rng = np.random.PCG64(outputs)
     weight = tiny_bert.near_normal(rng, (outputs, inputs), 0.3)
@@ -42,7 +36,7 @@ def write_dense(
     return weight, shift * bias
 
 
-POOLINGS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+POOLINGS = {
     "cls": ("pooling_mode_cls_token", lambda x: x[0]),
     "lasttoken": ("pooling_mode_lasttoken", lambda x: x[-1]),
     "mean": ("pooling_mode_mean_tokens", lambda x: x.mean(axis=0)),
@@ -60,7 +54,7 @@ POOLINGS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 
 @pytest.mark.parametrize("form", ["flag", "name"])
 @pytest.mark.parametrize("pooling", sorted(POOLINGS))
-def test_every_pooling_of_sentence_transformers(tmp_path: Path, pooling: str, form: str) -> None:
+def test_every_pooling_of_sentence_transformers(tmp_path, pooling, form):
     key, formula = POOLINGS[pooling]
     path = write(tmp_path, normalize=False)
     config = {key: True} if form == "flag" else {"pooling_mode": pooling}
@@ -72,7 +66,7 @@ def test_every_pooling_of_sentence_transformers(tmp_path: Path, pooling: str, fo
         assert np.array_equal(model.encode(text), row)
 
 
-ACTIVATIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
+ACTIVATIONS = {
     None: np.tanh,
     "torch.nn.modules.activation.Tanh": np.tanh,
     "torch.nn.modules.linear.Identity": lambda x: x,
@@ -82,9 +76,7 @@ ACTIVATIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("activation", ACTIVATIONS, ids=str)
-def test_dense_modules_follow_the_pooling(
-    tmp_path: Path, activation: str | None, bias: bool
-) -> None:
+def test_dense_modules_follow_the_pooling(tmp_path, activation, bias):
     path = write(tmp_path / "model")
     write_modules(
         path,
@@ -134,9 +126,7 @@ def test_dense_modules_follow_the_pooling(
         ({"module_input_name": "token_embeddings"}, "module_input_name must be one of"),
     ],
 )
-def test_a_damaged_dense_module_is_named(
-    tmp_path: Path, changes: dict[str, Any], named: str
-) -> None:
+def test_a_damaged_dense_module_is_named(tmp_path, changes, named):
     path = write(tmp_path)
     write_modules(path, ("Transformer", ""), ("Dense", "2_Dense"))
     write_dense(path / "2_Dense", WIDTH, 7, None)
@@ -145,7 +135,7 @@ def test_a_damaged_dense_module_is_named(
         fbg.load(path)
 
 
-def test_a_pickled_dense_module_is_the_same(tmp_path: Path) -> None:
+def test_a_pickled_dense_module_is_the_same(tmp_path):
     path = write(tmp_path / "model")
     write_modules(path, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
     write_dense(path / "2_Dense", WIDTH, 7, None)
@@ -168,14 +158,14 @@ def test_a_pickled_dense_module_is_the_same(tmp_path: Path) -> None:
         ("Transformer", "LSTM"),
     ],
 )
-def test_modules_that_are_not_supported_are_named(tmp_path: Path, kinds: tuple[str, ...]) -> None:
+def test_modules_that_are_not_supported_are_named(tmp_path, kinds):
     path = write(tmp_path)
     write_modules(path, *((kind, "1_Pooling") for kind in kinds))
     with pytest.raises(fbg.ModelError, match=rf"modules\.json.*{kinds[-1]}"):
         fbg.load(path)
 
 
-def test_dimensions_can_be_cut_off(tmp_path: Path) -> None:
+def test_dimensions_can_be_cut_off(tmp_path):
     plain, unit = (
         fbg.load(write(tmp_path / str(normalize), normalize=normalize))
         for normalize in (False, True)
@@ -196,7 +186,7 @@ def test_dimensions_can_be_cut_off(tmp_path: Path) -> None:
     assert np.array_equal(rows, raw[:, :11])
 
 
-def test_saved_dimensions_are_those_of_calls_that_name_none(tmp_path: Path) -> None:
+def test_saved_dimensions_are_those_of_calls_that_name_none(tmp_path):
     """sentence-transformers write truncate_dim, and take it unless a call names another."""
     path = write(tmp_path)
     whole = fbg.load(path).encode(TEXTS)
@@ -209,7 +199,7 @@ def test_saved_dimensions_are_those_of_calls_that_name_none(tmp_path: Path) -> N
         assert np.array_equal(model.encode(TEXTS[0], truncate_dim=3), whole[0, :3])
 
 
-def test_prompts_come_before_texts(tmp_path: Path) -> None:
+def test_prompts_come_before_texts(tmp_path):
     path = write(tmp_path / "model")
     config = {"prompts": {"query": "find: ", "none": ""}, "default_prompt_name": None}
     tiny_bert.write_json(path / "config_sentence_transformers.json", config)
@@ -234,7 +224,7 @@ def test_prompts_come_before_texts(tmp_path: Path) -> None:
     [{"prompts": {"a": 1}}, {"prompts": ["a"]}, {"default_prompt_name": "absent"}],
     ids=str,
 )
-def test_damaged_prompts_are_named(tmp_path: Path, config: dict[str, Any]) -> None:
+def test_damaged_prompts_are_named(tmp_path, config):
     path = write(tmp_path)
     tiny_bert.write_json(path / "config_sentence_transformers.json", config)
     key = next(iter(config))
@@ -245,7 +235,7 @@ def test_damaged_prompts_are_named(tmp_path: Path, config: dict[str, Any]) -> No
 LONG = "a " * 500
 
 
-def test_a_cut_text_is_said_once_and_can_be_an_error(tmp_path: Path) -> None:
+def test_a_cut_text_is_said_once_and_can_be_an_error(tmp_path):
     model = fbg.load(write(tmp_path))
     texts = ["a", LONG, "b", LONG]
     with pytest.warns(
@@ -287,9 +277,7 @@ def test_a_cut_text_is_said_once_and_can_be_an_error(tmp_path: Path) -> None:
         ({"tokenizer_config.json": {"model_max_length": 0}}, None),
     ],
 )
-def test_the_length_at_which_texts_are_cut(
-    tmp_path: Path, files: dict[str, Any], wanted: int | None
-) -> None:
+def test_the_length_at_which_texts_are_cut(tmp_path, files, wanted):
     path = write(tmp_path / "model")
     (path / "sentence_bert_config.json").unlink()
     for name, value in files.items():
@@ -316,9 +304,7 @@ def test_the_length_at_which_texts_are_cut(
         ({"truncation": 0}, TypeError, "truncation must be True or False, got 0"),
     ],
 )
-def test_bad_options_are_named(
-    tmp_path: Path, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_options_are_named(tmp_path, arguments, error, message):
     model = fbg.load(write(tmp_path))
     for function in (model.encode, model.encode_stream):
         with pytest.raises(error, match=f"encode: {message}"):

@@ -1,8 +1,5 @@
 """Any number of texts: blocks and streams change no bit, no order, and bound what is read."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,21 +12,19 @@ TEXTS = ["a", "the quick brown fox", "", "0123456789 abc def ghij, klm! nop? qrs
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def model(request, tmp_path_factory):
     path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=3, spread=0.25)
     return fbg.load(path, dtype=request.param)
 
 
 @pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_blocks(monkeypatch):
     monkeypatch.setattr(inputs, "BLOCK_TEXTS", 7)
     monkeypatch.setattr(inputs, "BLOCK_CHARACTERS", 100)
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 32])
-def test_blocks_change_no_bit(
-    model: fbg.Model, monkeypatch: pytest.MonkeyPatch, batch_size: int
-) -> None:
+def test_blocks_change_no_bit(model, monkeypatch, batch_size):
     texts = [TEXTS[n * n % 5] for n in range(40)]
     alone = np.stack([model.encode(text) for text in texts])
     for size in (1, 7, 40, 2048):
@@ -37,7 +32,7 @@ def test_blocks_change_no_bit(
         assert np.array_equal(model.encode(texts, batch_size=batch_size), alone)
 
 
-def test_any_iterable_of_texts_will_do(model: fbg.Model, small_blocks: None) -> None:
+def test_any_iterable_of_texts_will_do(model, small_blocks):
     texts = [TEXTS[n % 5] for n in range(20)]
     rows = model.encode(texts)
     assert np.array_equal(model.encode(text for text in texts), rows)
@@ -46,16 +41,16 @@ def test_any_iterable_of_texts_will_do(model: fbg.Model, small_blocks: None) -> 
     assert list(model.encode_stream([])) == []
 
 
-def test_a_stream_takes_the_options_of_encode(model: fbg.Model) -> None:
+def test_a_stream_takes_the_options_of_encode(model):
     options = {"normalize_embeddings": False, "prompt": "q: ", "truncate_dim": 9, "batch_size": 2}
     rows = np.stack(list(model.encode_stream(TEXTS, **options)))
     assert np.array_equal(rows, model.encode(TEXTS, **options))
 
 
-def test_a_stream_reads_one_block_ahead(model: fbg.Model, small_blocks: None) -> None:
+def test_a_stream_reads_one_block_ahead(model, small_blocks):
     taken = 0
 
-    def endless() -> Iterator[str]:
+    def endless():
         nonlocal taken
         while True:
             taken += 1
@@ -69,14 +64,14 @@ def test_a_stream_reads_one_block_ahead(model: fbg.Model, small_blocks: None) ->
         assert n < taken <= n + 7
 
 
-def test_long_texts_make_small_blocks() -> None:
+def test_long_texts_make_small_blocks():
     half = "a" * (inputs.BLOCK_CHARACTERS // 2)
     assert [len(block) for block in inputs.text_blocks([half] * 5)] == [2, 2, 1]
     assert [len(block) for block in inputs.text_blocks([(half, half)] * 2)] == [1, 1]
     assert [len(block) for block in inputs.text_blocks(["a"] * 5000)] == [2048, 2048, 904]
 
 
-def test_errors_count_texts_through_all_blocks(model: fbg.Model, small_blocks: None) -> None:
+def test_errors_count_texts_through_all_blocks(model, small_blocks):
     texts = ["a"] * 30
     for wrong, error, message in (
         ("\ud800", ValueError, r"sentences\[30\] is not valid Unicode"),
@@ -91,9 +86,9 @@ def test_errors_count_texts_through_all_blocks(model: fbg.Model, small_blocks: N
 
 
 @pytest.mark.parametrize("sentences", ["a str", b"bytes", 3, None])
-def test_a_stream_is_of_an_iterable_of_texts(model: fbg.Model, sentences: object) -> None:
+def test_a_stream_is_of_an_iterable_of_texts(model, sentences):
     with pytest.raises(TypeError, match="sentences must be an iterable of str"):
-        model.encode_stream(sentences)  # type: ignore[arg-type]
+        model.encode_stream(sentences)
 
 
 MEMORY = """
@@ -109,7 +104,7 @@ print(peak(4096), peak(16384))
 
 
 @pytest.mark.parametrize("family", ["bert", "modernbert", "qwen3"])
-def test_memory_does_not_grow_with_the_number_of_texts(family: str, tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_number_of_texts(family, tmp_path):
     if family == "bert":
         path = tiny_bert.write_checkpoint(tmp_path)
     else:
@@ -121,13 +116,11 @@ def test_memory_does_not_grow_with_the_number_of_texts(family: str, tmp_path: Pa
     assert many <= 1.2 * few
 
 
-def test_an_encoder_gives_the_rows_of_encode_in_blocks(
-    model: fbg.Model, small_blocks: None
-) -> None:
+def test_an_encoder_gives_the_rows_of_encode_in_blocks(model, small_blocks):
     texts = [TEXTS[n % 5] for n in range(20)]
     options = {"truncate_dim": 9, "normalize_embeddings": True, "prompt": "q: "}
     encoder = model.encoder(fbg.EncodeOptions(**options))
-    done: list[int] = []
+    done = []
     blocks = list(encoder.blocks(iter(texts), advance=done.append))
     assert [block.shape for block in blocks] == [(7, 9), (7, 9), (6, 9)]
     assert np.array_equal(np.concatenate(blocks), model.encode(texts, **options))
@@ -135,7 +128,7 @@ def test_an_encoder_gives_the_rows_of_encode_in_blocks(
     assert list(model.encoder().blocks([])) == []
 
 
-def test_an_encoder_counts_texts_from_where_it_goes_on(model: fbg.Model) -> None:
+def test_an_encoder_counts_texts_from_where_it_goes_on(model):
     with pytest.raises(TypeError, match=r"sentences\[101\] must be a str, got int"):
         list(model.encoder().blocks(["a", 3], first=100))
     with pytest.raises(ValueError, match=r"sentences\[101\] has 502 tokens"):

@@ -1,7 +1,5 @@
 """Groups of entities, also of labels that the models of the golden results do not have."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fbg.tasks.entities import Token, group_entities, label_words
@@ -9,7 +7,7 @@ from fbg.tasks.entities import Token, group_entities, label_words
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "DATE"]
 
 
-def tokens(labels: Sequence[str]) -> list[Token]:
+def tokens(labels):
     """One character each."""
     scores = np.eye(len(LABELS))
     return [
@@ -18,7 +16,7 @@ def tokens(labels: Sequence[str]) -> list[Token]:
     ]
 
 
-def test_b_begins_an_entity_and_i_continues_one_of_its_kind() -> None:
+def test_b_begins_an_entity_and_i_continues_one_of_its_kind():
     labels = ["B-PER", "I-PER", "B-PER", "I-LOC", "I-LOC", "O", "I-PER", "DATE", "DATE"]
     found = group_entities(label_words(tokens(labels), LABELS, "simple", "".join), "".join)
     wanted = [("PER", "ab"), ("PER", "c"), ("LOC", "de"), ("O", "f"), ("PER", "g"), ("DATE", "hi")]

@@ -1,14 +1,12 @@
 """fill_mask against the fill-mask pipeline: tokens, several masks, targets, arguments."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import fbg
 from helpers import tiny_tasks
-from helpers.task_checks import Load, assert_same, change_config, change_tensors, of_kind
+from helpers.task_checks import assert_same, change_config, change_tensors, of_kind
 from helpers.tiny_tasks import MODELS, golden, write_model
 
 KIND = "ForMaskedLM"
@@ -16,7 +14,7 @@ MODEL = f"bert-{KIND}"
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_fill_mask_agrees_with_transformers(load: Load, name: str) -> None:
+def test_fill_mask_agrees_with_transformers(load, name):
     model, family, wanted = load(name), MODELS[name][0], golden()[name]
     texts = tiny_tasks.masked(family)
     assert_same(model.fill_mask(texts, top_k=4), wanted["filled"])
@@ -24,7 +22,7 @@ def test_fill_mask_agrees_with_transformers(load: Load, name: str) -> None:
     assert_same(model.fill_mask(texts[0], targets=tiny_tasks.targets(family)), wanted["targets"])
 
 
-def test_a_list_of_one_text_gives_a_list_of_one_result(load: Load) -> None:
+def test_a_list_of_one_text_gives_a_list_of_one_result(load):
     """Unlike the pipeline, whose nesting depends on the length of the list."""
     model = load(MODEL)
     assert model.fill_mask(["a [MASK]"]) == [model.fill_mask("a [MASK]")]
@@ -34,9 +32,7 @@ def test_a_list_of_one_text_gives_a_list_of_one_result(load: Load) -> None:
     ("name", "token", "other"),
     [(MODEL, "[MASK]", "<mask>"), (f"roberta-{KIND}", "<mask>", "[MASK]")],
 )
-def test_a_text_without_a_mask_is_told_the_token_of_this_tokenizer(
-    load: Load, name: str, token: str, other: str
-) -> None:
+def test_a_text_without_a_mask_is_told_the_token_of_this_tokenizer(load, name, token, other):
     message = (
         rf"texts\[1\] must contain the mask token {re.escape(token)} within the first 64 tokens$"
     )
@@ -44,12 +40,12 @@ def test_a_text_without_a_mask_is_told_the_token_of_this_tokenizer(
         load(name).fill_mask([f"a {token}", f"a {other}"])
 
 
-def test_a_mask_that_is_cut_off_is_missing(load: Load) -> None:
+def test_a_mask_that_is_cut_off_is_missing(load):
     with pytest.raises(ValueError, match=r"texts\[0\] must contain the mask token"):
         load(MODEL).fill_mask("a " * 70 + "[MASK]")
 
 
-def test_a_tokenizer_without_a_mask_token_is_named(tmp_path: Path) -> None:
+def test_a_tokenizer_without_a_mask_token_is_named(tmp_path):
     directory = write_model(tmp_path, MODEL)
     text = (directory / "tokenizer.json").read_text()
     (directory / "tokenizer.json").write_text(text.replace("[MASK]", "[OTHER]"))
@@ -66,14 +62,12 @@ def test_a_tokenizer_without_a_mask_token_is_named(tmp_path: Path) -> None:
         ({"texts": 3}, TypeError, "texts must be a str or a sequence of str, got int"),
     ],
 )
-def test_a_wrong_argument_is_named(
-    load: Load, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_a_wrong_argument_is_named(load, arguments, error, message):
     with pytest.raises(error, match=f"fill_mask: {message}"):
         load(MODEL).fill_mask(**{"texts": "[MASK]", **arguments})
 
 
-def test_a_decoder_that_is_not_tied_is_read(load: Load, tmp_path: Path) -> None:
+def test_a_decoder_that_is_not_tied_is_read(load, tmp_path):
     directory = write_model(tmp_path, MODEL)
     change_config(directory, tie_word_embeddings=False)
     decoder = "cls.predictions.decoder.weight"

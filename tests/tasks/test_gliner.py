@@ -2,8 +2,6 @@
 
 import json
 import threading
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,21 +16,19 @@ from fbg.tasks.gliner.spans import SpanScorer, WordScorer, best_spans, spans_of
 from helpers.tiny_gliner import CONFIGS, LABELS, MARKER, TEXTS, tokenizer, write_model
 from helpers.torch_files import write_torch_file
 
-Array = np.ndarray[Any, Any]
-
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
-def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(request, tmp_path_factory):
     return write_model(tmp_path_factory.mktemp(request.param) / request.param, request.param)
 
 
-def mlp(x: Array, weights: dict[str, Array], name: str) -> Array:
+def mlp(x, weights, name):
     wide = np.maximum(x @ weights[f"{name}.0.weight"].T + weights[f"{name}.0.bias"], 0)
     return wide @ weights[f"{name}.3.weight"].T + weights[f"{name}.3.bias"]
 
 
-def lstm(x: Array, weights: dict[str, Array], name: str) -> Array:
-    def sigmoid(y: Array) -> Array:
+def lstm(x, weights, name):
+    def sigmoid(y):
         return 1 / (1 + np.exp(-y))
 
     size = weights[f"rnn.lstm.weight_hh_{name}"].shape[1]
@@ -49,7 +45,7 @@ def lstm(x: Array, weights: dict[str, Array], name: str) -> Array:
 
 
 @pytest.mark.parametrize("name", ["published", "bare", "deep"])
-def test_scores_are_those_of_the_definition(tmp_path: Path, name: str) -> None:
+def test_scores_are_those_of_the_definition(tmp_path, name):
     """By the formulas of the paper, in float64: a vector for each span, and one for each label."""
     directory = write_model(tmp_path, name)
     config = json.loads((directory / GLINER).read_text())
@@ -81,7 +77,7 @@ def test_scores_are_those_of_the_definition(tmp_path: Path, name: str) -> None:
     assert count == len(found)
 
 
-def test_scores_of_words_are_those_of_the_definition(tmp_path: Path) -> None:
+def test_scores_of_words_are_those_of_the_definition(tmp_path):
     """By the formulas of words.py, in float64, without an LSTM."""
     directory = write_model(tmp_path, "bert")
     tensors = load_file(directory / "model.safetensors")
@@ -91,7 +87,7 @@ def test_scores_of_words_are_those_of_the_definition(tmp_path: Path) -> None:
     assert isinstance(scorer, WordScorer)
     got = scorer.scores(states[:3], states[3:], 1)
 
-    def layer(x: Array, name: str) -> Array:
+    def layer(x, name):
         return x @ weights[f"scorer.{name}.weight"].T + weights[f"scorer.{name}.bias"]
 
     a, b = np.split(layer(states[3:], "proj_token"), 2, axis=1)
@@ -103,7 +99,7 @@ def test_scores_of_words_are_those_of_the_definition(tmp_path: Path) -> None:
 
 
 @given(arrays(np.float32, (7, 2, 3), elements=st.sampled_from([0.0, 0.25, 0.5, 0.75])))
-def test_spans_of_words_are_all_that_can_be_chosen(scores: Array) -> None:
+def test_spans_of_words_are_all_that_can_be_chosen(scores):
     """All spans in the order of gliner, of which the same are chosen."""
     first, last, inside = np.moveaxis(scores, 2, 0)
     every = [
@@ -124,14 +120,12 @@ def test_spans_of_words_are_all_that_can_be_chosen(scores: Array) -> None:
     assert best_spans(found) == best_spans(every)
 
 
-async def test_scores_are_computed_beside_the_event_loop(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_scores_are_computed_beside_the_event_loop(directory, monkeypatch):
     model, threads = fbg.load(directory), set()
     scorer = type(model.context.span_scorer)
-    above: Any = scorer.above
+    above = scorer.above
 
-    def noted(*given: Any) -> Any:
+    def noted(*given):
         threads.add(threading.current_thread())
         return above(*given)
 
@@ -143,7 +137,7 @@ async def test_scores_are_computed_beside_the_event_loop(
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8"])
-def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
+def test_other_dtypes_find_nearly_the_same(directory, dtype):
     exact, model = fbg.load(directory), fbg.load(directory, dtype=dtype)
     scores = []
     for each in (exact, model):
@@ -159,7 +153,7 @@ def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
     assert scores[0] != scores[1]
 
 
-def test_long_texts_are_cut(directory: Path) -> None:
+def test_long_texts_are_cut(directory):
     model = fbg.load(directory)
     words = ["ab"] * 80
     cut = model.ner(" ".join(words[:60]), labels=LABELS, threshold=0.2)
@@ -170,7 +164,7 @@ def test_long_texts_are_cut(directory: Path) -> None:
         model.ner(["a", " ".join(words)], labels=LABELS, truncation=False)
 
 
-def test_spans_do_not_overlap() -> None:
+def test_spans_do_not_overlap():
     found = [(0.9, 2, 4, 0), (0.95, 4, 5, 1), (0.8, 0, 1, 0), (0.7, 2, 3, 2), (0.95, 4, 4, 0)]
     assert best_spans(found) == [(0.8, 0, 1, 0), (0.7, 2, 3, 2), (0.95, 4, 5, 1)]
 
@@ -191,12 +185,12 @@ def test_spans_do_not_overlap() -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore:ner")
-def test_a_wrong_argument_is_named(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+def test_a_wrong_argument_is_named(tmp_path, arguments, message):
     model = fbg.load(write_model(tmp_path, "bare"))
     with pytest.raises(ValueError, match=f"ner: {message}"):
         model.ner("a text", **{"labels": LABELS, **arguments})
     with pytest.raises(TypeError, match="ner: threshold must be a number, got str"):
-        model.ner("a text", labels=LABELS, threshold="high")  # type: ignore[call-overload]
+        model.ner("a text", labels=LABELS, threshold="high")
 
 
 @pytest.mark.parametrize(
@@ -232,13 +226,13 @@ def test_a_wrong_argument_is_named(tmp_path: Path, arguments: dict[str, Any], me
         ({"encoder_config": None, "model_name": "roberta-base"}, "model_name"),
     ],
 )
-def test_another_variant_is_refused(tmp_path: Path, changes: dict[str, Any], key: str) -> None:
+def test_another_variant_is_refused(tmp_path, changes, key):
     with pytest.raises(fbg.ModelError, match=rf"gliner_config\.json: {key} must be"):
         fbg.load(write_model(tmp_path, "published", **changes))
 
 
 @pytest.mark.parametrize(("name", "count"), [("published", 2 + 8 + 16), ("token", 2 + 8 + 8)])
-def test_every_tensor_behind_the_encoder_is_checked(tmp_path: Path, name: str, count: int) -> None:
+def test_every_tensor_behind_the_encoder_is_checked(tmp_path, name, count):
     file = write_model(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     own = [key for key in tensors if "bert_layer" not in key]
@@ -252,7 +246,7 @@ def test_every_tensor_behind_the_encoder_is_checked(tmp_path: Path, name: str, c
             fbg.load(tmp_path)
 
 
-def test_a_tokenizer_without_the_marker_is_named(tmp_path: Path) -> None:
+def test_a_tokenizer_without_the_marker_is_named(tmp_path):
     model = fbg.load(write_model(tmp_path / "a", "bare", ent_token="<<LABEL>>"))
     with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: must have the token <<LABEL>>"):
         model.ner("a", labels=["b"])
@@ -261,7 +255,7 @@ def test_a_tokenizer_without_the_marker_is_named(tmp_path: Path) -> None:
         model.ner("a", labels=["b"])
 
 
-def test_a_pickled_checkpoint_is_read(tmp_path: Path) -> None:
+def test_a_pickled_checkpoint_is_read(tmp_path):
     plain, pickled = (write_model(tmp_path / name, "published") for name in ("a", "b"))
     tensors = load_file(pickled / "model.safetensors")
     (pickled / "model.safetensors").unlink()
@@ -270,35 +264,35 @@ def test_a_pickled_checkpoint_is_read(tmp_path: Path) -> None:
     assert results[0] == results[1]
 
 
-def test_encoders_that_are_only_named_are_known() -> None:
+def test_encoders_that_are_only_named_are_known():
     small = KNOWN["microsoft/deberta-v3-small"]
     assert small["num_hidden_layers"] == 6 and small["intermediate_size"] == 3072
 
 
-def test_other_models_take_no_labels(load: Any) -> None:
+def test_other_models_take_no_labels(load):
     with pytest.raises(ValueError, match="ner: labels must be None: the model has labels of its"):
         load("bert-ForTokenClassification").ner("a", labels=["b"])
 
 
-def test_other_tasks_say_what_the_model_has(tmp_path: Path) -> None:
+def test_other_tasks_say_what_the_model_has(tmp_path):
     model = fbg.load(write_model(tmp_path, "bare"))
     assert model.encode("a text").shape == (36,)
     with pytest.raises(fbg.ModelError, match=r"classify: .* this model has: encode, ner$"):
         model.classify("a")
 
 
-def test_the_files_are_those_that_gliner_writes(tmp_path: Path) -> None:
+def test_the_files_are_those_that_gliner_writes(tmp_path):
     config = json.loads((write_model(tmp_path, "published") / GLINER).read_text())
     assert config["encoder_config"]["model_type"] == "deberta-v2"
     assert tokenizer().token_to_id("<<ENT>>") == config["class_token_index"]
 
 
-def test_labels_must_not_hold_the_marks_of_labels(tmp_path: Path) -> None:
+def test_labels_must_not_hold_the_marks_of_labels(tmp_path):
     model = fbg.load(write_model(tmp_path, "published"))
     with pytest.raises(ValueError, match="ner: labels must not hold '<<ENT>>', got 'a <<ENT>>"):
         model.ner("Ada lives", labels=["a <<ENT>> b", "place"])
 
 
-def test_a_threshold_is_of_gliner_only(load: Any) -> None:
+def test_a_threshold_is_of_gliner_only(load):
     with pytest.raises(ValueError, match="ner: threshold must be None without labels"):
         load("bert-ForTokenClassification").ner("a", threshold=0.5)

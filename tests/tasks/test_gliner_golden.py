@@ -1,8 +1,5 @@
 """GLiNER against the package gliner: the same entities, with the same scores."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,16 +8,16 @@ from helpers.tiny_gliner import CONFIGS, LABELS, TEXTS, golden, write_model
 
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
-def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(request, tmp_path_factory):
     return write_model(tmp_path_factory.mktemp(request.param) / request.param, request.param)
 
 
-def as_gliner(entities: list[Any]) -> list[tuple[Any, ...]]:
+def as_gliner(entities):
     return [(e["start"], e["end"], e["entity_group"], e["word"]) for e in entities]
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6])
-def test_entities_are_those_of_gliner(directory: Path, isa: str, threshold: float) -> None:
+def test_entities_are_those_of_gliner(directory, isa, threshold):
     assert fbg.isa.active() == isa
     found = fbg.load(directory).ner(TEXTS, labels=LABELS, threshold=threshold)
     wanted = golden()[directory.name]["found"][str(threshold)]
@@ -30,7 +27,7 @@ def test_entities_are_those_of_gliner(directory: Path, isa: str, threshold: floa
         np.testing.assert_allclose([e["score"] for e in got], scores, rtol=0, atol=1e-4)
 
 
-def test_there_are_entities_to_compare() -> None:
+def test_there_are_entities_to_compare():
     for name in CONFIGS:
         counts = [len(text) for text in golden()[name]["found"]["0.5"]]
         assert sum(counts) >= 3, (name, counts)

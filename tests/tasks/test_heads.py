@@ -1,9 +1,5 @@
 """Heads of models: every family has them, a result is its text's alone, damage is named."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -11,7 +7,7 @@ from safetensors.numpy import load_file, save_file
 import fbg
 from fbg.networks.registry import FAMILIES
 from helpers import tiny_bert, tiny_tasks
-from helpers.task_checks import Load, change_config, change_tensors, every_result
+from helpers.task_checks import change_config, change_tensors, every_result
 from helpers.tiny_bert import MISSING
 from helpers.tiny_tasks import HUB, KINDS, MODELS, TEXTS, write_model
 
@@ -24,7 +20,7 @@ WORDS = (
 )
 
 
-def test_every_family_has_a_golden_model_of_every_head() -> None:
+def test_every_family_has_a_golden_model_of_every_head():
     tested = {(family, kind) for family, kind, _ in MODELS.values()}
     families = {name: family for name, family in FAMILIES.items() if name not in HUB}
     heads = {(name, kind) for name, family in families.items() for kind in family.heads}
@@ -33,12 +29,12 @@ def test_every_family_has_a_golden_model_of_every_head() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_texts_give_no_results(load: Load, kind: str) -> None:
+def test_no_texts_give_no_results(load, kind):
     assert every_result(load(f"bert-{kind}"), kind, []) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_int8_quantizes_the_encoder_and_leaves_the_head(load: Load, kind: str) -> None:
+def test_int8_quantizes_the_encoder_and_leaves_the_head(load, kind):
     model, exact = load(f"roberta-{kind}", "int8"), load(f"roberta-{kind}")
     head, its = model.network.head, exact.network.head
     assert head is not None and its is not None
@@ -49,7 +45,7 @@ def test_int8_quantizes_the_encoder_and_leaves_the_head(load: Load, kind: str) -
     assert model.dtype == "int8"
 
 
-TASKS: dict[str, Callable[[Any], object]] = {
+TASKS = {
     "classify": lambda m: m.classify("a"),
     "zero_shot_classify": lambda m: m.zero_shot_classify("a", "b"),
     "predict": lambda m: m.predict([("a", "b")]),
@@ -61,7 +57,7 @@ TASKS: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_model_without_the_head_says_what_it_has(load: Load, tmp_path: Path, task: str) -> None:
+def test_a_model_without_the_head_says_what_it_has(load, tmp_path, task):
     encoder = fbg.load(tiny_bert.write_checkpoint(tmp_path))
     got = r"config\.json: architectures must name .* got BertModel; this model has: encode$"
     with pytest.raises(fbg.ModelError, match=f"{task}: .*{got}"):
@@ -75,7 +71,7 @@ def test_a_model_without_the_head_says_what_it_has(load: Load, tmp_path: Path, t
     "name",
     [name for name in MODELS if name.startswith(("bert", "roberta", "modern", "euro", "qwen"))],
 )
-def test_no_tensor_of_a_head_is_ignored(tmp_path: Path, name: str) -> None:
+def test_no_tensor_of_a_head_is_ignored(tmp_path, name):
     file = write_model(tmp_path, name) / "model.safetensors"
     tensors, kind = load_file(file), MODELS[name][1]
     table = next(key for key in tensors if key.endswith(WORDS))
@@ -92,7 +88,7 @@ def test_no_tensor_of_a_head_is_ignored(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SEQUENCE, "roberta-ForMaskedLM"])
-def test_a_checkpoint_without_its_head_is_an_encoder(tmp_path: Path, name: str) -> None:
+def test_a_checkpoint_without_its_head_is_an_encoder(tmp_path, name):
     directory = write_model(tmp_path, name)
     heads = ("classifier", "lm_head")
     change_tensors(directory, lambda t: [t.pop(key) for key in list(t) if key.startswith(heads)])
@@ -111,21 +107,21 @@ def test_a_checkpoint_without_its_head_is_an_encoder(tmp_path: Path, name: str) 
         (MASKED, "cls.predictions.bias"),
     ],
 )
-def test_a_missing_tensor_of_a_head_is_named(tmp_path: Path, name: str, missing: str) -> None:
+def test_a_missing_tensor_of_a_head_is_named(tmp_path, name, missing):
     directory = write_model(tmp_path, name)
     change_tensors(directory, lambda t: t.pop(missing))
     with pytest.raises(fbg.ModelError, match=f"tensor {missing} is missing"):
         fbg.load(directory)
 
 
-def test_a_head_on_a_pooler_needs_it(tmp_path: Path) -> None:
+def test_a_head_on_a_pooler_needs_it(tmp_path):
     directory = write_model(tmp_path, SEQUENCE)
     change_tensors(directory, lambda t: t.pop("bert.pooler.dense.weight"))
     with pytest.raises(fbg.ModelError, match=r"classifier\.weight requires a pooler, which is mis"):
         fbg.load(directory)
 
 
-def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+def test_values_that_are_not_finite_are_refused(tmp_path):
     directory = write_model(tmp_path, SEQUENCE)
     change_tensors(directory, lambda t: t["classifier.weight"].fill(np.nan))
     with pytest.raises(fbg.ModelError, match=r"tensor classifier\.weight holds NaN"):
@@ -158,16 +154,14 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_setting_of_a_head_is_named(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_a_wrong_setting_of_a_head_is_named(tmp_path, changes, message):
     directory = write_model(tmp_path, SEQUENCE)
     change_config(directory, **changes)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(directory)
 
 
-def test_a_shape_of_endless_empty_rows_is_refused(tmp_path: Path) -> None:
+def test_a_shape_of_endless_empty_rows_is_refused(tmp_path):
     directory = write_model(tmp_path, SEQUENCE)
     change_config(directory, id2label=MISSING, label2id=MISSING)
     file = directory / "model.safetensors"
@@ -181,7 +175,7 @@ def test_a_shape_of_endless_empty_rows_is_refused(tmp_path: Path) -> None:
 # --- Saved models -------------------------------------------------------------------------------
 
 
-def test_a_saved_model_has_its_head(load: Load, tmp_path: Path) -> None:
+def test_a_saved_model_has_its_head(load, tmp_path):
     for kind in KINDS:
         for family in ("bert", "roberta", "albert"):
             model = load(f"{family}-{kind}", "int8")
@@ -191,7 +185,7 @@ def test_a_saved_model_has_its_head(load: Load, tmp_path: Path) -> None:
             assert fbg.pack_count() == before
             mask = f" {tiny_tasks.mask_token(family)}"
             texts = [text + mask for text in TEXTS] if kind == "ForMaskedLM" else TEXTS
-            task: Any = {
+            task = {
                 "ForSequenceClassification": lambda m, t: m.classify(t),
                 "ForTokenClassification": lambda m, t: m.ner(t),
                 "ForQuestionAnswering": lambda m, t: m.answer(t, t),
@@ -200,7 +194,7 @@ def test_a_saved_model_has_its_head(load: Load, tmp_path: Path) -> None:
             assert task(saved, texts) == task(model, texts)
 
 
-def test_a_model_saved_before_there_were_heads_loads(load: Load, tmp_path: Path) -> None:
+def test_a_model_saved_before_there_were_heads_loads(load, tmp_path):
     """Version 1 of the format: no tensors of a head, whatever config.json names."""
     path = tmp_path / "saved"
     fbg.load(tiny_bert.write_checkpoint(tmp_path / "model")).save(path)

@@ -1,8 +1,5 @@
 """encode_hybrid against the formulas of bge-m3, computed from the hidden states of the model."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -17,16 +14,16 @@ from helpers.torch_files import write_torch_file
 TEXTS = ["the cat", "Ada lives in the north, the cat too.", "x", "", "zebra 42! the \u4e2d"]
 
 
-def layer(name: str, x: np.ndarray, rows: int) -> np.ndarray:
+def layer(name, x, rows):
     weight = random(f"{name}.weight", rows, x.shape[1]).astype(np.float16).astype(np.float32)
     return x @ weight.T + random(f"{name}.bias", rows).astype(np.float16).astype(np.float32)
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
+def unit(rows):
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
+def test_embeddings_are_those_of_the_formulas(tmp_path, isa):
     model = fbg.load(write(tmp_path))
     found = model.encode_hybrid(TEXTS)
     dense_weights = found.sparse.to_dense()
@@ -46,7 +43,7 @@ def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
-def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path, batch_size: int) -> None:
+def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path, batch_size):
     model = fbg.load(write(tmp_path))
     steps = steps_of(fbg.Model.encode_hybrid)(model, TEXTS * 20, batch_size)
     counts = []
@@ -62,7 +59,7 @@ def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path, batch_siz
     assert max(counts) == batch_size
 
 
-def test_other_models_have_no_such_layers(tmp_path: Path) -> None:
+def test_other_models_have_no_such_layers(tmp_path):
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path / "bert"))
     with pytest.raises(fbg.ModelError, match=r"has no sparse_linear\.pt and colbert_linear\.pt"):
         model.encode_hybrid("a")
@@ -85,9 +82,7 @@ FLOATS = np.ones((1, 32), np.float32)
         (MULTI, {"weight": FLOATS, "bias": np.ones(1, np.int64)}, "bias must have floats"),
     ],
 )
-def test_a_wrong_file_is_named(
-    tmp_path: Path, name: str, tensors: dict[str, Any] | None, message: str
-) -> None:
+def test_a_wrong_file_is_named(tmp_path, name, tensors, message):
     (write(tmp_path) / name).unlink()
     if tensors is not None:
         write_torch_file(tmp_path / name, tensors)

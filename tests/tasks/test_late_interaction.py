@@ -1,8 +1,6 @@
 """A vector for every token, against MultiVectorEncoder of sentence-transformers."""
 
 import asyncio
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +14,14 @@ from helpers.tiny_bert import change_json
 from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
 
 SETTINGS = "config_sentence_transformers.json"
-KINDS: dict[Any, list[str]] = {"query": QUERIES, "document": DOCUMENTS}
+KINDS = {"query": QUERIES, "document": DOCUMENTS}
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_vectors_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -> None:
+def test_vectors_are_those_of_the_package(tmp_path, name, isa):
     model, golden = fbg.load(write_multi(tmp_path, name)), arrays("tiny_multi")
     found = {kind: model.encode_multi(texts, kind) for kind, texts in KINDS.items()}
     for kind, rows in found.items():
@@ -35,7 +33,7 @@ def test_vectors_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -
 
 
 @pytest.mark.parametrize("name", tiny_multi.PYLATE)
-def test_vectors_are_those_of_pylate(tmp_path: Path, name: str) -> None:
+def test_vectors_are_those_of_pylate(tmp_path, name):
     model, golden = fbg.load(write_multi(tmp_path, name)), arrays("tiny_pylate")
     for kind, texts in KINDS.items():
         rows = model.encode_multi(texts, kind)
@@ -45,7 +43,7 @@ def test_vectors_are_those_of_pylate(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_int8_stays_near(tmp_path: Path, name: str) -> None:
+def test_int8_stays_near(tmp_path, name):
     directory = write_multi(tmp_path, name)
     exact, quantized = (fbg.load(directory, dtype=dtype) for dtype in ("float32", "int8"))
     for kind, texts in KINDS.items():
@@ -53,7 +51,7 @@ def test_int8_stays_near(tmp_path: Path, name: str) -> None:
         assert (a * b).sum(axis=1).mean() >= 0.99
 
 
-def test_rank_sorts_by_the_scores(tmp_path: Path) -> None:
+def test_rank_sorts_by_the_scores(tmp_path):
     model = fbg.load(write_multi(tmp_path, "pylate"))
     query = [model.encode_multi(QUERIES[0], "query")]
     scores = fbg.maxsim(query, model.encode_multi(DOCUMENTS))[0]
@@ -65,15 +63,13 @@ def test_rank_sorts_by_the_scores(tmp_path: Path) -> None:
     assert model.rank("a", []) == []
 
 
-def test_rank_keeps_the_vectors_of_few_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rank_keeps_the_vectors_of_few_documents(tmp_path, monkeypatch):
     model = fbg.load(tiny_multi.write_multi(tmp_path, "pylate"))
     wanted = model.rank(QUERIES[0], DOCUMENTS)
-    counts: list[int] = []
+    counts = []
     compare = encode.maxsim
 
-    def count(queries: Any, documents: Any, *rest: Any) -> Any:
+    def count(queries, documents, *rest):
         counts.append(len(documents))
         return compare(queries, documents, *rest)
 
@@ -82,15 +78,13 @@ def test_rank_keeps_the_vectors_of_few_documents(
     assert model.rank(QUERIES[0], DOCUMENTS) == wanted
     assert sum(counts) == len(DOCUMENTS) and max(counts) == 2
     with pytest.raises(TypeError, match=r"rank: documents\[3\] must be a str"):
-        model.rank("a", ["b", "c", "d", 3])  # type: ignore[list-item]
+        model.rank("a", ["b", "c", "d", 3])
 
 
-def test_rank_uses_as_many_threads_as_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used: list[int | None] = []
+def test_rank_uses_as_many_threads_as_the_model(tmp_path, monkeypatch):
+    used = []
 
-    def spy(*arrays: Any, num_threads: int | None = None) -> Any:
+    def spy(*arrays, num_threads=None):
         used.append(num_threads)
         return linear(*arrays, num_threads=num_threads)
 
@@ -105,15 +99,15 @@ def test_rank_uses_as_many_threads_as_the_model(
 
 
 @pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (1.5, TypeError)])
-def test_maxsim_checks_the_number_of_threads(threads: Any, error: type[Exception]) -> None:
+def test_maxsim_checks_the_number_of_threads(threads, error):
     with pytest.raises(error, match="maxsim: num_threads must be"):
         fbg.maxsim([], [], num_threads=threads)
 
 
-def test_async_models_give_the_same(tmp_path: Path) -> None:
+def test_async_models_give_the_same(tmp_path):
     model = fbg.load(write_multi(tmp_path, "hidden"))
 
-    async def ask() -> list[Any]:
+    async def ask():
         async with fbg.AsyncModel(model) as m:
             return list(
                 await asyncio.gather(
@@ -127,7 +121,7 @@ def test_async_models_give_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(document, model.encode_multi(DOCUMENTS[0]))
 
 
-def test_long_texts_are_warned_of_or_refused(tmp_path: Path) -> None:
+def test_long_texts_are_warned_of_or_refused(tmp_path):
     model = fbg.load(write_multi(tmp_path, "pylate"))
     with pytest.warns(UserWarning, match=r"texts\[1\] has 21 .* was truncated to the 15"):
         model.encode_multi(QUERIES, "query")
@@ -135,15 +129,15 @@ def test_long_texts_are_warned_of_or_refused(tmp_path: Path) -> None:
         model.encode_multi(DOCUMENTS, truncation=False)
 
 
-def test_a_prefix_of_one_token_leaves_less_room_at_the_same_length(tmp_path: Path) -> None:
+def test_a_prefix_of_one_token_leaves_less_room_at_the_same_length(tmp_path):
     change_json(write_multi(tmp_path, "plain") / SETTINGS, query_length=12)
     model = fbg.load(tmp_path)  # both have 12 tokens, and documents a prefix
     for kind, most in (("query", 12), ("document", 11)):
         with pytest.raises(ValueError, match=f"the model takes at most {most};"):
-            model.encode_multi("a " * 30, kind, truncation=False)  # type: ignore[arg-type]
+            model.encode_multi("a " * 30, kind, truncation=False)
 
 
-def test_maxsim_is_the_sum_of_largest_products() -> None:
+def test_maxsim_is_the_sum_of_largest_products():
     rng = np.random.default_rng(0)
     queries = [rng.normal(size=(n, 5)).astype(np.float32) for n in (1, 4, 0)]
     documents = [rng.normal(size=(n, 5)).astype(np.float32) for n in (3, 0, 7, 1)]
@@ -159,7 +153,7 @@ def test_maxsim_is_the_sum_of_largest_products() -> None:
     assert fbg.maxsim([], documents).shape == (0, 4)
 
 
-def test_a_document_without_tokens_ranks_last() -> None:
+def test_a_document_without_tokens_ranks_last():
     query = np.float32([[1, 0], [0, 1]])
     documents = [np.float32([[-1, 0]]), np.empty((0, 2), np.float32), np.float32([[-9, -9]])]
     assert np.argsort(-fbg.maxsim(query, documents)[0]).tolist() == [0, 2, 1]
@@ -174,14 +168,12 @@ def test_a_document_without_tokens_ranks_last() -> None:
         (np.ones((2, 3), np.float32), np.ones((2, 4), np.float32), ValueError, "equally many"),
     ],
 )
-def test_maxsim_names_wrong_arrays(
-    queries: Any, documents: Any, error: type[Exception], message: str
-) -> None:
+def test_maxsim_names_wrong_arrays(queries, documents, error, message):
     with pytest.raises(error, match=message):
         fbg.maxsim(queries, documents)
 
 
-def test_other_models_have_no_vectors_for_tokens(tmp_path: Path) -> None:
+def test_other_models_have_no_vectors_for_tokens(tmp_path):
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path))
     with pytest.raises(fbg.ModelError, match=r"encode_multi: .* has no vectors for tokens"):
         model.encode_multi("a")
@@ -189,14 +181,14 @@ def test_other_models_have_no_vectors_for_tokens(tmp_path: Path) -> None:
         model.rank("a", ["b"])
 
 
-def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+def test_wrong_arguments_are_named(tmp_path):
     model = fbg.load(write_multi(tmp_path, "pylate"))
     with pytest.raises(ValueError, match="kind must be one of query, document, got 'text'"):
-        model.encode_multi("a", "text")  # type: ignore[arg-type]
+        model.encode_multi("a", "text")
     with pytest.raises(TypeError, match="rank: query must be a str, got list"):
-        model.rank(["a"], ["b"])  # type: ignore[arg-type]
+        model.rank(["a"], ["b"])
     with pytest.raises(TypeError, match=r"rank: documents\[0\] must be a str, got int"):
-        model.rank("a", [3])  # type: ignore[list-item]
+        model.rank("a", [3])
 
 
 @pytest.mark.parametrize(
@@ -233,28 +225,26 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_setting_is_named(
-    tmp_path: Path, name: str, file: str, values: dict[str, Any], message: str
-) -> None:
+def test_a_wrong_setting_is_named(tmp_path, name, file, values, message):
     change_json(write_multi(tmp_path, name) / file, **values)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
 
 
-def test_a_missing_mask_token_is_named(tmp_path: Path) -> None:
+def test_a_missing_mask_token_is_named(tmp_path):
     path = write_multi(tmp_path, "named") / "sentence_bert_config.json"
     change_json(path, **tiny_multi.expansion(token="[NONE]"))
     with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: has no token '\[NONE\]'"):
         fbg.load(tmp_path).encode_multi("a", "query")
 
 
-def test_a_query_is_as_long_as_the_model_says(tmp_path: Path) -> None:
+def test_a_query_is_as_long_as_the_model_says(tmp_path):
     model = fbg.load(write_multi(tmp_path, "pylate"))
     assert {len(rows) for rows in model.encode_multi(QUERIES, "query")} == {LENGTH}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_another_length_cuts_queries_and_documents(tmp_path: Path, name: str) -> None:
+def test_another_length_cuts_queries_and_documents(tmp_path, name):
     model = fbg.load(write_multi(tmp_path, name))
     short = model.with_max_length(6)
     for kind, texts in KINDS.items():
@@ -264,7 +254,7 @@ def test_another_length_cuts_queries_and_documents(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["hidden", "least", "named", "none", "pylate"])
-def test_settings_of_an_encoder_in_a_folder_lie_there(tmp_path: Path, name: str) -> None:
+def test_settings_of_an_encoder_in_a_folder_lie_there(tmp_path, name):
     wanted = fbg.load(write_multi(tmp_path / "root", name))
     model = fbg.load(tiny_models.move_encoder(write_multi(tmp_path / "folder", name)))
     model.save(tmp_path / "saved")

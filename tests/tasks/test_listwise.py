@@ -4,14 +4,12 @@ computation is written with NumPy here, from the hidden states of the encoder.
 
 import asyncio
 import warnings
-from pathlib import Path
-from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import AddedToken
 
 import fbg
 from helpers import tiny_models
@@ -34,7 +32,7 @@ START = (
 END = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 
 
-def prompt_of(query: str, documents: list[str], instruction: str = "") -> str:
+def prompt_of(query, documents, instruction=""):
     body = f"I will provide you with {len(documents)} passages, each indicated by a numerical "
     body += f"identifier. Rank the passages based on their relevance to query: {query}\n"
     if instruction:
@@ -44,13 +42,13 @@ def prompt_of(query: str, documents: list[str], instruction: str = "") -> str:
     return START + body + f"<query>\n{query}<|rerank_token|>\n</query>" + END
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer():
     made = tiny_models.byte_pairs()
     made.add_special_tokens([AddedToken(token, special=True) for token in TOKENS])
     return made
 
 
-def write_listwise(path: Path, length: int = 20_000) -> Path:
+def write_listwise(path, length=20_000):
     model = tiny_models.tiny_model("qwen3")
     hidden = model.config["hidden_size"]
     shapes = {"projector.0.weight": (hidden // 2, hidden), "projector.2.weight": (512, hidden // 2)}
@@ -64,7 +62,7 @@ def write_listwise(path: Path, length: int = 20_000) -> Path:
     return tiny_models.write_checkpoint(path, config, tensors, tokenizer=tokenizer())
 
 
-def vectors(model: fbg.Model, prompt: str) -> np.ndarray:
+def vectors(model, prompt):
     """The projected states of the tokens that stand for documents, and for the query at the end."""
     tensors = load_file(model.directory / "model.safetensors")
     own = tokenizer()
@@ -75,25 +73,23 @@ def vectors(model: fbg.Model, prompt: str) -> np.ndarray:
     return hidden @ tensors["projector.2.weight"].T
 
 
-def cosines(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
+def cosines(rows, row):
     return rows @ row / np.linalg.norm(rows, axis=1) / np.linalg.norm(row)
 
 
-def scores(found: list[Any], count: int) -> np.ndarray:
+def scores(found, count):
     by_index = {each["corpus_id"]: each["score"] for each in found}
     assert [each["score"] for each in found] == sorted(by_index.values(), reverse=True)
     return np.array([by_index[n] for n in range(count)])
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def model(tmp_path_factory):
     return fbg.load(write_listwise(tmp_path_factory.mktemp("listwise") / "model"))
 
 
 @pytest.mark.parametrize("instruction", ["", "prefer dogs"])
-def test_scores_are_cosines_of_documents_with_their_query(
-    model: fbg.Model, instruction: str
-) -> None:
+def test_scores_are_cosines_of_documents_with_their_query(model, instruction):
     rows = vectors(model, prompt_of(QUERY, DOCUMENTS, instruction))
     found = model.rerank(QUERY, DOCUMENTS, prompt=instruction or None)
     np.testing.assert_allclose(scores(found, 4), cosines(rows[:-1], rows[-1]), atol=1e-5)
@@ -102,9 +98,7 @@ def test_scores_are_cosines_of_documents_with_their_query(
     assert model.rerank(QUERY, []) == []
 
 
-def test_documents_of_several_prompts_are_compared_with_the_mean_of_their_queries(
-    model: fbg.Model,
-) -> None:
+def test_documents_of_several_prompts_are_compared_with_the_mean_of_their_queries(model):
     texts = [f"{'the cat ' * (n % 3)}{n}" for n in range(130)]
     blocks = [vectors(model, prompt_of(QUERY, part)) for part in (texts[:125], texts[125:])]
     weights = [(1 + cosines(rows[:-1], rows[-1]).max()) / 2 for rows in blocks]
@@ -113,7 +107,7 @@ def test_documents_of_several_prompts_are_compared_with_the_mean_of_their_querie
     np.testing.assert_allclose(scores(model.rerank(QUERY, texts), 130), wanted, atol=1e-5)
 
 
-def test_a_prompt_ends_where_the_next_document_might_not_fit(tmp_path: Path) -> None:
+def test_a_prompt_ends_where_the_next_document_might_not_fit(tmp_path):
     model = fbg.load(write_listwise(tmp_path, length=2900))
     texts = ["a cat " * 60, "the dog " * 100, "x"]
     lengths = [len(tokenizer().encode(text).ids) for text in texts]
@@ -129,7 +123,7 @@ def test_a_prompt_ends_where_the_next_document_might_not_fit(tmp_path: Path) -> 
         short.rerank(QUERY, ["a"])
 
 
-def test_long_texts_are_cut_and_tokens_of_the_prompt_are_taken_out(model: fbg.Model) -> None:
+def test_long_texts_are_cut_and_tokens_of_the_prompt_are_taken_out(model):
     long = "cat " * 3000
     own = tokenizer()
     ids = own.encode(long).ids
@@ -147,7 +141,7 @@ def test_long_texts_are_cut_and_tokens_of_the_prompt_are_taken_out(model: fbg.Mo
     assert scores(model.rerank(QUERY, [nested]), 1) == scores(model.rerank(QUERY, ["a"]), 1)
 
 
-def test_other_tasks_and_arguments(model: fbg.Model, tmp_path: Path) -> None:
+def test_other_tasks_and_arguments(model, tmp_path):
     with pytest.raises(fbg.ModelError, match=r"predict: .* this model has: encode, rerank$"):
         model.predict([("a", "b")])
     squashed = scores(model.rerank(QUERY, DOCUMENTS, activation_fn="sigmoid"), 4)
@@ -162,9 +156,7 @@ def test_other_tasks_and_arguments(model: fbg.Model, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
-def test_a_saved_model_and_a_server_give_the_same_scores(
-    model: fbg.Model, tmp_path: Path, dtype: str
-) -> None:
+def test_a_saved_model_and_a_server_give_the_same_scores(model, tmp_path, dtype):
     own = fbg.load(model.directory, dtype)
     wanted = own.rerank(QUERY, DOCUMENTS)
     exact = scores(model.rerank(QUERY, DOCUMENTS), 4)
@@ -172,13 +164,13 @@ def test_a_saved_model_and_a_server_give_the_same_scores(
     own.save(tmp_path / "saved")
     assert fbg.load(tmp_path / "saved").rerank(QUERY, DOCUMENTS) == wanted
 
-    async def together() -> Any:
+    async def together():
         async with fbg.AsyncModel(own) as runs:
             return await asyncio.gather(*[runs.rerank(QUERY, DOCUMENTS) for _ in range(3)])
 
     assert asyncio.run(together()) == [wanted] * 3
     if dtype == "int8":
-        body: dict[str, Any] = {"query": QUERY, "documents": [text or "b" for text in DOCUMENTS]}
+        body = {"query": QUERY, "documents": [text or "b" for text in DOCUMENTS]}
         expected = own.rerank(QUERY, body["documents"])
         with running(f"m={tmp_path / 'saved'}") as server, warnings.catch_warnings():
             server.wait_ready()

@@ -1,8 +1,5 @@
 """The heads of NeoBERT by their definition: its code on the hub is the only other one."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,11 +7,10 @@ import fbg
 from helpers import tiny_tasks
 from helpers.tiny_models import random_tensors, tiny_model, write_checkpoint
 
-Array = np.ndarray[Any, Any]
 TOKENIZER = tiny_tasks.tokenizer("neobert")
 
 
-def write(path: Path, architecture: str, shapes: dict[str, tuple[int, ...]]) -> dict[str, Array]:
+def write(path, architecture, shapes):
     tiny = tiny_model("neobert")
     head = random_tensors(shapes, 5)
     tensors = {f"model.{name}": tensor for name, tensor in tiny.tensors.items()}
@@ -24,7 +20,7 @@ def write(path: Path, architecture: str, shapes: dict[str, tuple[int, ...]]) -> 
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_logits_of_texts_are_those_of_the_definition(tmp_path: Path, saved: bool) -> None:
+def test_logits_of_texts_are_those_of_the_definition(tmp_path, saved):
     shapes = {"dense.weight": (36, 36), "dense.bias": (36,)}
     shapes |= {"classifier.weight": (3, 36), "classifier.bias": (3,)}
     head = write(tmp_path / "model", "NeoBERTForSequenceClassification", shapes)
@@ -42,7 +38,7 @@ def test_logits_of_texts_are_those_of_the_definition(tmp_path: Path, saved: bool
             assert each["score"] == pytest.approx(scores[each["label"]], abs=1e-4)
 
 
-def test_masked_tokens_have_a_decoder_of_their_own(tmp_path: Path) -> None:
+def test_masked_tokens_have_a_decoder_of_their_own(tmp_path):
     shapes = {"decoder.weight": (99, 36), "decoder.bias": (99,)}
     head = write(tmp_path, "NeoBERTLMHead", shapes)
     model = fbg.load(tmp_path)

@@ -1,10 +1,8 @@
 """ner against the token-classification pipeline: entities, windows of long texts, arguments."""
 
-from typing import Any
-
 import pytest
 
-from helpers.task_checks import Load, assert_same, of_kind
+from helpers.task_checks import assert_same, of_kind
 from helpers.tiny_tasks import LONG, STRATEGIES, STRIDES, TEXTS, golden
 
 KIND = "ForTokenClassification"
@@ -12,7 +10,7 @@ KIND = "ForTokenClassification"
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_ner_agrees_with_transformers(load: Load, name: str, strategy: Any) -> None:
+def test_ner_agrees_with_transformers(load, name, strategy):
     wanted = golden()[name][strategy]
     assert len({entity["score"] for entities in wanted for entity in entities}) > 3
     assert_same(load(name).ner(TEXTS, aggregation_strategy=strategy), wanted)
@@ -20,13 +18,13 @@ def test_ner_agrees_with_transformers(load: Load, name: str, strategy: Any) -> N
 
 
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_a_long_text_is_cut_as_transformers_cuts_it(load: Load, name: str) -> None:
+def test_a_long_text_is_cut_as_transformers_cuts_it(load, name):
     assert_same(load(name).ner(LONG), golden()[name]["cut"])
 
 
 @pytest.mark.parametrize("strategy", STRIDES)
 @pytest.mark.parametrize("name", of_kind(KIND))
-def test_windows_agree_with_transformers(load: Load, name: str, strategy: Any) -> None:
+def test_windows_agree_with_transformers(load, name, strategy):
     model, wanted = load(name), golden()[name]["windows"][strategy]
     stride = STRIDES[strategy]
     found = model.ner([LONG, "x"], strategy, stride=stride)
@@ -35,18 +33,18 @@ def test_windows_agree_with_transformers(load: Load, name: str, strategy: Any) -
     assert max(entity["end"] for entity in wanted[0]) > 200  # what is cut without a stride
 
 
-def test_a_stride_changes_nothing_for_texts_that_fit(load: Load) -> None:
+def test_a_stride_changes_nothing_for_texts_that_fit(load):
     model = load(f"bert-{KIND}")
     assert model.ner(TEXTS, stride=9) == model.ner(TEXTS)
 
 
-def test_an_empty_text_has_no_entities(load: Load) -> None:
+def test_an_empty_text_has_no_entities(load):
     model = load(f"bert-{KIND}")
     assert model.ner("") == []
     assert model.ner(["", "x"], stride=0)[0] == []
 
 
-def test_ignored_labels_are_left_out(load: Load) -> None:
+def test_ignored_labels_are_left_out(load):
     model = load(f"roberta-{KIND}")
     tokens = model.ner(TEXTS[1], "none", ignore_labels=())
     assert [token["index"] for token in tokens] == list(range(1, len(tokens) + 1))
@@ -74,8 +72,6 @@ def test_ignored_labels_are_left_out(load: Load) -> None:
         ),
     ],
 )
-def test_a_wrong_argument_is_named(
-    load: Load, arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_a_wrong_argument_is_named(load, arguments, error, message):
     with pytest.raises(error, match=f"ner: {message}"):
         load(f"bert-{KIND}").ner(**{"texts": "a", **arguments})

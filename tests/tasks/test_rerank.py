@@ -1,19 +1,16 @@
 """predict and rerank against CrossEncoder: scores, order, shapes, arguments."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 import fbg
-from helpers.task_checks import TOLERANCE, Load, assert_same, change_config
+from helpers.task_checks import TOLERANCE, assert_same, change_config
 from helpers.tiny_tasks import DOCUMENTS, PAIRS, QUERY, golden, write_model
 
 SEVERAL = "bert-ForSequenceClassification"  # labels
 
 
-def test_rerank_agrees_with_a_cross_encoder(load: Load) -> None:
+def test_rerank_agrees_with_a_cross_encoder(load):
     model, scores = load("pairs"), golden()["pairs"]["documents"]
     order = np.argsort(scores)[::-1].tolist()
     wanted = [{"corpus_id": n, "score": scores[n]} for n in order]
@@ -25,14 +22,14 @@ def test_rerank_agrees_with_a_cross_encoder(load: Load) -> None:
     np.testing.assert_allclose(model.predict(pairs), scores, rtol=0, atol=TOLERANCE)
 
 
-def test_no_pairs_give_no_scores(load: Load) -> None:
+def test_no_pairs_give_no_scores(load):
     model = load("pairs")
     assert model.predict([]).shape == (0,)
     assert model.rerank("q", []) == []
     assert load(SEVERAL).predict([]).shape == (0, 3)
 
 
-def test_predict_gives_the_shape_of_cross_encoders(load: Load) -> None:
+def test_predict_gives_the_shape_of_cross_encoders(load):
     model, pairs = load(SEVERAL), list(PAIRS)
     logits = model.predict(pairs)
     assert logits.shape == (2, 3)
@@ -45,7 +42,7 @@ def test_predict_gives_the_shape_of_cross_encoders(load: Load) -> None:
     np.testing.assert_allclose(single.predict(pairs), 1 / (1 + np.exp(-raw)), atol=1e-6)
 
 
-def test_predict_reads_arrays_of_pairs(load: Load) -> None:
+def test_predict_reads_arrays_of_pairs(load):
     model = load("pairs")
     wanted = model.predict(PAIRS)
     np.testing.assert_array_equal(model.predict(np.array(PAIRS)), wanted)
@@ -61,9 +58,7 @@ def test_predict_reads_arrays_of_pairs(load: Load) -> None:
         {"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}},
     ],
 )
-def test_a_cross_encoder_may_name_its_activation(
-    load: Load, tmp_path: Path, setting: dict[str, Any]
-) -> None:
+def test_a_cross_encoder_may_name_its_activation(load, tmp_path, setting):
     change_config(write_model(tmp_path, "pairs"), **setting)
     pairs = list(PAIRS)
     raw = load("pairs").predict(pairs, activation_fn="none")
@@ -87,13 +82,11 @@ def test_a_cross_encoder_may_name_its_activation(
         (lambda m: m.rerank("q", ["d"], top_k=0), ValueError, "rerank: top_k must be"),
     ],
 )
-def test_a_wrong_argument_is_named(
-    load: Load, call: Any, error: type[Exception], message: str
-) -> None:
+def test_a_wrong_argument_is_named(load, call, error, message):
     with pytest.raises(error, match=message):
         call(load("pairs"))
 
 
-def test_rerank_needs_one_label(load: Load) -> None:
+def test_rerank_needs_one_label(load):
     with pytest.raises(ValueError, match="rerank: the model must have one label, got 3"):
         load(SEVERAL).rerank("q", ["d"])

@@ -25,7 +25,7 @@ class Task(NamedTuple):
     run: Callable[..., Any]
 
 
-def head(kind: str) -> Task:
+def head(kind):
     texts = [*tiny_tasks.TEXTS, "a b c d e f g h i j k l", "b"]
     return Task(
         partial(tiny_tasks.write_model, name=f"bert-{kind}"),
@@ -34,18 +34,18 @@ def head(kind: str) -> Task:
     )
 
 
-def of_rows(vectors: fbg.SparseEmbeddings) -> list[Any]:
+def of_rows(vectors):
     """The indices and values of each row."""
     ends = vectors.indptr[1:-1]
     return list(zip(np.split(vectors.indices, ends), np.split(vectors.data, ends), strict=True))
 
 
-def of_hybrid(model: fbg.Model, texts: list[str], **options: Any) -> list[Any]:
+def of_hybrid(model, texts, **options):
     found = model.encode_hybrid(texts, **options)
     return list(zip(found.dense, of_rows(found.sparse), found.multi, strict=True))
 
 
-TASKS: dict[str, Task] = {
+TASKS = {
     **{kind: head(kind) for kind in tiny_tasks.KINDS},
     **{
         f"{kind} of {name}": Task(
@@ -102,7 +102,7 @@ TASKS: dict[str, Task] = {
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("name", TASKS)
-def test_a_result_depends_on_its_own_text_alone(tmp_path: Path, name: str, dtype: str) -> None:
+def test_a_result_depends_on_its_own_text_alone(tmp_path, name, dtype):
     write, texts, run = TASKS[name]
     directory = write(tmp_path / "model")
     one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))

@@ -1,8 +1,6 @@
 """Decoders that rerank by the logits of tokens, against CrossEncoder of sentence-transformers."""
 
 from fnmatch import fnmatch
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
 @pytest.mark.parametrize("name", RERANKERS)
-def test_scores_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -> None:
+def test_scores_are_those_of_the_package(tmp_path, name, isa):
     model = fbg.load(write_reranker(tmp_path, name))
     golden = arrays("tiny_outputs")[f"rerank-{name}"]
     np.testing.assert_allclose(model.predict(PAIRS), golden, rtol=0, atol=1e-4)
@@ -31,7 +29,7 @@ def test_scores_are_those_of_the_package(tmp_path: Path, name: str, isa: str) ->
 
 
 @pytest.mark.parametrize("name", ["template", "structured", "plain"])
-def test_a_decoder_in_a_folder_has_its_template_there(tmp_path: Path, name: str) -> None:
+def test_a_decoder_in_a_folder_has_its_template_there(tmp_path, name):
     wanted = fbg.load(write_reranker(tmp_path / "root", name)).predict(PAIRS)
     model = fbg.load(tiny_models.move_encoder(write_reranker(tmp_path / "folder", name)))
     model.save(tmp_path / "saved")
@@ -39,7 +37,7 @@ def test_a_decoder_in_a_folder_has_its_template_there(tmp_path: Path, name: str)
         np.testing.assert_array_equal(same.predict(PAIRS), wanted)
 
 
-def test_an_instruction_takes_the_place_of_that_of_the_model(tmp_path: Path) -> None:
+def test_an_instruction_takes_the_place_of_that_of_the_model(tmp_path):
     directory = write_reranker(tmp_path, "template")
     golden = arrays("tiny_outputs")["rerank-prompt"]
     model = fbg.load(directory)
@@ -52,7 +50,7 @@ def test_an_instruction_takes_the_place_of_that_of_the_model(tmp_path: Path) -> 
         encoder.predict(PAIRS, prompt_name="no")
 
 
-def test_a_pair_that_is_too_long_is_refused_if_asked(tmp_path: Path) -> None:
+def test_a_pair_that_is_too_long_is_refused_if_asked(tmp_path):
     model = fbg.load(write_reranker(tmp_path, "template"))
     with pytest.raises(ValueError, match=r"inputs\[3\] has .* takes at most 64"):
         model.predict(PAIRS, truncation=False)
@@ -60,7 +58,7 @@ def test_a_pair_that_is_too_long_is_refused_if_asked(tmp_path: Path) -> None:
         model.with_max_length(6).predict(PAIRS)
 
 
-def test_an_embedder_does_not_rank(tmp_path: Path) -> None:
+def test_an_embedder_does_not_rank(tmp_path):
     directory = write_reranker(tmp_path, "plain")
     (directory / "modules.json").unlink()
     with pytest.raises(fbg.ModelError, match=r"LlamaForCausalLM, .* LogitScore .* has: encode$"):
@@ -76,7 +74,7 @@ def test_an_embedder_does_not_rank(tmp_path: Path) -> None:
         ({"module_input_name": "x"}, "module_input_name must be one of causal_logits"),
     ],
 )
-def test_a_wrong_token_is_named(tmp_path: Path, values: dict[str, Any], message: str) -> None:
+def test_a_wrong_token_is_named(tmp_path, values, message):
     change_json(write_reranker(tmp_path, "template") / "1_LogitScore" / "config.json", **values)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
@@ -165,17 +163,15 @@ BOMBS = [
         *((template, "chat_template cannot be rendered") for template in BOMBS),
     ],
 )
-def test_a_template_that_cannot_be_used_is_named(
-    tmp_path: Path, template: str, message: str
-) -> None:
+def test_a_template_that_cannot_be_used_is_named(tmp_path, template, message):
     path = write_reranker(tmp_path, "template") / "chat_template.jinja"
     path.write_text(template)
     with pytest.raises(fbg.ModelError, match=rf"chat_template\.jinja: {message}"):
         fbg.load(tmp_path)
 
 
-def test_deep_settings_do_not_become_endless_json() -> None:
-    deep: Any = list(range(50_000))
+def test_deep_settings_do_not_become_endless_json():
+    deep = list(range(50_000))
     for _ in range(400):
         deep = [deep]
     with pytest.raises(ValueError, match="more steps or characters"):
@@ -183,7 +179,7 @@ def test_deep_settings_do_not_become_endless_json() -> None:
     assert render_chat_template("{{ [{'a': 1}] | tojson }}", (), {}) == '[{"a": 1}]'
 
 
-def texts_of(path: Path, template: str, **message: str) -> Any:
+def texts_of(path, template, **message):
     """Return what a model with a template reads about a pair, given the pair and a prompt."""
     directory = write_reranker(path, "template")
     (directory / "chat_template.jinja").write_text(template)
@@ -213,13 +209,11 @@ CONTENTS = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
         (CONTENTS + "{{ 'a1' | replace(1, nothing) }}", "[p][ a ][b]a"),
     ],
 )  # fmt: skip
-def test_a_template_may_do_anything_with_the_texts(
-    tmp_path: Path, template: str, wanted: str
-) -> None:
+def test_a_template_may_do_anything_with_the_texts(tmp_path, template, wanted):
     assert texts_of(tmp_path, template)(" a ", "b", "p") == wanted
 
 
-def test_texts_and_instructions_are_taken_as_they_are(tmp_path: Path) -> None:
+def test_texts_and_instructions_are_taken_as_they_are(tmp_path):
     text = texts_of(tmp_path, CONTENTS)
     odd = "\x02query\x03 {{ 1 }} {query}"
     assert text(odd, "\x02document\x03", odd) == f"[{odd}][{odd}][\x02document\x03]"
@@ -232,7 +226,7 @@ def test_texts_and_instructions_are_taken_as_they_are(tmp_path: Path) -> None:
     assert skips("", "b", "") == "document[][b]"
 
 
-def test_the_instruction_of_the_first_rerankers_may_be_empty(tmp_path: Path) -> None:
+def test_the_instruction_of_the_first_rerankers_may_be_empty(tmp_path):
     template = fbg.load(write_reranker(tmp_path, "first")).sentence.template
     assert template is not None
     assert "<Instruct>: Given a web search query" in template.text("a", "b")
@@ -240,7 +234,7 @@ def test_the_instruction_of_the_first_rerankers_may_be_empty(tmp_path: Path) -> 
     assert "<Instruct>: \n<Query>: {document}\n<Document>: {query}<|im_end|>" in text
 
 
-def test_the_form_of_messages_is_that_of_the_settings(tmp_path: Path) -> None:
+def test_the_form_of_messages_is_that_of_the_settings(tmp_path):
     parts = CONTENTS.replace("content", "content[0].text")
     assert texts_of(tmp_path, parts)("a", "b", "") == "[a][b]"
     assert texts_of(tmp_path, parts, format="structured")("a", "b", "") == "[a][b]"
@@ -248,31 +242,31 @@ def test_the_form_of_messages_is_that_of_the_settings(tmp_path: Path) -> None:
         texts_of(tmp_path, parts, format="flat")
 
 
-def test_a_model_of_messages_needs_a_template(tmp_path: Path) -> None:
+def test_a_model_of_messages_needs_a_template(tmp_path):
     directory = write_reranker(tmp_path, "template")
     (directory / "chat_template.jinja").unlink()
     with pytest.raises(fbg.ModelError, match="modality_config has message, which requires a chat"):
         fbg.load(directory)
 
 
-def test_all_that_is_read_is_downloaded() -> None:
+def test_all_that_is_read_is_downloaded():
     templates = (CHAT_TEMPLATE, f"0_Transformer/{CHAT_TEMPLATE}")
     for name in (*templates, ARTIFACT, *TOKEN_HEADS):
         assert any(fnmatch(name, pattern) for pattern in (*hub.SETTINGS, *hub.HEADS))
 
 
-def test_scores_of_tokens_need_a_decoder(tmp_path: Path) -> None:
+def test_scores_of_tokens_need_a_decoder(tmp_path):
     directory = write_reranker(tmp_path, "plain")
     change_json(directory / "config.json", architectures=["LlamaModel"])
     with pytest.raises(fbg.ModelError, match="LogitScore requires an architecture that ends in"):
         fbg.load(directory)
 
 
-def test_only_a_template_has_room_for_an_instruction(tmp_path: Path) -> None:
+def test_only_a_template_has_room_for_an_instruction(tmp_path):
     pairs = fbg.load(tiny_tasks.write_model(tmp_path / "pairs", "pairs"))
     plain = fbg.load(write_reranker(tmp_path / "plain", "plain"))
     for model in (pairs, plain):
         with pytest.raises(ValueError, match="prompt must be None: the model has no place"):
             model.predict(PAIRS, prompt="judge")
     with pytest.raises(TypeError, match="prompt must be a str or None, got int"):
-        plain.rerank("a", ["b"], prompt=3)  # type: ignore[arg-type]
+        plain.rerank("a", ["b"], prompt=3)

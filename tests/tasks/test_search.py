@@ -1,8 +1,5 @@
 """Quantized embeddings and exact search: formulas of sentence-transformers, brute force, errors."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,17 +9,17 @@ import fbg
 
 
 @pytest.fixture
-def threads_as_before() -> Iterator[None]:
+def threads_as_before():
     before = fbg.get_num_threads()
     yield
     fbg.set_num_threads(before)
 
 
-def draw(seed: int, *shape: int) -> np.ndarray:
+def draw(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def test_levels_are_those_of_sentence_transformers() -> None:
+def test_levels_are_those_of_sentence_transformers():
     x, calibration = draw(1, 20, 13), draw(2, 200, 13)
     ranges = fbg.embedding_ranges(calibration)
     np.testing.assert_array_equal(ranges, [calibration.min(axis=0), calibration.max(axis=0)])
@@ -36,7 +33,7 @@ def test_levels_are_those_of_sentence_transformers() -> None:
         np.testing.assert_array_equal(signed, levels - 128)
 
 
-def test_bits_are_the_signs_first_dimension_highest() -> None:
+def test_bits_are_the_signs_first_dimension_highest():
     x = draw(1, 20, 13)
     bits = fbg.quantize_embeddings(x, "ubinary")
     np.testing.assert_array_equal(bits, np.packbits(x > 0, axis=-1))
@@ -45,7 +42,7 @@ def test_bits_are_the_signs_first_dimension_highest() -> None:
     np.testing.assert_array_equal(fbg.quantize_embeddings(x[3], "binary"), signed[3])
 
 
-def test_a_dimension_that_never_varies_has_one_level() -> None:
+def test_a_dimension_that_never_varies_has_one_level():
     x = np.ones((3, 2), np.float32)
     assert not fbg.quantize_embeddings(x, "uint8", calibration=x).any()
 
@@ -59,9 +56,7 @@ def test_a_dimension_that_never_varies_has_one_level() -> None:
         (ValueError, (np.ones((2, 3)), "int8"), "require either ranges or calibration"),
     ],
 )
-def test_wrong_embeddings_are_named(
-    error: type[Exception], arguments: tuple[Any, Any], message: str
-) -> None:
+def test_wrong_embeddings_are_named(error, arguments, message):
     with pytest.raises(error, match=message):
         fbg.quantize_embeddings(*arguments)
 
@@ -74,12 +69,12 @@ def test_wrong_embeddings_are_named(
         ([[np.nan] * 3] * 2, "smallest values, then the largest"),
     ],
 )
-def test_wrong_ranges_are_named(ranges: Any, message: str) -> None:
+def test_wrong_ranges_are_named(ranges, message):
     with pytest.raises(ValueError, match=message):
         fbg.quantize_embeddings(np.ones((2, 3)), "uint8", ranges=ranges)
 
 
-def brute_force(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
+def brute_force(a, b, metric):
     if metric == "hamming":
         different = np.unpackbits((a[:, None] ^ b[None]).view(np.uint8), axis=-1)
         return -different.sum(axis=-1).astype(np.int64)
@@ -89,7 +84,7 @@ def brute_force(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
     return x @ y.T
 
 
-def embeddings(metric: str, dtype: str, seed: int, rows: int, columns: int) -> np.ndarray:
+def embeddings(metric, dtype, seed, rows, columns):
     if dtype == "float32":
         return draw(seed, rows, columns)
     low, high = (0, 256) if dtype == "uint8" else (-128, 128)
@@ -108,9 +103,7 @@ CASES = [
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 @given(st.integers(1, 5), st.integers(1, 40), st.integers(1, 70), st.integers(0, 99))
 @settings(deadline=None, max_examples=20)
-def test_similarity_is_brute_force(
-    metric: Any, dtype: str, queries: int, rows: int, columns: int, seed: int
-) -> None:
+def test_similarity_is_brute_force(metric, dtype, queries, rows, columns, seed):
     a = embeddings(metric, dtype, seed, queries, columns)
     b = embeddings(metric, dtype, seed + 1, rows, columns)
     got = fbg.similarity(a, b, metric)
@@ -124,7 +117,7 @@ def test_similarity_is_brute_force(
 
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 @pytest.mark.parametrize("top_k", [1, 7, 500])
-def test_search_finds_the_best_of_all(metric: Any, dtype: str, top_k: int) -> None:
+def test_search_finds_the_best_of_all(metric, dtype, top_k):
     queries = embeddings(metric, dtype, 3, 4, 24)
     corpus = embeddings(metric, dtype, 4, 203, 24)
     corpus[100:110] = corpus[:10]  # equal scores: the first comes first
@@ -138,7 +131,7 @@ def test_search_finds_the_best_of_all(metric: Any, dtype: str, top_k: int) -> No
     assert in_turn == whole
 
 
-def test_search_of_nothing_finds_nothing() -> None:
+def test_search_of_nothing_finds_nothing():
     none = np.empty((0, 5), np.float32)
     assert fbg.semantic_search(draw(1, 2, 5), none) == [[], []]
     assert fbg.semantic_search(none, draw(1, 2, 5)) == []
@@ -163,16 +156,14 @@ def test_search_of_nothing_finds_nothing() -> None:
         (TypeError, draw(1, 2, 3), draw(1, 2, 3), "hamming", "needs uint8 or int8"),
     ],
 )
-def test_wrong_arguments_are_named(
-    error: type[Exception], a: np.ndarray, b: np.ndarray, metric: Any, message: str
-) -> None:
+def test_wrong_arguments_are_named(error, a, b, metric, message):
     for function in (fbg.similarity, fbg.semantic_search):
         options = {"metric": metric}
         with pytest.raises(error, match=message):
             function(a, b, **options)
 
 
-def test_scores_that_are_no_numbers_come_last() -> None:
+def test_scores_that_are_no_numbers_come_last():
     corpus, query = draw(1, 50, 8), draw(2, 1, 8)
     corpus[7, 3] = np.nan
     found = fbg.semantic_search(query, corpus, top_k=50)[0]
@@ -181,7 +172,7 @@ def test_scores_that_are_no_numbers_come_last() -> None:
 
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 @pytest.mark.usefixtures("threads_as_before")
-def test_threads_and_blocks_do_not_change_a_search(metric: Any, dtype: str, isa: str) -> None:
+def test_threads_and_blocks_do_not_change_a_search(metric, dtype, isa):
     queries = embeddings(metric, dtype, 3, 7, 70)
     corpus = embeddings(metric, dtype, 4, 20_011, 70)
     corpus[15_000:15_100] = corpus[:100]  # equal scores in the shares of two threads
@@ -196,7 +187,7 @@ def test_threads_and_blocks_do_not_change_a_search(metric: Any, dtype: str, isa:
 
 
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
-def test_a_corpus_may_lie_in_any_way(metric: Any, dtype: str) -> None:
+def test_a_corpus_may_lie_in_any_way(metric, dtype):
     queries, wide = embeddings(metric, dtype, 3, 3, 24), embeddings(metric, dtype, 4, 60, 48)
     if metric == "cosine":
         some = fbg.similarity(np.asfortranarray(queries), wide[:, :24], metric)
@@ -209,7 +200,7 @@ def test_a_corpus_may_lie_in_any_way(metric: Any, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("columns", [48, 63, 64, 65, 8191, 8192, 8200])
-def test_extreme_bits_and_bytes_are_exact(columns: int) -> None:
+def test_extreme_bits_and_bytes_are_exact(columns):
     ones, zeros = np.full((2, columns), 255, np.uint8), np.zeros((5, columns), np.uint8)
     assert (fbg.similarity(ones, zeros, "hamming") == -8 * columns).all()
     low = np.full((5, columns), -128, np.int8)
@@ -217,9 +208,7 @@ def test_extreme_bits_and_bytes_are_exact(columns: int) -> None:
 
 
 @pytest.mark.parametrize(("metric", "dtype"), [("dot", "int8"), ("hamming", "uint8")])
-def test_every_number_of_bytes_is_read_to_its_end_and_no_further(
-    metric: Any, dtype: str, isa: str
-) -> None:
+def test_every_number_of_bytes_is_read_to_its_end_and_no_further(metric, dtype, isa):
     for columns in range(1, 132):
         wide = embeddings(metric, dtype, columns, 9, columns + 3)
         a, b = wide[:4, :columns], wide[4:, :columns]
@@ -227,7 +216,7 @@ def test_every_number_of_bytes_is_read_to_its_end_and_no_further(
         np.testing.assert_array_equal(got, brute_force(a, b, metric), err_msg=str(columns))
 
 
-def test_one_query_of_a_corpus_beyond_the_caches_has_the_scores_of_many(isa: str) -> None:
+def test_one_query_of_a_corpus_beyond_the_caches_has_the_scores_of_many(isa):
     queries, corpus = draw(3, 5, 140), draw(4, 33_001, 140)
     together = fbg.similarity(queries, corpus, "dot")
     for query, scores in zip(queries, together, strict=True):
@@ -235,14 +224,14 @@ def test_one_query_of_a_corpus_beyond_the_caches_has_the_scores_of_many(isa: str
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])
-def test_rows_may_lie_apart_by_no_multiple_of_an_element(rows: int) -> None:
+def test_rows_may_lie_apart_by_no_multiple_of_an_element(rows):
     records = np.zeros(rows, [("vector", "f4", 24), ("tag", "u1")])
     records["vector"] = draw(1, rows, 24)
     found = fbg.similarity(draw(2, 3, 24), records["vector"], "dot")
     np.testing.assert_array_equal(found, fbg.similarity(draw(2, 3, 24), draw(1, rows, 24), "dot"))
 
 
-def test_queries_run_in_groups_whose_scores_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_run_in_groups_whose_scores_fit_in_memory(monkeypatch):
     queries, corpus = draw(1, 11, 16), draw(2, 300, 16)
     wanted = fbg.semantic_search(queries, corpus, 20)
     monkeypatch.setattr("fbg.tasks.search.MEMORY", 3 * 20 * 32)
@@ -251,14 +240,14 @@ def test_queries_run_in_groups_whose_scores_fit_in_memory(monkeypatch: pytest.Mo
     assert fbg.semantic_search(queries, corpus, 20) == wanted
 
 
-def test_sums_that_would_overflow_are_refused() -> None:
+def test_sums_that_would_overflow_are_refused():
     wide = np.zeros((1, 1 << 17), np.int8)
     with pytest.raises(ValueError, match="at most 131071 columns, got 131072"):
         fbg.similarity(wide, wide, "dot")
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_scores_may_come_in_any_order(order: int) -> None:
+def test_scores_may_come_in_any_order(order):
     corpus = np.arange(5000, dtype=np.float32)[::order].reshape(-1, 1)
     found = fbg.semantic_search(np.ones((1, 1), np.float32), corpus, 700, "dot")[0]
     assert [hit["score"] for hit in found] == list(range(4999, 4299, -1))

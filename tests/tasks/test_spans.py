@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from fbg.tasks.answer import Span, best_spans, whole_words
 
 
-def all_spans(
-    start: np.ndarray, end: np.ndarray, allowed: np.ndarray, most: int
-) -> list[tuple[int, int]]:
+def all_spans(start, end, allowed, most):
     """Every span by the definition, likeliest first."""
     n = range(1, len(start))
     spans = [(s, e) for s in n for e in n if s <= e < s + most and allowed[s] and allowed[e]]
@@ -18,7 +16,7 @@ def all_spans(
 
 
 @given(st.data())
-def test_best_spans_are_the_likeliest_of_all(data: st.DataObject) -> None:
+def test_best_spans_are_the_likeliest_of_all(data):
     length = data.draw(st.integers(1, 9))
     most, k = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 8))
     # Different sums, so that there is one order.
@@ -36,7 +34,7 @@ def test_best_spans_are_the_likeliest_of_all(data: st.DataObject) -> None:
         assert span.score == pytest.approx(begins[span.start] * ends[span.end], rel=1e-5)
 
 
-def test_spans_of_a_tokenizer_without_words_stay() -> None:
+def test_spans_of_a_tokenizer_without_words_stay():
     offsets = np.array([[0, 0], [0, 2], [2, 5], [6, 7], [8, 9], [9, 12]], np.int32)
     nowhere = np.full(6, -1, np.int32)  # a tokenizer that has no words
     assert whole_words(Span(2, 4, 1.0), offsets, nowhere) == (2, 9)

@@ -1,8 +1,6 @@
 """Sparse embeddings against SparseEncoder of sentence-transformers."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ NAME = "bert-ForMaskedLM"
 TEXTS = tiny_tasks.TEXTS
 
 
-def write(path: Path, **pooling: Any) -> Path:
+def write(path, **pooling):
     tiny_tasks.write_model(path, NAME)
     module = "sentence_transformers.sparse_encoder.models"
     modules = [
@@ -34,9 +32,7 @@ def write(path: Path, **pooling: Any) -> Path:
 
 @pytest.mark.parametrize("sums", [False, True])
 @pytest.mark.parametrize("twice", [False, True])
-def test_weights_are_those_of_sentence_transformers(
-    tmp_path: Path, sums: bool, twice: bool
-) -> None:
+def test_weights_are_those_of_sentence_transformers(tmp_path, sums, twice):
     options = {
         "pooling_strategy": "sum" if sums else "max",
         "activation_function": "log1p_relu" if twice else "relu",
@@ -56,13 +52,13 @@ def test_weights_are_those_of_sentence_transformers(
 
 
 @pytest.fixture(params=list(tiny_sparse.ROUTED))
-def routed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def routed(request, tmp_path):
     return tiny_sparse.write_routed(tmp_path / request.param, request.param)
 
 
 @pytest.mark.filterwarnings("ignore:.*was truncated")
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_queries_have_the_weights_of_their_tokens(routed: Path, tmp_path: Path, kind: Any) -> None:
+def test_queries_have_the_weights_of_their_tokens(routed, tmp_path, kind):
     model = fbg.load(routed)
     golden = arrays("tiny_sparse")[f"{routed.name}-{kind}"]
     found = model.encode_sparse(tiny_sparse.TEXTS, kind=kind)
@@ -78,7 +74,7 @@ def test_queries_have_the_weights_of_their_tokens(routed: Path, tmp_path: Path, 
     np.testing.assert_array_equal(again.data, found.data)
 
 
-def test_a_query_is_cut_at_its_own_length(routed: Path) -> None:
+def test_a_query_is_cut_at_its_own_length(routed):
     model = fbg.load(routed)
     long = "x " * (tiny_sparse.QUERY_LENGTH + 1)
     with pytest.raises(ValueError, match=r"sentences\[1\] has 31 tokens, .* takes at most 30"):
@@ -88,12 +84,12 @@ def test_a_query_is_cut_at_its_own_length(routed: Path) -> None:
         model.with_max_length(5).encode_sparse(long, truncation=False, kind="query")
 
 
-def test_queries_are_documents_where_there_is_no_table(tmp_path: Path) -> None:
+def test_queries_are_documents_where_there_is_no_table(tmp_path):
     model = fbg.load(write(tmp_path))
     rows = [model.encode_sparse(TEXTS, kind=kind) for kind in ("query", "document")]
     np.testing.assert_array_equal(*(row.to_dense() for row in rows))
     with pytest.raises(ValueError, match="kind must be one of query, document, got 'text'"):
-        model.encode_sparse("a", kind="text")  # type: ignore[arg-type]
+        model.encode_sparse("a", kind="text")
 
 
 TABLE = "query_0_Table"
@@ -133,9 +129,7 @@ MODULES = ("document_0_MLMTransformer", "document_1_SpladePooling")
         (f"{TABLE}/model.safetensors", None, r"weight must have shape \(99,\), got \(98,\)"),
     ],
 )
-def test_a_wrong_router_is_named(
-    tmp_path: Path, file: str, values: dict[str, Any] | None, message: str
-) -> None:
+def test_a_wrong_router_is_named(tmp_path, file, values, message):
     path = tiny_sparse.write_routed(tmp_path, "saved") / file
     if values is not None:
         change_json(path, **values)
@@ -150,7 +144,7 @@ def test_a_wrong_router_is_named(
         fbg.load(tmp_path)
 
 
-def test_queries_may_pass_the_modules_of_documents(tmp_path: Path) -> None:
+def test_queries_may_pass_the_modules_of_documents(tmp_path):
     path = tiny_sparse.write_routed(tmp_path, "saved") / "router_config.json"
     same = ["document_0_MLMTransformer", "document_1_SpladePooling"]
     change_json(path, structure={"query": same, "document": same})
@@ -159,7 +153,7 @@ def test_queries_may_pass_the_modules_of_documents(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["max", "sum"])
-def test_texts_share_products_with_the_vocabulary(tmp_path: Path, strategy: str) -> None:
+def test_texts_share_products_with_the_vocabulary(tmp_path, strategy):
     model = fbg.load(write(tmp_path, pooling_strategy=strategy))
     texts = TEXTS * 10  # some of them begin in one product and end in the next
     assert sum(ids.size for ids in model.tokenizer(texts)) > 3 * MASKS[1]
@@ -168,7 +162,7 @@ def test_texts_share_products_with_the_vocabulary(tmp_path: Path, strategy: str)
     np.testing.assert_array_equal(together, np.stack(alone * 10))
 
 
-def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path) -> None:
+def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path):
     model = fbg.load(write(tmp_path))
     steps = encode_sparse_steps(model.context, TEXTS * 3, batch_size=5)
     counts, work = [], next(steps)
@@ -181,7 +175,7 @@ def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path) -> None:
     assert counts == [5, 5, 2]
 
 
-def test_no_texts_make_no_rows(tmp_path: Path) -> None:
+def test_no_texts_make_no_rows(tmp_path):
     result = fbg.load(write(tmp_path)).encode_sparse([])
     assert result.shape[0] == 0
     assert result.to_dense().shape == result.shape
@@ -194,12 +188,12 @@ def test_no_texts_make_no_rows(tmp_path: Path) -> None:
         ({"activation_function": "gelu"}, "activation_function"),
     ],
 )
-def test_an_unsupported_setting_is_named(tmp_path: Path, options: dict[str, str], key: str) -> None:
+def test_an_unsupported_setting_is_named(tmp_path, options, key):
     with pytest.raises(fbg.ModelError, match=rf"1_SpladePooling.config\.json: {key} must be"):
         fbg.load(write(tmp_path, **options))
 
 
-def test_a_model_without_predictions_has_no_sparse_embeddings(tmp_path: Path) -> None:
+def test_a_model_without_predictions_has_no_sparse_embeddings(tmp_path):
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path))
     with pytest.raises(fbg.ModelError, match=r"encode_sparse: .*must name a class that ends in"):
         model.encode_sparse("a")
@@ -209,9 +203,7 @@ PROMPTS = {"query": "who? ", "document": "the ", "passage": "b ", "other": "c "}
 
 
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_prompts_of_queries_and_documents_precede_them(
-    routed: Path, tmp_path: Path, kind: Any
-) -> None:
+def test_prompts_of_queries_and_documents_precede_them(routed, tmp_path, kind):
     single = write(tmp_path / "single")
     for path in (routed, single):
         settings = path / "config_sentence_transformers.json"
@@ -226,7 +218,7 @@ def test_prompts_of_queries_and_documents_precede_them(
 
 
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_only_prompts_of_their_own_names_precede_texts(tmp_path: Path, kind: Any) -> None:
+def test_only_prompts_of_their_own_names_precede_texts(tmp_path, kind):
     path = write(tmp_path)
     wanted = fbg.load(path).encode_sparse(TEXTS, kind=kind)
     # SparseEncoder has empty prompts for both kinds, which come before any other.
@@ -236,7 +228,7 @@ def test_only_prompts_of_their_own_names_precede_texts(tmp_path: Path, kind: Any
     np.testing.assert_array_equal(found.to_dense(), wanted.to_dense())
 
 
-def move_router(path: Path) -> None:
+def move_router(path):
     """Put the Router and its modules into a folder, as after another module."""
     moved = path / "0_Router"
     moved.mkdir()
@@ -247,7 +239,7 @@ def move_router(path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*was truncated")
-def test_a_router_in_a_folder_is_saved_with_the_model(tmp_path: Path) -> None:
+def test_a_router_in_a_folder_is_saved_with_the_model(tmp_path):
     path = tiny_sparse.write_routed(tmp_path / "model", "saved")
     wanted = fbg.load(path)
     move_router(path)
@@ -259,7 +251,7 @@ def test_a_router_in_a_folder_is_saved_with_the_model(tmp_path: Path) -> None:
             np.testing.assert_array_equal(same.encode_sparse(TEXTS, kind=kind).to_dense(), rows)
 
 
-def test_no_more_than_one_router_is_read(tmp_path: Path) -> None:
+def test_no_more_than_one_router_is_read(tmp_path):
     path = tiny_sparse.write_routed(tmp_path, "saved") / "modules.json"
     modules = json.loads(path.read_text())
     path.write_text(json.dumps(modules * 2))
@@ -268,7 +260,7 @@ def test_no_more_than_one_router_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Normalize", "Dense"])
-def test_nothing_follows_the_pooling_of_sparse_embeddings(tmp_path: Path, kind: str) -> None:
+def test_nothing_follows_the_pooling_of_sparse_embeddings(tmp_path, kind):
     path = write(tmp_path) / "modules.json"
     modules = json.loads(path.read_text())
     path.write_text(json.dumps([*modules, {"type": kind, "path": "2"}]))
@@ -279,7 +271,7 @@ def test_nothing_follows_the_pooling_of_sparse_embeddings(tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("folder", ["x" * 5000, "x" * 300, "x/" * 2500, "a\0b"])
 @pytest.mark.parametrize("file", ["modules.json", "router_config.json"])
-def test_a_name_that_no_folder_has_is_refused(tmp_path: Path, file: str, folder: str) -> None:
+def test_a_name_that_no_folder_has_is_refused(tmp_path, file, folder):
     path = tiny_sparse.write_routed(tmp_path, "saved") / file
     if file == "modules.json":
         modules = json.loads(path.read_text())

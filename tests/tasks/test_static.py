@@ -1,8 +1,6 @@
 """Static embeddings against model2vec and sentence-transformers."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +18,13 @@ EVERY = [*TEXTS, *UNKNOWN, LONG]
 pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
-def change(path: Path, **tensors: Any) -> None:
+def change(path, **tensors):
     kept = {**load_file(path), **tensors}
     save_file({name: tensor for name, tensor in kept.items() if tensor is not None}, path)
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_embeddings_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -> None:
+def test_embeddings_are_those_of_the_package(tmp_path, name, isa):
     model = fbg.load(tiny_outputs.write_static(tmp_path, name))
     golden = arrays("tiny_outputs")[f"static-{name}"]
     tolerance = 1e-3 if name == "half" else 1e-5  # model2vec adds up in float16
@@ -36,7 +34,7 @@ def test_embeddings_are_those_of_the_package(tmp_path: Path, name: str, isa: str
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "int4"])
-def test_a_dtype_changes_the_table_alone(tmp_path: Path, dtype: str) -> None:
+def test_a_dtype_changes_the_table_alone(tmp_path, dtype):
     exact = fbg.load(tiny_outputs.write_static(tmp_path / "model", "model2vec"))
     model = fbg.load(tmp_path / "model", dtype=dtype)
     model.save(tmp_path / "saved")
@@ -49,27 +47,27 @@ def test_a_dtype_changes_the_table_alone(tmp_path: Path, dtype: str) -> None:
     np.testing.assert_allclose(states, wanted, rtol=0, atol=limit)
 
 
-def test_an_empty_text_is_a_zero_vector(tmp_path: Path) -> None:
+def test_an_empty_text_is_a_zero_vector(tmp_path):
     model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
     assert not model.encode(["", UNKNOWN[1]]).any()
     assert model.token_counts(["", UNKNOWN[1], "a b"]) == [0, 0, 2]
 
 
-def test_a_text_is_cut_at_the_length_of_the_model(tmp_path: Path) -> None:
+def test_a_text_is_cut_at_the_length_of_the_model(tmp_path):
     model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
     assert model.max_length == tiny_outputs.MAX_LENGTH
     with pytest.raises(ValueError, match=r"sentences\[0\] has .* takes at most 24"):
         model.encode(LONG, truncation=False)
 
 
-def test_unknown_tokens_do_not_count_towards_the_length(tmp_path: Path) -> None:
+def test_unknown_tokens_do_not_count_towards_the_length(tmp_path):
     model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
     text = "\u4e2d " * tiny_outputs.MAX_LENGTH + "a b"
     assert model.token_counts([text]) == [2]
     np.testing.assert_array_equal(model.encode(text), model.encode("a b"))
 
 
-def test_a_table_has_no_other_tasks(tmp_path: Path) -> None:
+def test_a_table_has_no_other_tasks(tmp_path):
     model = fbg.load(tiny_outputs.write_static(tmp_path, "plain"))
     with pytest.raises(fbg.ModelError, match=r"this model has: encode$"):
         model.classify("a")
@@ -100,7 +98,7 @@ def test_a_table_has_no_other_tasks(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_tensor_is_named(tmp_path: Path, tensors: dict[str, Any], message: str) -> None:
+def test_a_wrong_tensor_is_named(tmp_path, tensors, message):
     change(tiny_outputs.write_static(tmp_path, "mapped") / "model.safetensors", **tensors)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
@@ -113,7 +111,7 @@ def test_a_wrong_tensor_is_named(tmp_path: Path, tensors: dict[str, Any], messag
         ({"normalize": "yes"}, r"config\.json: normalize must be true or false"),
     ],
 )
-def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+def test_a_wrong_setting_is_named(tmp_path, settings, message):
     path = tiny_outputs.write_static(tmp_path, "model2vec") / "config.json"
     change_json(path, **settings)
     with pytest.raises(fbg.ModelError, match=message):
@@ -129,7 +127,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, Any], mess
         ("x" * 5000, "cannot be a folder: File name too long"),
     ],
 )
-def test_a_folder_elsewhere_is_refused(tmp_path: Path, place: Any, message: str) -> None:
+def test_a_folder_elsewhere_is_refused(tmp_path, place, message):
     path = tiny_outputs.write_static(tmp_path, "plain") / "modules.json"
     modules = json.loads(path.read_text())
     modules[0]["path"] = place

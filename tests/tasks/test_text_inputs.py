@@ -1,36 +1,32 @@
 """What texts may come in: any iterable, NumPy and Arrow arrays; not what only looks like texts."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
 import fbg
 from helpers import tiny_bert
-from helpers.task_checks import Load
 
 TEXTS = ["a", "the quick brown fox", ""]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def model(tmp_path_factory):
     return fbg.load(tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=3))
 
 
 class Series:
     """Like a column of pandas or polars: iterates over its values, and has no columns."""
 
-    def __init__(self, values: list[Any]) -> None:
+    def __init__(self, values):
         self._values = values
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         return iter(self._values)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._values)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype=None, copy=None):
         return np.array(self._values, object)
 
 
@@ -39,7 +35,7 @@ class DataFrame:
 
     columns = ("text", "label")
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self):
         return iter(self.columns)
 
 
@@ -47,15 +43,15 @@ class Dataset(DataFrame):
     """Like one of the library datasets, or a table of Arrow."""
 
     column_names = DataFrame.columns
-    columns = None  # type: ignore[assignment]
+    columns = None
 
 
-def arrow(chunks: int) -> Any:
+def arrow(chunks):
     pyarrow = pytest.importorskip("pyarrow")
     return pyarrow.array(TEXTS) if chunks == 1 else pyarrow.chunked_array([TEXTS[:1], TEXTS[1:]])
 
 
-CONTAINERS: dict[str, Callable[[], Any]] = {
+CONTAINERS = {
     "tuple": lambda: tuple(TEXTS),
     "generator": lambda: (text for text in TEXTS),
     "keys of a dict": lambda: dict.fromkeys(TEXTS).keys(),
@@ -68,7 +64,7 @@ CONTAINERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_texts_come_in_any_container(model: fbg.Model, container: str) -> None:
+def test_texts_come_in_any_container(model, container):
     make, wanted = CONTAINERS[container], model.encode(TEXTS)
     assert np.array_equal(model.encode(make()), wanted)
     assert np.array_equal(np.stack(list(model.encode_stream(make()))), wanted)
@@ -76,23 +72,23 @@ def test_texts_come_in_any_container(model: fbg.Model, container: str) -> None:
     assert model.token_counts(make()) == model.token_counts(TEXTS)
 
 
-def test_tasks_take_the_same_containers(load: Load) -> None:
+def test_tasks_take_the_same_containers(load):
     texts = ["a", "b c"]
     pyarrow = pytest.importorskip("pyarrow")
     ner, pairs = load("bert-ForTokenClassification"), load("pairs")
     assert ner.ner(pyarrow.array(texts)) == ner.ner(Series(texts)) == ner.ner(texts)
     rows = [["a", "b c"], ["d", "e"]]
-    wanted = pairs.predict(rows)  # type: ignore[arg-type]
+    wanted = pairs.predict(rows)
     assert np.array_equal(pairs.predict(pyarrow.array(rows)), wanted)
     assert np.array_equal(pairs.predict(Series(rows)), wanted)
     assert pairs.rerank("a", pyarrow.array(texts)) == pairs.rerank("a", texts)
 
 
-def table() -> Any:
+def table():
     return pytest.importorskip("pyarrow").table({"text": TEXTS})
 
 
-REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+REFUSED = {
     "dict": (lambda: {"text": TEXTS}, "got dict: pass one of its values"),
     "data frame": (DataFrame, "got DataFrame: pass one of its columns"),
     "dataset": (Dataset, "got Dataset: pass one of its columns"),
@@ -104,7 +100,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("container", REFUSED)
-def test_what_only_looks_like_texts_is_refused(model: fbg.Model, container: str) -> None:
+def test_what_only_looks_like_texts_is_refused(model, container):
     make, message = REFUSED[container]
     for function in (model.encode, model.encode_stream, model.encoder().blocks):
         name = "encode_stream" if function == model.encode_stream else "encode"
@@ -112,7 +108,7 @@ def test_what_only_looks_like_texts_is_refused(model: fbg.Model, container: str)
             function(make())
 
 
-def test_a_missing_value_is_named(model: fbg.Model) -> None:
+def test_a_missing_value_is_named(model):
     pyarrow = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match=r"sentences\[1\] must be a str, got NoneType"):
         model.encode(pyarrow.array(["a", None]))

@@ -2,9 +2,6 @@
 
 import json
 import pickle
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,21 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fbg
-from fbg.text.encoded_text import EncodedText, kept_when_cut
+from fbg.text.encoded_text import kept_when_cut
 from fbg.text.tokenization import TextTokenizer
 from helpers import tiny_bert, tiny_tasks
 from helpers.tiny_tasks import FAMILIES, write_model
-
-Tree = dict[str, Any]
 
 texts = st.text(st.sampled_from("ab c1,"), max_size=40)
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def saved(tmp_path_factory):
     """Return the path of the tokenizer.json of a family."""
 
-    def path(family: str) -> Path:
+    def path(family):
         result = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
         tiny_tasks.tokenizer(family).save(str(result))
         return result
@@ -39,14 +34,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_texts_and_pairs_are_cut_as_the_library_cuts_them(
-    saved: Callable[[str], Path], family: str, side: str
-) -> None:
+def test_texts_and_pairs_are_cut_as_the_library_cuts_them(saved, family, side):
     path = saved(family)
     path.with_name("tokenizer_config.json").write_text(json.dumps({"truncation_side": side}))
 
     @given(st.lists(texts | st.tuples(texts, texts), max_size=6), st.integers(4, 40))
-    def check(batch: list[Any], length: int) -> None:
+    def check(batch, length):
         ours = TextTokenizer(path, length).encode(batch, "test: texts")
         library = tiny_tasks.tokenizer(family)
         library.enable_truncation(length, direction=side)
@@ -62,9 +55,7 @@ def test_texts_and_pairs_are_cut_as_the_library_cuts_them(
     check()
 
 
-def test_the_side_of_the_file_holds_unless_its_settings_give_another(
-    saved: Callable[[str], Path],
-) -> None:
+def test_the_side_of_the_file_holds_unless_its_settings_give_another(saved):
     path = saved("bert")
     library = tiny_tasks.tokenizer("bert")
     library.enable_truncation(4, direction="left")
@@ -82,7 +73,7 @@ def test_the_side_of_the_file_holds_unless_its_settings_give_another(
         TextTokenizer(path, 4)
 
 
-def test_a_model_cuts_on_another_side_and_shares_the_weights(tmp_path: Path) -> None:
+def test_a_model_cuts_on_another_side_and_shares_the_weights(tmp_path):
     tiny_bert.write_checkpoint(tmp_path, seed=1)
     model = fbg.load(tmp_path).with_max_length(5)
     left = model.with_truncation_side("left")
@@ -100,9 +91,7 @@ def test_a_model_cuts_on_another_side_and_shares_the_weights(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("cut_first", [False, True])
 @given(first=st.integers(1, 9), second=st.integers(0, 9), length=st.integers(4, 20))
-def test_a_cut_from_the_left_mirrors_one_from_the_right(
-    cut_first: bool, first: int, second: int, length: int
-) -> None:
+def test_a_cut_from_the_left_mirrors_one_from_the_right(cut_first, first, second, length):
     segments = np.array([0] * first + [1] * second + [-1] * 3, np.int32)
     right = kept_when_cut(segments, length, cut_first)
     left = kept_when_cut(segments, length, cut_first, from_left=True)
@@ -116,11 +105,11 @@ def test_a_cut_from_the_left_mirrors_one_from_the_right(
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta"])
-def test_windows_are_those_of_the_library(saved: Callable[[str], Path], family: str) -> None:
+def test_windows_are_those_of_the_library(saved, family):
     path = saved(family)
 
     @given(texts, st.integers(3, 12), st.integers(0, 11))
-    def check(text: str, length: int, stride: int) -> None:
+    def check(text, length, stride):
         stride = min(stride, length - 3)
         tokenizer = TextTokenizer(path, length)
         (encoded,) = tokenizer.encode([text], "test: texts", located=True, cut=False)
@@ -136,13 +125,13 @@ def test_windows_are_those_of_the_library(saved: Callable[[str], Path], family: 
 # --- Damaged files ------------------------------------------------------------------------------
 
 
-def without_unknown_token(tree: Tree) -> None:
+def without_unknown_token(tree):
     del tree["model"]["vocab"]["[UNK]"]
     tree["added_tokens"] = [t for t in tree["added_tokens"] if t["content"] != "[UNK]"]
 
 
 # What breaks a tokenizer, and whether it shows when the model is loaded or at the first text.
-DAMAGES: dict[str, tuple[Callable[[Tree], object], str]] = {
+DAMAGES = {
     "panics while it is read": (
         lambda tree: tree.update(normalizer={"type": "Precompiled"}),
         "load",
@@ -158,7 +147,7 @@ DAMAGES: dict[str, tuple[Callable[[Tree], object], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_tokenizer_that_fails_is_a_model_error(tmp_path: Path, damage: str) -> None:
+def test_a_tokenizer_that_fails_is_a_model_error(tmp_path, damage):
     change, when = DAMAGES[damage]
     path = write_model(tmp_path, "bert-ForTokenClassification") / "tokenizer.json"
     tree = json.loads(path.read_text())
@@ -174,13 +163,11 @@ def test_a_tokenizer_that_fails_is_a_model_error(tmp_path: Path, damage: str) ->
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
-def test_what_is_not_about_the_file_passes_through(
-    saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
+def test_what_is_not_about_the_file_passes_through(saved, monkeypatch, error):
     tokenizer = TextTokenizer(saved("bert"), 40)
 
     class Interrupted:
-        def encode_batch_fast(self, batch: list[str], add_special_tokens: bool) -> None:
+        def encode_batch_fast(self, batch, add_special_tokens):
             raise error
 
     monkeypatch.setattr(tokenizer, "_of_sentences", Interrupted())
@@ -188,6 +175,6 @@ def test_what_is_not_about_the_file_passes_through(
         tokenizer(["a"])
 
 
-def test_a_text_knows_how_long_it_was(saved: Callable[[str], Path]) -> None:
-    encoded: EncodedText = TextTokenizer(saved("bert"), 10).encode(["a " * 30], "test: texts")[0]
+def test_a_text_knows_how_long_it_was(saved):
+    encoded = TextTokenizer(saved("bert"), 10).encode(["a " * 30], "test: texts")[0]
     assert (encoded.length, encoded.ids.size) == (32, 10)

@@ -2,7 +2,6 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -36,9 +35,7 @@ ODD = st.text(st.sampled_from("aBcÀéİΣσς漢字 .[]ß\u0301\ud55c"), max_si
 
 @given(config=SETTINGS, special=SETTINGS, texts=st.lists(ODD, min_size=1, max_size=8))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_files_beside_the_tokenizer_count_as_in_transformers(
-    config: dict[str, Any], special: dict[str, Any], texts: list[str]
-) -> None:
+def test_files_beside_the_tokenizer_count_as_in_transformers(config, special, texts):
     """For BERT's tokenizer, which transformers builds anew from these files."""
     config = {"do_lower_case": True, "strip_accents": None, **config}
     names = {key: value for key, value in special.items() if key.endswith("_token")}
@@ -54,7 +51,7 @@ def test_files_beside_the_tokenizer_count_as_in_transformers(
             assert ours([text])[0].tolist() == theirs.encode(text).ids, (config, names, text)
 
 
-def built_anew(read: Tokenizer, given: dict[str, Any]) -> Tokenizer:
+def built_anew(read, given):
     """What transformers make of a vocabulary and of the settings beside it."""
     names = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     for key in names:
@@ -77,7 +74,7 @@ def built_anew(read: Tokenizer, given: dict[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def bert_tokenizer() -> Tokenizer:
+def bert_tokenizer():
     """A WordPiece of single characters, framed and normalized like BERT's."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = [*"abcàéiσς漢字.[]ßsmkep", "i\u0307", "\u0301", "\u0307", "à", "B", "É", "Σ", "ΟΔΟΣ"]
@@ -97,7 +94,7 @@ def bert_tokenizer() -> Tokenizer:
 
 @given(texts=st.lists(ODD, min_size=1, max_size=8), lower=st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_sentences_in_lower_case_are_those_of_the_normalizer(texts: list[str], lower: bool) -> None:
+def test_sentences_in_lower_case_are_those_of_the_normalizer(texts, lower):
     """Special tokens stay, and no rule of Python for letters at the end of a word applies."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
@@ -124,7 +121,7 @@ def test_sentences_in_lower_case_are_those_of_the_normalizer(texts: list[str], l
             assert (found.ids.tolist(), found.types.tolist()) == (pair.ids, pair.type_ids)
 
 
-def test_pairs_are_in_lower_case_wherever_sentences_are(tmp_path: Path) -> None:
+def test_pairs_are_in_lower_case_wherever_sentences_are(tmp_path):
     """Whatever sentence-transformers has a class for reads do_lower_case; pipelines do not."""
     directory = write_model(tmp_path / "pairs", "pairs")
     change_json(directory / "tokenizer.json", normalizer=None)

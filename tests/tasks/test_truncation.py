@@ -2,9 +2,6 @@
 
 import re
 import warnings
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from helpers.tiny_tasks import write_model
 LONG = "a " * 70  # 72 tokens with the special ones, of which the models take 64
 
 # The model of each task, how it is called, and what it calls the text that is too long.
-TASKS: dict[str, tuple[str, Callable[..., Any], str]] = {
+TASKS = {
     "encode": (
         "bert-ForMaskedLM",
         lambda m, text, **o: m.encode(["b", text], **o),
@@ -50,12 +47,12 @@ TASKS: dict[str, tuple[str, Callable[..., Any], str]] = {
 }
 
 
-def as_list(result: Any) -> Any:
+def as_list(result):
     return result.tolist() if isinstance(result, np.ndarray) else result
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_says_once_that_a_text_was_cut(tmp_path: Path, task: str) -> None:
+def test_every_task_says_once_that_a_text_was_cut(tmp_path, task):
     name, call, message = TASKS[task]
     model = fbg.load(write_model(tmp_path, name))
     with pytest.warns(
@@ -70,7 +67,7 @@ def test_every_task_says_once_that_a_text_was_cut(tmp_path: Path, task: str) -> 
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_can_refuse_to_cut(tmp_path: Path, task: str) -> None:
+def test_every_task_can_refuse_to_cut(tmp_path, task):
     name, call, message = TASKS[task]
     model = fbg.load(write_model(tmp_path, name))
     with pytest.raises(
@@ -87,9 +84,7 @@ def test_every_task_can_refuse_to_cut(tmp_path: Path, task: str) -> None:
 
 @pytest.mark.parametrize("count", [60, 61, 200])
 @pytest.mark.parametrize("kind", ["published", "token"])
-def test_words_beyond_those_of_gliner_are_cut_like_tokens(
-    tmp_path: Path, kind: str, count: int
-) -> None:
+def test_words_beyond_those_of_gliner_are_cut_like_tokens(tmp_path, kind, count):
     model = fbg.load(tiny_gliner.write_model(tmp_path, kind))
     text, options = "a " * count, {"labels": ["b"], "threshold": 0.0}
     with warnings.catch_warnings(record=True) as told:
@@ -106,7 +101,7 @@ def test_words_beyond_those_of_gliner_are_cut_like_tokens(
         assert model.ner([text], truncation=False, **options) == found
 
 
-def test_each_method_of_a_model_says_it_for_itself(tmp_path: Path) -> None:
+def test_each_method_of_a_model_says_it_for_itself(tmp_path):
     model = fbg.load(write_model(tmp_path, "bert-ForTokenClassification"))
     with pytest.warns(UserWarning, match="encode: "):
         model.encode(LONG)
@@ -114,7 +109,7 @@ def test_each_method_of_a_model_says_it_for_itself(tmp_path: Path) -> None:
         model.ner(LONG)
 
 
-def test_a_stride_reads_the_whole_text_and_says_nothing(tmp_path: Path) -> None:
+def test_a_stride_reads_the_whole_text_and_says_nothing(tmp_path):
     model = fbg.load(write_model(tmp_path, "bert-ForTokenClassification"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -123,7 +118,7 @@ def test_a_stride_reads_the_whole_text_and_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [2, 3, 4, 5, 8])
-def test_pairs_are_cut_to_any_length_or_named(tmp_path: Path, length: int) -> None:
+def test_pairs_are_cut_to_any_length_or_named(tmp_path, length):
     """3 special tokens surround a pair."""
     directory = write_model(tmp_path, "pairs")
     tiny_bert.write_json(directory / "tokenizer_config.json", {"model_max_length": length})

@@ -1,8 +1,6 @@
 """Windows of long texts: what they cover, and that only some of them are there at a time."""
 
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +12,11 @@ from fbg.tasks import context, encode
 from fbg.text import tokenization
 from fbg.text.encoded_text import EncodedText, Windows, count_windows, windows
 from helpers import tiny_bert
-from helpers.task_checks import Load
 from helpers.tiny_tasks import LONG
 
 
 @given(st.integers(0, 200), st.integers(1, 50), st.data())
-def test_windows_cover_a_text_and_share_their_stride(
-    length: int, size: int, data: st.DataObject
-) -> None:
+def test_windows_cover_a_text_and_share_their_stride(length, size, data):
     stride = data.draw(st.integers(0, size - 1))
     found = list(windows(length, size, stride))
     assert len(found) == count_windows(length, size, stride)
@@ -31,7 +26,7 @@ def test_windows_cover_a_text_and_share_their_stride(
         assert one.stop - other.start == stride and other.stop > one.stop
 
 
-def test_windows_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_are_counted_without_being_made(monkeypatch):
     count = 10**6
     segments = np.zeros(count, np.int32)
     segments[[0, -1]] = -1
@@ -43,11 +38,9 @@ def test_windows_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("most", [1, 1 << 9])
-def test_results_do_not_depend_on_how_many_windows_are_made(
-    load: Load, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+def test_results_do_not_depend_on_how_many_windows_are_made(load, monkeypatch, most):
     tags, answers = load("bert-ForTokenClassification"), load("bert-ForQuestionAnswering")
-    options: dict[str, Any] = {"max_seq_len": 30, "doc_stride": 20, "top_k": 3}
+    options = {"max_seq_len": 30, "doc_stride": 20, "top_k": 3}
     texts = [LONG, "x", LONG[50:]]
     expected = tags.ner(texts, stride=9), answers.answer(["who?"] * 3, texts, **options)
     monkeypatch.setattr(context, "WINDOW_TOKENS", most)
@@ -55,9 +48,7 @@ def test_results_do_not_depend_on_how_many_windows_are_made(
 
 
 @pytest.mark.parametrize("most", [1, 200])
-def test_chunks_do_not_depend_on_how_many_windows_are_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+def test_chunks_do_not_depend_on_how_many_windows_are_made(tmp_path, monkeypatch, most):
     tiny_bert.write_checkpoint(tmp_path)
     model, document = fbg.load(tmp_path), "the dog saw a fox. " * 60
     expected = model.encode_chunks(document, [(0, 9), (300, 400)], stride=17)
@@ -67,9 +58,7 @@ def test_chunks_do_not_depend_on_how_many_windows_are_made(
 
 
 @pytest.mark.parametrize("mark", ["", " ", ". ", "\n", "\n\n"])
-def test_long_documents_are_cut_in_pieces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
-) -> None:
+def test_long_documents_are_cut_in_pieces(tmp_path, monkeypatch, mark):
     """Pieces end where parts of the text do, and the chunks cover all that is no space."""
     tiny_bert.write_checkpoint(tmp_path)
     model = fbg.load(tmp_path)

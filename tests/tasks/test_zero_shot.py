@@ -2,21 +2,19 @@
 
 import tracemalloc
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fbg
 from helpers import tiny_tasks
-from helpers.task_checks import TOLERANCE, Load
+from helpers.task_checks import TOLERANCE
 from helpers.tiny_tasks import CANDIDATES, LONG, TEMPLATE, TEXTS, golden
 
 NAMES = ["nli", "nli-first"]
 
 
-def assert_same(got: Any, wanted: Any) -> None:
+def assert_same(got, wanted):
     if isinstance(wanted, list):
         assert len(got) == len(wanted)
         for one, other in zip(got, wanted, strict=True):
@@ -28,7 +26,7 @@ def assert_same(got: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_results_are_those_of_transformers(load: Load, name: str) -> None:
+def test_results_are_those_of_transformers(load, name):
     model, wanted = load(name), golden()[name]["zero_shot"]
     assert_same(model.zero_shot_classify(TEXTS, CANDIDATES), wanted["default"])
     templated = model.zero_shot_classify(TEXTS, iter(CANDIDATES), hypothesis_template=TEMPLATE)
@@ -40,14 +38,14 @@ def test_results_are_those_of_transformers(load: Load, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_the_text_is_cut(load: Load, name: str) -> None:
+def test_only_the_text_is_cut(load, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = load(name).zero_shot_classify(LONG, CANDIDATES)
     assert_same(result, golden()[name]["zero_shot"]["cut"])
 
 
-def test_a_cut_text_is_warned_of_or_refused(tmp_path: Path) -> None:
+def test_a_cut_text_is_warned_of_or_refused(tmp_path):
     model = fbg.load(tiny_tasks.write_model(tmp_path, "nli"))
     with pytest.warns(UserWarning, match=r"zero_shot_classify: texts\[3\] has .* was truncated"):
         model.zero_shot_classify(["a", LONG], CANDIDATES)
@@ -55,12 +53,12 @@ def test_a_cut_text_is_warned_of_or_refused(tmp_path: Path) -> None:
         model.zero_shot_classify(LONG, CANDIDATES, truncation=False)
 
 
-def test_a_label_may_have_braces(load: Load) -> None:
+def test_a_label_may_have_braces(load):
     result = load("nli").zero_shot_classify("the dog", ["{}", "cat"])
     assert sorted(result["labels"]) == ["cat", "{}"]
 
 
-def test_pairs_are_made_a_block_at_a_time(load: Load) -> None:
+def test_pairs_are_made_a_block_at_a_time(load):
     model, labels = load("nli"), [f"label {n}" for n in range(1000)]
     tracemalloc.start()
     try:
@@ -71,7 +69,7 @@ def test_pairs_are_made_a_block_at_a_time(load: Load) -> None:
         tracemalloc.stop()
 
 
-def test_no_texts_have_no_results(load: Load) -> None:
+def test_no_texts_have_no_results(load):
     assert load("nli").zero_shot_classify([], CANDIDATES) == []
 
 
@@ -92,14 +90,12 @@ def test_no_texts_have_no_results(load: Load) -> None:
         ({"candidate_labels": [LONG]}, ValueError, "leaves no room for the first: .* of 64 tokens"),
     ],
 )
-def test_bad_arguments_are_named(
-    load: Load, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_arguments_are_named(load, options, error, message):
     arguments = {"texts": LONG, "candidate_labels": CANDIDATES, **options}
     with pytest.raises(error, match=message):
         load("nli").zero_shot_classify(**arguments)
 
 
-def test_a_model_without_entailment_is_refused(load: Load) -> None:
+def test_a_model_without_entailment_is_refused(load):
     with pytest.raises(fbg.ModelError, match=r"id2label .* begins with 'entail', got bad, fair"):
         load("bert-ForSequenceClassification").zero_shot_classify("a", CANDIDATES)

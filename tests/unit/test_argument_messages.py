@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +105,7 @@ ENTRIES = {
 BARE = {"CorrectZeroPoints", "Dequantize", "ReLU", "Sigmoid", "Tanh", "Kernel", "RowwiseMatrix"}
 BARE |= {"get_num_threads", "kernels", "pack_count", "Observer"}
 
-WRONG: dict[str, object] = {
+WRONG = {
     "a text": "text",
     "bytes": b"x",
     "a number": 3,
@@ -128,7 +128,7 @@ WRONG: dict[str, object] = {
 }
 
 
-def parameters(entry: Entry) -> Iterator[str]:
+def parameters(entry):
     for parameter in inspect.signature(entry.call).parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
             yield parameter.name
@@ -136,7 +136,7 @@ def parameters(entry: Entry) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_errors_name_the_function_and_the_argument(name: str) -> None:
+def test_errors_name_the_function_and_the_argument(name):
     entry = ENTRIES[name]
     threads = fbg.get_num_threads()
     function = name.partition(" of ")[0].partition(" with ")[0]
@@ -157,7 +157,7 @@ def test_errors_name_the_function_and_the_argument(name: str) -> None:
                 fbg.set_num_threads(threads)
 
 
-def test_every_function_of_kernels_is_tested() -> None:
+def test_every_function_of_kernels_is_tested():
     kernels = ("fbg.matmul", "fbg.conv", "fbg.quantization", "fbg.threads")
     public = {name: getattr(fbg, name) for name in fbg.__all__}
     public |= {name: getattr(quantization, name) for name in quantization.__all__}

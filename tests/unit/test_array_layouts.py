@@ -26,13 +26,13 @@ ROWS = np.stack([X.min(axis=1), X.max(axis=1)], axis=1)
 DEQUANTIZE = fbg.Dequantize()
 
 
-def written(call: Callable[[Array], object], out: Array) -> Array:
+def written(call, out):
     """Return `out` after the call, which must give nothing else."""
     assert call(out) is out
     return np.array(out)
 
 
-def product(a: fbg.PackA, *stages: fbg.ReLU) -> Array:
+def product(a, *stages):
     return fbg.gemm(a, FLOATS, stages)
 
 
@@ -146,7 +146,7 @@ ARGUMENTS = {
 }
 
 
-def unaligned(array: Array) -> Array:
+def unaligned(array):
     """Return the array at an address that is odd."""
     memory = np.zeros(array.nbytes + 1, np.uint8)
     moved = memory[1:].view(array.dtype).reshape(array.shape)
@@ -155,7 +155,7 @@ def unaligned(array: Array) -> Array:
     return moved
 
 
-def swapped(array: Array) -> Array:
+def swapped(array):
     """Return the same values with the bytes of each in the other order."""
     changed = array.astype(array.dtype.newbyteorder())
     np.testing.assert_array_equal(changed.astype(array.dtype), array)
@@ -165,9 +165,7 @@ def swapped(array: Array) -> Array:
 
 @pytest.mark.parametrize("change", [unaligned, swapped])
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_the_result_is_the_same_or_the_argument_is_named(
-    name: str, change: Callable[[Array], Array]
-) -> None:
+def test_the_result_is_the_same_or_the_argument_is_named(name, change):
     call, array = ARGUMENTS[name]
     expected = call(array.copy())
     given = change(array)
@@ -184,8 +182,8 @@ def test_the_result_is_the_same_or_the_argument_is_named(
 
 
 @pytest.mark.parametrize("kind", ["Add", "row_range"])
-def test_arrays_that_are_read_later_are_never_copied_in_secret(kind: str) -> None:
-    refer: dict[str, Callable[[Array], object]] = {
+def test_arrays_that_are_read_later_are_never_copied_in_secret(kind):
+    refer = {
         "Add": fbg.Add,
         "row_range": lambda rows: fbg.PackAWithQuantRowOffset(X, row_range=rows),
     }

@@ -1,7 +1,6 @@
 """choose_qparams of arrays and choose_qparams_mse against their definitions, written as loops."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from fbg.quantization import choose_qparams, choose_qparams_mse
-from helpers.quantization import DTYPES, F32, FINITE, Array, round_trip
+from helpers.quantization import DTYPES, F32, FINITE, round_trip
 
 MODERATE = st.floats(-(2.0**20), 2.0**20, width=32)
 
@@ -18,7 +17,7 @@ MODERATE = st.floats(-(2.0**20), 2.0**20, width=32)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("mode", ["asymmetric", "symmetric", "preserve_sparsity"])
 @given(bounds=arrays.arrays(F32, (5, 2), elements=FINITE))
-def test_arrays_of_bounds_give_what_each_pair_gives(mode: str, dtype: Any, bounds: Array) -> None:
+def test_arrays_of_bounds_give_what_each_pair_gives(mode, dtype, bounds):
     options = {} if mode == "asymmetric" else {mode: True}
     lo, hi = bounds.min(axis=1), bounds.max(axis=1)
     scales, points = choose_qparams(lo, hi, dtype, **options)
@@ -29,9 +28,7 @@ def test_arrays_of_bounds_give_what_each_pair_gives(mode: str, dtype: Any, bound
 
 @pytest.mark.parametrize(("dtype", "middle"), [(np.uint8, 128), (np.int8, 0)])
 @given(first=FINITE, second=FINITE)
-def test_preserve_sparsity_puts_zero_in_the_middle_of_two_signs(
-    dtype: Any, middle: int, first: float, second: float
-) -> None:
+def test_preserve_sparsity_puts_zero_in_the_middle_of_two_signs(dtype, middle, first, second):
     low, high = sorted((first, second))
     scale, point = choose_qparams(low, high, dtype, preserve_sparsity=True)
     if low < 0 < high:
@@ -41,7 +38,7 @@ def test_preserve_sparsity_puts_zero_in_the_middle_of_two_signs(
         assert (scale, point) == choose_qparams(low, high, dtype)
 
 
-def best_by_loops(x: Array, dtype: Any, symmetric: bool, steps: int) -> tuple[Any, float]:
+def best_by_loops(x, dtype, symmetric, steps):
     """choose_qparams_mse as its docstring states it, for one channel."""
     best, least = (F32(x.min(initial=0)), F32(x.max(initial=0))), math.inf
     for low_moves, high_moves in [(1, 1)] if symmetric else [(1, 1), (1, 0), (0, 1)]:
@@ -64,9 +61,7 @@ def best_by_loops(x: Array, dtype: Any, symmetric: bool, steps: int) -> tuple[An
 @pytest.mark.parametrize("dtype", DTYPES)
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), outlier=st.sampled_from([1, 3, 30, 1000]))
-def test_mse_choice_is_the_best_of_the_ranges_tried(
-    dtype: Any, symmetric: bool, seed: int, outlier: float
-) -> None:
+def test_mse_choice_is_the_best_of_the_ranges_tried(dtype, symmetric, seed, outlier):
     x = np.random.default_rng(seed).standard_normal(60, F32)
     x[0] *= outlier
     _, least = best_by_loops(x, dtype, symmetric, 12)
@@ -78,17 +73,15 @@ def test_mse_choice_is_the_best_of_the_ranges_tried(
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(x=arrays.arrays(F32, st.integers(0, 30), elements=MODERATE))
-def test_mse_choice_is_never_worse_than_the_whole_range(
-    dtype: Any, symmetric: bool, x: Array
-) -> None:
-    def error(scale: Any, point: Any) -> float:
+def test_mse_choice_is_never_worse_than_the_whole_range(dtype, symmetric, x):
+    def error(scale, point):
         return float(((round_trip(x, scale, point, dtype) - x).astype(np.float64) ** 2).sum())
 
     whole = choose_qparams(x.min(initial=0), x.max(initial=0), dtype, symmetric)
     assert error(*choose_qparams_mse(x, dtype, symmetric, steps=10)) <= error(*whole) * (1 + 1e-12)
 
 
-def test_mse_choice_clips_a_long_tail() -> None:
+def test_mse_choice_clips_a_long_tail():
     x = np.random.default_rng(0).standard_normal(20_000, F32)
     x[0] = 12
     whole = choose_qparams(x.min(), x.max(), np.int8, symmetric=True)
@@ -100,7 +93,7 @@ def test_mse_choice_clips_a_long_tail() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
-def test_mse_choice_per_axis_is_that_of_each_slice(axis: int) -> None:
+def test_mse_choice_per_axis_is_that_of_each_slice(axis):
     x = np.random.default_rng(0).standard_cauchy((3, 4, 5)).astype(F32)
     scales, points = choose_qparams_mse(x, np.int8, axis=axis, steps=20)
     for c in range(x.shape[axis]):

@@ -28,11 +28,11 @@ class Kind(NamedTuple):
     file: str
 
 
-def model(path: Path) -> fbg.Model:
+def model(path):
     return fbg.load(tiny_bert.write_checkpoint(path, seed=4, spread=0.25), dtype="int8")
 
 
-def network(path: Path) -> Any:
+def network(path):
     w = np.random.default_rng(4).standard_normal((8, 3, 3, 3)).astype(np.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"], "conv")
     return make_net([node], {"x": (np.float32, (1, 3, 6, 7))}, ["y"], {"w": w})
@@ -54,7 +54,7 @@ KINDS = {
 class Saved:
     """A kind whose file is written anew before it is changed."""
 
-    def __init__(self, kind: Kind, folder: Path) -> None:
+    def __init__(self, kind, folder):
         self.folder, self.file = folder, folder / kind.file
         self.path = self.file if self.file.parent == folder else self.file.parent
         self.load, self.results = kind.load, kind.results
@@ -62,41 +62,41 @@ class Saved:
         self.content, self.begin = self.file.read_bytes(), offset_of_data(self.file)
         self.wanted = kind.results(self.load(self.path))
 
-    def refused(self, reason: str) -> None:
+    def refused(self, reason):
         with pytest.raises(fbg.ModelError, match=reason) as caught:
             self.load(self.path)
         assert str(self.file) in str(caught.value)
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Saved:
+def made(request, tmp_path_factory):
     return Saved(KINDS[request.param], tmp_path_factory.mktemp("saved"))
 
 
 @pytest.fixture
-def saved(made: Saved) -> Saved:
+def saved(made):
     made.file.write_bytes(made.content)
     return made
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"12345678", b"\0" * 8, b"\xff" * 9, b"x" * 5000])
-def test_other_files_are_refused(saved: Saved, content: bytes) -> None:
+def test_other_files_are_refused(saved, content):
     saved.file.write_bytes(content)
     saved.refused("not a safetensors file")
 
 
 @pytest.mark.parametrize("text", [b"[" * 60000, b'{"a":' * 9000, b"[]", b"1" * 6000, b"\xff\xfe"])
-def test_a_header_that_is_no_json_object_is_refused(saved: Saved, text: bytes) -> None:
+def test_a_header_that_is_no_json_object_is_refused(saved, text):
     saved.file.write_bytes(len(text).to_bytes(8, "little") + text + b"\0" * 100)
     saved.refused("safetensors")
 
 
-def test_a_newer_version_is_named(saved: Saved) -> None:
+def test_a_newer_version_is_named(saved):
     change_header(saved.file, lambda header: header["__metadata__"].update(version="17"))
     saved.refused("version 17 is newer than version")
 
 
-def test_truncated_files_are_refused(saved: Saved) -> None:
+def test_truncated_files_are_refused(saved):
     content, begin = saved.content, saved.begin
     edges = [0, 7, 8, 9, begin - 1, begin, begin + 64, len(content) // 2, len(content) - 1]
     for size in [*edges, *range(0, len(content), len(content) // 50)]:
@@ -108,7 +108,7 @@ def test_truncated_files_are_refused(saved: Saved) -> None:
 
 @settings(max_examples=150)
 @given(data=st.data())
-def test_no_change_of_a_byte_goes_unnoticed(saved: Saved, data: st.DataObject) -> None:
+def test_no_change_of_a_byte_goes_unnoticed(saved, data):
     header, block = (0, saved.begin - 1), (saved.begin, len(saved.content) - 1)
     place = data.draw(st.one_of(st.integers(*header), st.integers(*block)))
     content = bytearray(saved.content)
@@ -123,7 +123,7 @@ def test_no_change_of_a_byte_goes_unnoticed(saved: Saved, data: st.DataObject) -
         assert saved.results(loaded) == saved.wanted
 
 
-def test_no_file_stays_open(saved: Saved) -> None:
+def test_no_file_stays_open(saved):
     with saved.file.open("rb"):
         assert open_files(saved.folder) == [str(saved.file.resolve())]
     kept = [saved.load(saved.path) for _ in range(3)]

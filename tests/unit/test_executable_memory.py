@@ -28,7 +28,7 @@ assert ctypes.CDLL(None).prctl({PR_SET_MDWE}, {PR_MDWE_REFUSE_EXEC_GAIN}, 0, 0, 
 """
 
 
-def can_refuse() -> bool:
+def can_refuse():
     """Whether this kernel (Linux 6.3) and CPU let a process give up executable memory."""
     return subprocess.run([sys.executable, "-c", REFUSE], capture_output=True).returncode == 0
 
@@ -36,7 +36,7 @@ def can_refuse() -> bool:
 refusing = pytest.mark.skipif(not can_refuse(), reason="Linux 6.3 is the first with PR_SET_MDWE")
 
 
-def test_no_page_is_writable_and_executable() -> None:
+def test_no_page_is_writable_and_executable():
     code = """
 fbg.gemm(a, w)
 for name in fbg._fbg.peak_names():
@@ -83,11 +83,11 @@ print(len(fbg._fbg.kernels()) > 20 or fbg.isa.supported() == ("generic",), looks
 """
 
 
-def test_no_page_is_writable_and_executable_while_kernels_are_generated() -> None:
+def test_no_page_is_writable_and_executable_while_kernels_are_generated():
     assert run_python(WATCHED).stdout.split(maxsplit=2) == ["True", "True", "set()\n"]
 
 
-def test_the_extension_is_linked_with_the_usual_protections() -> None:
+def test_the_extension_is_linked_with_the_usual_protections():
     """Code and tables of functions are read-only, the stack is data, nothing is patched in code."""
     command = ["readelf", "--dynamic", "--segments", "--wide", fbg._fbg.__file__]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -100,7 +100,7 @@ def test_the_extension_is_linked_with_the_usual_protections() -> None:
     assert not any({"W", "E"} <= set("".join(segment[6:-1])) for segment in segments)
 
 
-def test_the_extension_notices_writes_beyond_arrays() -> None:
+def test_the_extension_notices_writes_beyond_arrays():
     """Its frames have canaries, and it calls functions of the C library that know sizes."""
     command = ["readelf", "--dyn-syms", "--wide", fbg._fbg.__file__]
     symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -113,7 +113,7 @@ def test_the_extension_notices_writes_beyond_arrays() -> None:
 @refusing
 @pytest.mark.skipif(fbg.isa.supported() == ("generic",), reason="this machine generates no kernels")
 @pytest.mark.parametrize("kind", CALLS)
-def test_refused_executable_memory_is_named_with_the_way_out(kind: str) -> None:
+def test_refused_executable_memory_is_named_with_the_way_out(kind):
     prepared, call = CALLS[kind]
     result = run_python(prepared + REFUSE + call)
     error = result.stderr.splitlines()[-1]
@@ -122,14 +122,14 @@ def test_refused_executable_memory_is_named_with_the_way_out(kind: str) -> None:
 
 
 @refusing
-def test_the_way_out_works() -> None:
+def test_the_way_out_works():
     code = MULTIPLY + REFUSE + "print(fbg.gemm(a, w)[2, 39])"
     assert run_python(code, FBG_MAX_ISA="generic").stdout.strip() == "16.0"
 
 
 @refusing
 @pytest.mark.skipif(fbg.isa.supported() == ("generic",), reason="this machine generates no kernels")
-def test_an_embedding_bag_that_got_no_kernel_leaves_out_as_it_was() -> None:
+def test_an_embedding_bag_that_got_no_kernel_leaves_out_as_it_was():
     code = """
 out = np.full((1, 40), 7, np.float32)
 try:

@@ -8,7 +8,6 @@ that is noexcept.
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -49,7 +48,7 @@ time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory):
     return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), tiny_bert.AWKWARD)
 
 
@@ -70,7 +69,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "model.encode(['the quick brown fox'] * 16, batch_size=1)",  # a thread for each batch
     ],
 )
-def test_the_interpreter_ends_while_daemon_threads_call(call: str, directory: Path) -> None:
+def test_the_interpreter_ends_while_daemon_threads_call(call, directory):
     load = "model = fbg.load(sys.argv[1])" if call.startswith("model.") else ""
     code = SCRIPT.format(call=call, load=load)
     runs = [

@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,11 +26,11 @@ BY_NAME = ("chroma", "haystack", "lancedb", "langchain", "llama_index", "ray_ser
 LOADED = {"tokenizers", "huggingface_hub", "ml_dtypes"}
 
 
-def foreign_imports(path: Path) -> Iterator[tuple[str, list[ast.AST]]]:
+def foreign_imports(path):
     """The packages that a file imports, and the statements around each import."""
 
-    def visit(node: ast.AST, above: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
-        names: list[str] = []
+    def visit(node, above):
+        names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -46,7 +45,7 @@ def foreign_imports(path: Path) -> Iterator[tuple[str, list[ast.AST]]]:
     return visit(ast.parse(path.read_text()), [])
 
 
-def is_guarded(above: list[ast.AST]) -> bool:
+def is_guarded(above):
     return any(
         (isinstance(node, ast.With) and "needed(" in ast.unparse(node.items[0]))
         or isinstance(node, ast.Try)
@@ -55,7 +54,7 @@ def is_guarded(above: list[ast.AST]) -> bool:
     )
 
 
-def test_every_foreign_import_says_what_to_install() -> None:
+def test_every_foreign_import_says_what_to_install():
     bare, seen = set(), set()
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
@@ -83,7 +82,7 @@ BEHIND_A_CHECK = (
 )
 
 
-def test_every_package_is_in_the_extra_that_is_named() -> None:
+def test_every_package_is_in_the_extra_that_is_named():
     text = (ROOT / "pyproject.toml").read_text()
     for name, extra in EXTRAS.items():
         package = "pillow" if name == "PIL" else name
@@ -95,7 +94,7 @@ def test_every_package_is_in_the_extra_that_is_named() -> None:
         assert install_line(name) == f"pip install 'fbg[{extra}]'"
 
 
-def test_what_no_extra_brings_is_installed_by_its_own_name() -> None:
+def test_what_no_extra_brings_is_installed_by_its_own_name():
     with (
         pytest.raises(ModuleNotFoundError, match=r"tensors need torch_x: pip install torch_x$"),
         needed("tensors"),

@@ -6,9 +6,7 @@ import os
 import socket
 import stat
 import warnings
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,11 +25,11 @@ from fbg.tuning.store import Blocking, Measured, Store, product_key
 from helpers import tiny_bert
 
 
-def make_pipe(path: Path) -> None:
+def make_pipe(path):
     os.mkfifo(path)
 
 
-def make_socket(path: Path) -> None:
+def make_socket(path):
     before = os.getcwd()
     os.chdir(path.parent)  # the name of a socket has room for 107 bytes
     try:
@@ -41,13 +39,13 @@ def make_socket(path: Path) -> None:
         os.chdir(before)
 
 
-def make_link_to_pipe(path: Path) -> None:
+def make_link_to_pipe(path):
     target = path.with_name("target")
     os.mkfifo(target)
     path.symlink_to(target)
 
 
-KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
+KINDS = {
     "pipe": (make_pipe, "is a named pipe, not a regular file"),
     "socket": (make_socket, "is a socket, not a regular file"),
     "link to a pipe": (make_link_to_pipe, "is a named pipe, not a regular file"),
@@ -56,23 +54,23 @@ KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.fixture(params=KINDS)
-def irregular(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Path, str]]:
+def irregular(request, tmp_path):
     make, message = KINDS[request.param]
     path = tmp_path / "irregular"
     make(path)
     yield path, message
 
 
-def write(path: Path, content: bytes) -> None:
+def write(path, content):
     with replace_file(path) as file:
         file.write(content)
 
 
-def save_weights(path: Path) -> None:
+def save_weights(path):
     fbg.PackedB(np.ones((2, 2), np.float32)).save(path, overwrite=True)
 
 
-def add_to_tuning_cache(path: Path) -> None:
+def add_to_tuning_cache(path):
     entry = {product_key("avx2", 1, ("int8", 4, 4), 8): Measured(Blocking(), 1.0, 1.0)}
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what was there
@@ -81,18 +79,17 @@ def add_to_tuning_cache(path: Path) -> None:
 
 
 @pytest.fixture(params=[lambda path: write(path, b"new"), save_weights, add_to_tuning_cache])
-def save(request: pytest.FixtureRequest) -> Callable[[Path], None]:
+def save(request):
     """Something that writes files whole."""
-    function: Callable[[Path], None] = request.param
-    return function
+    return request.param
 
 
-def identity(path: Path) -> tuple[int, int]:
+def identity(path):
     status = path.lstat()
     return status.st_ino, stat.S_IFMT(status.st_mode)
 
 
-def test_a_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_the_block_ends(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with replace_file(path) as file:
@@ -103,17 +100,17 @@ def test_a_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_name_may_be_as_long_as_names_are(tmp_path: Path) -> None:
+def test_a_name_may_be_as_long_as_names_are(tmp_path):
     path = tmp_path / ("ü" * 127)
     write(path, b"long")
     assert path.read_bytes() == b"long"
 
 
-def fail(*args: object) -> None:
+def fail(*args):
     raise OSError("disk on fire")
 
 
-def fail_within(path: Path) -> None:
+def fail_within(path):
     with replace_file(path) as file:
         file.write(b"new")
         fail()
@@ -121,9 +118,7 @@ def fail_within(path: Path) -> None:
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("saving", [lambda path: write(path, b"new"), save_weights, fail_within])
-def test_a_failure_leaves_the_old_file_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saving: Callable[[Path], None], step: str
-) -> None:
+def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, saving, step):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with monkeypatch.context() as patch:
@@ -135,7 +130,7 @@ def test_a_failure_leaves_the_old_file_alone(
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_what_is_no_regular_file_is_not_replaced(irregular: tuple[Path, str]) -> None:
+def test_what_is_no_regular_file_is_not_replaced(irregular):
     path, message = irregular
     before, names = identity(path), sorted(os.listdir(path.parent))
     with pytest.raises(OSError, match=message) as caught:
@@ -147,7 +142,7 @@ def test_what_is_no_regular_file_is_not_replaced(irregular: tuple[Path, str]) ->
     assert sorted(os.listdir(path.parent)) == names
 
 
-def test_what_is_no_regular_file_is_not_read(irregular: tuple[Path, str]) -> None:
+def test_what_is_no_regular_file_is_not_read(irregular):
     path, message = irregular
     for opened in (open_regular, open_in_place):
         with pytest.raises(OSError, match=f"{message}|symbolic link") as caught:
@@ -155,14 +150,12 @@ def test_what_is_no_regular_file_is_not_read(irregular: tuple[Path, str]) -> Non
         assert str(path) in str(caught.value)
 
 
-def test_a_device_is_neither_read_nor_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_is_neither_read_nor_replaced(tmp_path, monkeypatch):
     path = tmp_path / "device"
     path.touch()
     real = os.stat
 
-    def device(name: Path, **options: bool) -> os.stat_result:
+    def device(name, **options):
         status = list(real(name, **options))
         if Path(name) == path:
             status[stat.ST_MODE] = stat.S_IFCHR | 0o666
@@ -174,12 +167,12 @@ def test_a_device_is_neither_read_nor_replaced(
             function(path)
 
 
-def test_dev_zero_is_not_read() -> None:
+def test_dev_zero_is_not_read():
     with pytest.raises(NotRegularError, match="/dev/zero: is a device"):
         open_regular("/dev/zero")
 
 
-def test_an_open_pipe_is_not_replaced_by_its_name_in_proc() -> None:
+def test_an_open_pipe_is_not_replaced_by_its_name_in_proc():
     reading, writing = os.pipe()
     try:
         with pytest.raises(NotRegularError, match=f"/dev/fd/{writing}: is a named pipe"):
@@ -189,7 +182,7 @@ def test_an_open_pipe_is_not_replaced_by_its_name_in_proc() -> None:
         os.close(writing)
 
 
-def test_what_appears_while_a_file_is_written_stays(tmp_path: Path) -> None:
+def test_what_appears_while_a_file_is_written_stays(tmp_path):
     path = tmp_path / "file"
     with pytest.raises(NotRegularError), replace_file(path) as file:
         file.write(b"new")
@@ -199,9 +192,7 @@ def test_what_appears_while_a_file_is_written_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_links_stay_and_their_target_is_written(
-    tmp_path: Path, save: Callable[[Path], None], exists: bool
-) -> None:
+def test_links_stay_and_their_target_is_written(tmp_path, save, exists):
     folder = tmp_path / "folder"
     folder.mkdir()
     target, middle, link = folder / "target", tmp_path / "middle", tmp_path / "link"
@@ -216,7 +207,7 @@ def test_links_stay_and_their_target_is_written(
     assert target.name in os.listdir(folder)
 
 
-def test_a_circle_of_links_is_an_error(tmp_path: Path) -> None:
+def test_a_circle_of_links_is_an_error(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(OSError) as caught:
@@ -226,7 +217,7 @@ def test_a_circle_of_links_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
-def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
+def test_permissions_are_kept(tmp_path, mode):
     path = tmp_path / "file"
     path.touch()
     path.chmod(mode)
@@ -234,15 +225,13 @@ def test_permissions_are_kept(tmp_path: Path, mode: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-def test_a_new_file_has_the_permissions_of_any_new_file(
-    tmp_path: Path, save: Callable[[Path], None]
-) -> None:
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path, save):
     save(tmp_path / "ours")
     (tmp_path / "any").touch()
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
 
 
-def test_the_owner_is_kept(tmp_path: Path) -> None:
+def test_the_owner_is_kept(tmp_path):
     path = tmp_path / "file"
     path.touch()
     root = os.geteuid() == 0  # nobody else may give files away
@@ -252,12 +241,12 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid) == owner
 
 
-def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+def test_a_missing_directory_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="none"):
         write(tmp_path / "none" / "file", b"")
 
 
-def test_a_working_file_is_opened_where_it_lies(tmp_path: Path) -> None:
+def test_a_working_file_is_opened_where_it_lies(tmp_path):
     path = tmp_path / "file"
     with open_in_place(path) as file:
         file.write(b"abc")
@@ -270,9 +259,7 @@ def test_a_working_file_is_opened_where_it_lies(tmp_path: Path) -> None:
         open_in_place(path)
 
 
-def test_packed_weights_are_saved_to_and_loaded_from_regular_files_only(
-    irregular: tuple[Path, str],
-) -> None:
+def test_packed_weights_are_saved_to_and_loaded_from_regular_files_only(irregular):
     path, message = irregular
     before = identity(path)
     packed = fbg.PackedB(np.ones((2, 2), np.float32))
@@ -283,7 +270,7 @@ def test_packed_weights_are_saved_to_and_loaded_from_regular_files_only(
     assert identity(path) == before
 
 
-def test_a_model_is_saved_over_no_other_kind_of_file(irregular: tuple[Path, str]) -> None:
+def test_a_model_is_saved_over_no_other_kind_of_file(irregular):
     path, _ = irregular
     if path.is_dir():
         (path / "something").touch()
@@ -295,12 +282,10 @@ def test_a_model_is_saved_over_no_other_kind_of_file(irregular: tuple[Path, str]
 
 
 @pytest.mark.parametrize("function", [open_regular, open_in_place])
-def test_an_interruption_closes_a_file_once(
-    function: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_closes_a_file_once(function, tmp_path, monkeypatch):
     """A file that was closed twice could be another one by then, and its error hid the first."""
 
-    def interrupted(*arguments: Any, **options: Any) -> None:
+    def interrupted(*arguments, **options):
         builtins.open(*arguments, **options).close()
         raise KeyboardInterrupt
 

@@ -8,7 +8,6 @@ is asserted, whatever else the machine has to do.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -24,16 +23,16 @@ ENOUGH, TRIES = 6, 20
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+def model(tmp_path_factory):
     return fbg.load(tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), WIDE))
 
 
 @contextmanager
-def ticking() -> Iterator[Callable[[], int]]:
+def ticking():
     """Run a thread that counts milliseconds, if it is let; yields how to read its count."""
     count, stop = 0, threading.Event()
 
-    def tick() -> None:
+    def tick():
         nonlocal count
         while not stop.is_set():
             time.sleep(0.001)
@@ -48,7 +47,7 @@ def ticking() -> Iterator[Callable[[], int]]:
         thread.join()
 
 
-def ticks_of(call: Callable[[], object]) -> Iterator[int]:
+def ticks_of(call):
     """Yield how many ticks fell into each of several calls."""
     with ticking() as count:
         for _ in range(TRIES):
@@ -57,29 +56,29 @@ def ticks_of(call: Callable[[], object]) -> Iterator[int]:
             yield count() - before
 
 
-def lets_others_go_on(call: Callable[[], object]) -> bool:
+def lets_others_go_on(call):
     return any(ticks >= ENOUGH for ticks in ticks_of(call))
 
 
-def test_what_holds_the_lock_is_noticed() -> None:
+def test_what_holds_the_lock_is_noticed():
     big = 3**200_000
     assert min(ticks_of(lambda: big * big)) < ENOUGH  # the product of two integers lets nobody in
 
 
-def test_a_run_of_the_plan_lets_threads_go_on(model: fbg.Model) -> None:
+def test_a_run_of_the_plan_lets_threads_go_on(model):
     ids = np.full((4, 512), 5)
     assert lets_others_go_on(lambda: model.forward(ids))
 
 
-def test_tokenizing_lets_threads_go_on(model: fbg.Model) -> None:
+def test_tokenizing_lets_threads_go_on(model):
     text = "word " * 30_000
     assert lets_others_go_on(lambda: model.token_counts([text]))
 
 
-def test_asyncio_goes_on_while_a_thread_encodes(model: fbg.Model) -> None:
+def test_asyncio_goes_on_while_a_thread_encodes(model):
     texts = ["the quick brown fox " * (n % 9) for n in range(40)]
 
-    async def beats_during_encode() -> int:
+    async def beats_during_encode():
         task = asyncio.create_task(asyncio.to_thread(model.encode, texts))
         beats = 0
         while not task.done():

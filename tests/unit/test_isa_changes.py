@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +19,14 @@ ISAS = ("generic", fbg.isa.supported()[-1])
 
 
 @pytest.fixture
-def changing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def changing(monkeypatch):
     """Another thread sets the limit while a convolution or a session is prepared."""
 
-    def change_to(isa: str) -> None:
+    def change_to(isa):
         for place, name in ((Store, "algorithm"), (Native, "prepare")):
             original = getattr(place, name)
 
-            def changed(*arguments: object, original: Callable[..., object] = original) -> object:
+            def changed(*arguments, original=original):
                 fbg.isa.limit(isa)
                 return original(*arguments)
 
@@ -36,14 +35,14 @@ def changing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return change_to
 
 
-def convolution() -> Callable[[], np.ndarray]:
+def convolution():
     rng = np.random.default_rng(3)
     x = rng.standard_normal((1, 20, 20, 24), np.float32)
     w = fbg.PackedConv(rng.standard_normal((48, 24, 3, 3), np.float32), padding=1, dtype="float32")
     return lambda: fbg.conv(x, w)
 
 
-def network() -> Callable[[], np.ndarray]:
+def network():
     rng = np.random.default_rng(3)
     x = rng.standard_normal((1, 24, 20, 20), np.float32)
     w = rng.standard_normal((48, 24, 3, 3), np.float32)
@@ -55,12 +54,8 @@ def network() -> Callable[[], np.ndarray]:
 @pytest.mark.parametrize("make", [convolution, network])
 @pytest.mark.parametrize(("first", "second"), [ISAS, ISAS[::-1]])
 def test_what_is_kept_is_not_that_of_a_limit_set_meanwhile(
-    changing: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
-    make: Callable[[], Callable[[], np.ndarray]],
-    first: str,
-    second: str,
-) -> None:
+    changing, monkeypatch, make, first, second
+):
     with fbg.isa.limit(first):
         wanted = make()()
     run = make()
@@ -73,7 +68,7 @@ def test_what_is_kept_is_not_that_of_a_limit_set_meanwhile(
         np.testing.assert_array_equal(run(), wanted)
 
 
-def test_every_plan_of_the_package_is_made_for_features_that_were_read_before() -> None:
+def test_every_plan_of_the_package_is_made_for_features_that_were_read_before():
     calls = [
         (path.relative_to(PACKAGE).as_posix(), call)
         for path in PACKAGE.rglob("*.py")

@@ -7,7 +7,6 @@ import copy
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,14 +33,14 @@ MODULES = ("threading", "queue", "functools", "multiprocessing")
 
 
 @pytest.fixture
-def held() -> Iterator[Callable[[Lock], None]]:
+def held():
     """Lets another thread hold locks until the test ends."""
     done, threads = threading.Event(), []
 
-    def hold(lock: Lock) -> None:
+    def hold(lock):
         begun = threading.Event()
 
-        def work() -> None:
+        def work():
             with lock:
                 begun.set()
                 done.wait()
@@ -56,13 +55,13 @@ def held() -> Iterator[Callable[[Lock], None]]:
         thread.join()
 
 
-def test_a_lock_excludes_others_until_a_fork(held: Callable[[Lock], None]) -> None:
+def test_a_lock_excludes_others_until_a_fork(held):
     lock = Lock()
     held(lock)
     assert not lock.acquire(blocking=False)
     assert not lock.acquire(timeout=0.01)
 
-    def child() -> None:
+    def child():
         assert lock.acquire(blocking=False)
         assert not lock.acquire(blocking=False)
         lock.release()
@@ -71,19 +70,19 @@ def test_a_lock_excludes_others_until_a_fork(held: Callable[[Lock], None]) -> No
     assert not lock.acquire(blocking=False), "the parent's is as before"
 
 
-def test_copies_and_pickles_of_a_lock_are_free(held: Callable[[Lock], None]) -> None:
+def test_copies_and_pickles_of_a_lock_are_free(held):
     lock = Lock()
     held(lock)
     for other in (copy.copy(lock), copy.deepcopy(lock), pickle.loads(pickle.dumps(lock))):
         assert other.acquire(blocking=False)
 
 
-def test_a_cached_property_is_computed_once_and_holds_no_lock() -> None:
+def test_a_cached_property_is_computed_once_and_holds_no_lock():
     computed = []
 
     class Caller:
         @cached_property
-        def value(self) -> int:
+        def value(self):
             """It."""
             computed.append(self)
             return len(computed)
@@ -93,26 +92,26 @@ def test_a_cached_property_is_computed_once_and_holds_no_lock() -> None:
     assert Caller.value.__doc__ == "It."
 
 
-def convolution(_: Path) -> tuple[object, Callable[[], object]]:
+def convolution(_):
     packed = fbg.PackedConv(np.ones((4, 4, 1, 1), np.float32), dtype="float32")
     x = np.ones((1, 2, 2, 4), np.float32)
     return packed, lambda: fbg.conv(x, packed, num_threads=1)
 
 
-def network(_: Path) -> tuple[object, Callable[[], object]]:
+def network(_):
     x = np.ones((1, 4), np.float32)
     net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": x}, ["y"])
     return net, lambda: net(x)
 
 
-def model(path: Path) -> tuple[object, Callable[[], object]]:
+def model(path):
     write_checkpoint(path / "model", AWKWARD)
     loaded = fbg.load(path / "model")
     loaded.encode("the cat")
     return loaded, lambda: (loaded.encode("the cat"), loaded.encode("the cat", prompt="a "))
 
 
-def locks_of(value: object, seen: set[int]) -> Iterator[Lock]:
+def locks_of(value, seen):
     """Yield every lock that is reached from an object of the package."""
     if id(value) in seen:
         return
@@ -127,11 +126,7 @@ def locks_of(value: object, seen: set[int]) -> Iterator[Lock]:
 
 
 @pytest.mark.parametrize("make", [convolution, network, model])
-def test_a_child_computes_with_what_threads_had_locked(
-    make: Callable[[Path], tuple[object, Callable[[], object]]],
-    held: Callable[[Lock], None],
-    tmp_path: Path,
-) -> None:
+def test_a_child_computes_with_what_threads_had_locked(make, held, tmp_path):
     owner, use = make(tmp_path)
     use()
     locks = list(locks_of(owner, set()))
@@ -141,13 +136,13 @@ def test_a_child_computes_with_what_threads_had_locked(
     assert run_in_child(use) == 0
 
 
-def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_the_child() -> None:
+def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_the_child():
     w = np.ones((64, 64, 3, 3), np.float32)
     x = np.ones((1, 4, 4, 64), np.float32)
     packed = [fbg.PackedConv(w, dtype="float32")]
     stop = threading.Event()
 
-    def prepare() -> None:
+    def prepare():
         while not stop.is_set():
             packed[0] = fbg.PackedConv(w, dtype="float32")
             fbg.conv(x, packed[0], num_threads=1)
@@ -166,14 +161,14 @@ def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_th
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_a_batcher_is_closed_in_a_forked_child(started: bool) -> None:
+def test_a_batcher_is_closed_in_a_forked_child(started):
     batcher, caller, engine = Batcher(num_threads=1), RecordingCaller(), RecordingEngine()
     try:
         if started:
             submit(batcher, request(engine, [1]), caller)
             caller.wait(1)
 
-        def child() -> None:
+        def child():
             with pytest.raises(fbg.errors.ClosedError):
                 submit(batcher, request(engine, [1]), caller)
             batcher.close()
@@ -183,13 +178,13 @@ def test_a_batcher_is_closed_in_a_forked_child(started: bool) -> None:
         batcher.close()
 
 
-def test_the_package_has_no_other_locks() -> None:
+def test_the_package_has_no_other_locks():
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if path == PACKAGE / "locks.py":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            names: list[str] = []
+            names = []
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 names = [node.attr] if node.value.id in MODULES else []
             elif isinstance(node, ast.ImportFrom) and node.module in MODULES:

@@ -10,9 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 
 
-def test_survivors_are_printed_and_counted(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_survivors_are_printed_and_counted(capsys, monkeypatch):
     pytest.importorskip("iced_x86")
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     import mutants
@@ -26,7 +24,7 @@ def test_survivors_are_printed_and_counted(
     assert summary.startswith("avx2: 2 of 3 killed (66.7 %) in 0 s; drop 2/3; by timeout 1, ")
 
 
-def test_every_change_of_the_generator_fits_one_place() -> None:
+def test_every_change_of_the_generator_fits_one_place():
     files = yaml.safe_load((ROOT / "tests/kernels/amx_mutants.yaml").read_text())
     assert sum(map(len, files.values())) >= 40
     for file, places in files.items():

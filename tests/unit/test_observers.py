@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from fbg.quantization import (
     choose_qparams,
     choose_qparams_mse,
 )
-from helpers.quantization import DTYPES, F32, FINITE, NAN, OBSERVERS, Array, X, round_trip
+from helpers.quantization import DTYPES, F32, FINITE, NAN, OBSERVERS, X, round_trip
 
 # Ends of float32, constants, zeros, one sign, denormals.
 HARD = {
@@ -44,9 +43,7 @@ HARD = {
     cuts=st.lists(st.integers(0, 40), max_size=4),
     order=st.randoms(use_true_random=False),
 )
-def test_what_is_observed_does_not_depend_on_the_batches(
-    kind: str, x: Array, cuts: list[int], order: Any
-) -> None:
+def test_what_is_observed_does_not_depend_on_the_batches(kind, x, cuts, order):
     whole, pieces = OBSERVERS[kind](), OBSERVERS[kind]()
     whole.update(x)
     batches = np.split(x, sorted(min(cut, len(x)) for cut in cuts))
@@ -58,7 +55,7 @@ def test_what_is_observed_does_not_depend_on_the_batches(
 
 
 @pytest.mark.parametrize("kind", OBSERVERS)
-def test_channels_are_observed_apart(kind: str) -> None:
+def test_channels_are_observed_apart(kind):
     rng = np.random.default_rng(1)
     x = (rng.standard_cauchy((50, 4, 6)) * [[[1e-3], [1], [1e3], [0]]]).astype(F32)
     together = OBSERVERS[kind](axis=1)
@@ -76,7 +73,7 @@ def test_channels_are_observed_apart(kind: str) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(x=arrays.arrays(F32, st.integers(1, 40), elements=FINITE))
-def test_min_max_observer_is_min_and_max(dtype: Any, symmetric: bool, x: Array) -> None:
+def test_min_max_observer_is_min_and_max(dtype, symmetric, x):
     observer = MinMaxObserver()
     observer.update(x)
     wanted = choose_qparams(x.min(), x.max(), dtype, symmetric)
@@ -90,16 +87,14 @@ def test_min_max_observer_is_min_and_max(dtype: Any, symmetric: bool, x: Array) 
     percentile=st.sampled_from([50, 60.0, 90.0, 99.0, 99.9, 100]),
     mean=st.sampled_from([0.0, 5.0, -5.0]),
 )
-def test_percentile_observer_leaves_out_the_tails(
-    seed: int, n: int, percentile: float, mean: float
-) -> None:
+def test_percentile_observer_leaves_out_the_tails(seed, n, percentile, mean):
     x = np.random.default_rng(seed).standard_cauchy(n).astype(F32) + F32(mean)
     observer = PercentileObserver(percentile)
     observer.update(x)
     width = 2.0 ** math.frexp(float(np.abs(x).max()))[1] / 2048
     out = (100 - Fraction(str(percentile))) * n / 100
 
-    def quantile(values: Array, left_out: Fraction) -> float:
+    def quantile(values, left_out):
         """Smallest of the values with no more than `left_out` above it; the definition."""
         return min(float(v) for v in values if (values > v).sum() <= left_out)
 
@@ -113,11 +108,11 @@ def test_percentile_observer_leaves_out_the_tails(
     assert (hi - lo) * (1 - 1e-6) <= span <= (hi - lo + 2 * width) * (1 + 1e-6)
 
 
-def thresholds(count: int, whole: int) -> list[int]:
+def thresholds(count, whole):
     return sorted({int(t) for t in np.linspace(1, whole, count)}, reverse=True)
 
 
-def best_threshold(x: Array, criterion: str, dtype: Any, symmetric: bool, count: int) -> float:
+def best_threshold(x, criterion, dtype, symmetric, count):
     """HistogramObserver as its docstring states it, bin by bin; the scale that it finds."""
     width = 2.0 ** math.frexp(float(np.abs(x).max()))[1] / 256
     bins = np.floor(x.astype(np.float64) / width).astype(int)
@@ -134,7 +129,7 @@ def best_threshold(x: Array, criterion: str, dtype: Any, symmetric: bool, count:
         )
         limits = np.iinfo(dtype)
 
-        def level(i: int, step: float = float(scale), z: int = point, lim: Any = limits) -> int:
+        def level(i, step=float(scale), z=point, lim=limits):
             return int(min(max(round((i + 0.5) * width / step) + z, lim.min), lim.max)) - z
 
         if criterion == "mse":
@@ -164,9 +159,7 @@ def best_threshold(x: Array, criterion: str, dtype: Any, symmetric: bool, count:
 @pytest.mark.parametrize("criterion", ["entropy", "mse"])
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(DTYPES))
-def test_histogram_observer_finds_the_best_threshold(
-    criterion: Any, symmetric: bool, seed: int, dtype: Any
-) -> None:
+def test_histogram_observer_finds_the_best_threshold(criterion, symmetric, seed, dtype):
     x = np.random.default_rng(seed).standard_t(3, 2000).astype(F32)
     observer = HistogramObserver(criterion, bins=512, candidates=12)
     observer.update(x)
@@ -175,7 +168,7 @@ def test_histogram_observer_finds_the_best_threshold(
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "mse"])
-def test_histogram_observer_clips_an_outlier(criterion: Any) -> None:
+def test_histogram_observer_clips_an_outlier(criterion):
     rng = np.random.default_rng(7)
     observer = HistogramObserver(criterion)
     for _ in range(10):
@@ -189,9 +182,7 @@ def test_histogram_observer_clips_an_outlier(criterion: Any) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", [*OBSERVERS, "search"])
 @pytest.mark.parametrize("values", HARD.values(), ids=list(HARD))
-def test_hard_values_give_usable_parameters(
-    kind: str, values: list[float], dtype: Any, symmetric: bool
-) -> None:
+def test_hard_values_give_usable_parameters(kind, values, dtype, symmetric):
     with np.errstate(under="ignore"):
         x = np.array(values, F32)
     if kind == "search":
@@ -209,7 +200,7 @@ def test_hard_values_give_usable_parameters(
 # --- What is refused ------------------------------------------------------------------------------
 
 
-def test_a_refused_batch_changes_nothing() -> None:
+def test_a_refused_batch_changes_nothing():
     for make in OBSERVERS.values():
         observer = make(axis=0)
         observer.update(X)

@@ -34,7 +34,7 @@ LICENCES = {
 ASSEMBLER = {"x86_64": {"xbyak"}}
 
 
-def run(*command: object, **env: str) -> str:
+def run(*command, **env):
     words = [str(word) for word in command]
     result = subprocess.run(words, capture_output=True, text=True, env=CLEAN | env, cwd=ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -42,7 +42,7 @@ def run(*command: object, **env: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet")
     # In the folder of `make test`, where everything is compiled already.
@@ -52,7 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_wheel_holds_the_package_and_the_cpp_library_only(wheel: Path) -> None:
+def test_a_wheel_holds_the_package_and_the_cpp_library_only(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     headers = {f"fbg/{path.relative_to(ROOT)}" for path in ROOT.glob("include/**/*.h")}
     sources = {str(path.relative_to(ROOT / "python")) for path in ROOT.glob("python/**/*.py")}
@@ -64,7 +64,7 @@ def test_a_wheel_holds_the_package_and_the_cpp_library_only(wheel: Path) -> None
     assert not [name for name in names if name.endswith((".cc", ".o", ".ninja"))]
 
 
-def test_find_package_works_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_find_package_works_from_an_installed_wheel(wheel, tmp_path):
     site, build = tmp_path / "site", tmp_path / "build"
     zipfile.ZipFile(wheel).extractall(site)
     # -S: the package that is installed for the tests would be found first.
@@ -79,7 +79,7 @@ def test_find_package_works_from_an_installed_wheel(wheel: Path, tmp_path: Path)
     assert "largest distance from plain loops" in run(build / "project_embeddings")
 
 
-def test_make_smoke_uses_the_python_of_its_caller(tmp_path: Path) -> None:
+def test_make_smoke_uses_the_python_of_its_caller(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho the python of the caller: $*\n")
     python.chmod(0o755)
@@ -88,7 +88,7 @@ def test_make_smoke_uses_the_python_of_its_caller(tmp_path: Path) -> None:
     assert "the python of the caller: -I scripts/wheel_smoke.py" in shown
 
 
-def libraries(sbom: bytes) -> dict[str, str]:
+def libraries(sbom):
     """Names and versions of the components of an SBOM of fbg."""
     document = json.loads(sbom)
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
@@ -99,7 +99,7 @@ def libraries(sbom: bytes) -> dict[str, str]:
     return {part["name"]: part["version"] for part in document["components"]}
 
 
-def test_a_wheel_lists_what_is_compiled_in_with_versions_and_licences(wheel: Path) -> None:
+def test_a_wheel_lists_what_is_compiled_in_with_versions_and_licences(wheel):
     prefix = f"fbg-{fbg.__version__}.dist-info"
     with zipfile.ZipFile(wheel) as archive:
         sbom = archive.read(f"{prefix}/sboms/fbg.cdx.json")
@@ -117,7 +117,7 @@ def test_a_wheel_lists_what_is_compiled_in_with_versions_and_licences(wheel: Pat
         assert f"{prefix}/licenses/packaging/licenses/{file}" in names
 
 
-def test_a_source_distribution_holds_all_licences_and_the_list_of_libraries(tmp_path: Path) -> None:
+def test_a_source_distribution_holds_all_licences_and_the_list_of_libraries(tmp_path):
     code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     run(sys.executable, "-c", code, tmp_path)
     with tarfile.open(tmp_path / f"fbg-{fbg.__version__}.tar.gz") as archive:
@@ -131,18 +131,18 @@ def test_a_source_distribution_holds_all_licences_and_the_list_of_libraries(tmp_
     assert not [name for name in names if name.endswith((".o", ".so", ".a", ".whl"))]
 
 
-def test_the_package_needs_numpy_alone_and_its_extras_are_documented(wheel: Path) -> None:
+def test_the_package_needs_numpy_alone_and_its_extras_are_documented(wheel):
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(f"fbg-{fbg.__version__}.dist-info/METADATA").decode()
     about = email.message_from_string(metadata)
     needed = [line for line in about.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert [re.match(r"\w+", line)[0] for line in needed] == ["numpy"]  # type: ignore[index]
+    assert [re.match(r"\w+", line)[0] for line in needed] == ["numpy"]
     table = set(re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/packaging.md").read_text(), re.M))
     ours = {"test", "browser", "lint", "wheels", "docs", "peers", "bench"}  # of contributors
     assert table == set(about.get_all("Provides-Extra", [])) - ours
 
 
-def test_a_wheel_that_lacks_something_is_refused(tmp_path: Path) -> None:
+def test_a_wheel_that_lacks_something_is_refused(tmp_path):
     contents = runpy.run_path(str(ROOT / "scripts" / "wheel_contents.py"))
     path = tmp_path / "fbg-0-cp311-cp311-linux_aarch64.whl"
     wanted = {*contents["WANTED"], "fbg/_fbg.cpython-311-aarch64-linux-gnu.so"}
@@ -155,7 +155,7 @@ def test_a_wheel_that_lacks_something_is_refused(tmp_path: Path) -> None:
             contents["check"](path)
 
 
-def test_a_wheel_that_is_too_large_is_refused(tmp_path: Path) -> None:
+def test_a_wheel_that_is_too_large_is_refused(tmp_path):
     contents = runpy.run_path(str(ROOT / "scripts" / "wheel_contents.py"))
     small, large = tmp_path / "small.whl", tmp_path / "large.whl"
     small.write_bytes(bytes(contents["MOST_BYTES"]))

@@ -7,7 +7,6 @@ import inspect
 import pickle
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,13 +40,13 @@ ELSEWHERE = {
 REFUSED = {fbg.AsyncModel}
 
 
-def test_every_public_class_has_been_thought_of() -> None:
+def test_every_public_class_has_been_thought_of():
     classes = {c for name in fbg.__all__ if inspect.isclass(c := getattr(fbg, name))}
     assert classes <= {type(call) for call, _ in USES.values()} | DRAWN | ELSEWHERE | REFUSED
 
 
 @pytest.mark.parametrize("name", USES)
-def test_a_pickle_gives_the_same_bits(name: str) -> None:
+def test_a_pickle_gives_the_same_bits(name):
     use = USES[name]
     wanted = result(use).tobytes()
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -58,16 +57,14 @@ def test_a_pickle_gives_the_same_bits(name: str) -> None:
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("name", USES)
-def test_a_copy_gives_the_same_bits(name: str, copied: Any) -> None:
+def test_a_copy_gives_the_same_bits(name, copied):
     call, x = USES[name]
     other = copied(call)
     assert result((other, x)).tobytes() == result((call, x)).tobytes() and other is not call
 
 
 @pytest.mark.parametrize("name", fbg.isa.supported())
-def test_another_process_and_isa_give_the_bits_of_what_is_made_there(
-    name: str, tmp_path: Path
-) -> None:
+def test_another_process_and_isa_give_the_bits_of_what_is_made_there(name, tmp_path):
     pickled, results = tmp_path / "uses", tmp_path / "results"
     pickled.write_bytes(pickle.dumps(USES))
     code = f"""
@@ -87,7 +84,7 @@ pathlib.Path({str(results)!r}).write_bytes(pickle.dumps(found))
     assert pickle.loads(results.read_bytes()) == wanted
 
 
-def test_what_objects_share_they_share_afterwards() -> None:
+def test_what_objects_share_they_share_afterwards():
     """One product writes the ranges that the next one reads."""
     w = fbg.PackedB(np.eye(N, dtype=np.float32))
     extents = np.zeros((M, 2), np.float32)
@@ -101,7 +98,7 @@ def test_what_objects_share_they_share_afterwards() -> None:
         assert np.isnan(extents).all()
 
 
-def test_deep_copies_have_arrays_of_their_own() -> None:
+def test_deep_copies_have_arrays_of_their_own():
     residual = np.zeros((M, N), np.float32)
     w = fbg.PackedB(np.eye(N, dtype=np.float32), dtype="float32")
     call = fbg.prepare(w, fbg.Add(residual), rows=M)
@@ -111,7 +108,7 @@ def test_deep_copies_have_arrays_of_their_own() -> None:
     assert (shallow(x) == 1).all() and (deep(x) == 0).all()
 
 
-def test_copies_of_convolutions_share_their_weights() -> None:
+def test_copies_of_convolutions_share_their_weights():
     wc = fbg.PackedConv(np.ones((8, 4, 3, 3), np.float32))
     for other in (copy.copy(wc), copy.deepcopy(wc)):
         assert other is not wc and other._native is wc._native
@@ -131,9 +128,7 @@ def test_copies_of_convolutions_share_their_weights() -> None:
         ("w", np.ones((8, 4, 3), np.float64), TypeError, "w must be float32"),
     ],
 )
-def test_a_defective_state_of_a_convolution_is_refused(
-    name: str, value: Any, error: type[Exception], text: str
-) -> None:
+def test_a_defective_state_of_a_convolution_is_refused(name, value, error, text):
     wc = fbg.PackedConv(np.ones((8, 4, 3, 3), np.int8), scale=1.0)
     call, (make, (w,), keywords) = wc.__reduce__()
     arguments = (value,) if name == "w" else (w,)
@@ -142,7 +137,7 @@ def test_a_defective_state_of_a_convolution_is_refused(
         call(make, arguments, changed)
 
 
-def test_what_belongs_to_a_process_says_so() -> None:
+def test_what_belongs_to_a_process_says_so():
     model = fbg.AsyncModel(fbg.load(minilm_directory()))
     net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": np.ones(3, np.float32)}, ["y"])
     with pytest.raises(TypeError, match=r"AsyncModel .*pickle its model"):

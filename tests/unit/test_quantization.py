@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 import fbg
 from fbg.quantization import choose_qparams, dequantize, quantize
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 F32 = np.float32
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -17,9 +17,7 @@ DTYPES = [np.uint8, np.int8]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(first=FINITE, second=FINITE)
-def test_parameters_are_those_of_dynamic_quantize_linear(
-    dtype: type, first: float, second: float
-) -> None:
+def test_parameters_are_those_of_dynamic_quantize_linear(dtype, first, second):
     low, high = min(first, second), max(first, second)
     limits = np.iinfo(dtype)
     scale, zero_point = choose_qparams(low, high, dtype)
@@ -40,9 +38,7 @@ def test_parameters_are_those_of_dynamic_quantize_linear(
 
 @pytest.mark.parametrize(("dtype", "middle"), [(np.uint8, 128), (np.int8, 0)])
 @given(first=FINITE, second=FINITE)
-def test_symmetric_parameters_centre_the_range(
-    dtype: type, middle: int, first: float, second: float
-) -> None:
+def test_symmetric_parameters_centre_the_range(dtype, middle, first, second):
     low, high = min(first, second), max(first, second)
     scale, zero_point = choose_qparams(low, high, dtype, symmetric=True)
     most = F32(max(abs(low), abs(high))) if low <= 0 <= high else F32(max(-low, high))
@@ -53,9 +49,7 @@ def test_symmetric_parameters_centre_the_range(
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("bounds", [(0, 0), (-1, 1), (0, 6), (-5, 0), (2, 3), (-3.4e38, 3.4e38)])
-def test_zero_is_represented_exactly(
-    dtype: type, symmetric: bool, bounds: tuple[float, float]
-) -> None:
+def test_zero_is_represented_exactly(dtype, symmetric, bounds):
     scale, zero_point = choose_qparams(*bounds, dtype=dtype, symmetric=symmetric)
     q = quantize(np.zeros(1, F32), scale, zero_point, dtype)
     assert q[0] == zero_point
@@ -68,9 +62,7 @@ def test_zero_is_represented_exactly(
     scale=st.floats(2.0**-126, 2.0**100, width=32),
     data=st.data(),
 )
-def test_quantize_divides_rounds_half_to_even_and_saturates(
-    dtype: type, x: np.ndarray, scale: float, data: st.DataObject
-) -> None:
+def test_quantize_divides_rounds_half_to_even_and_saturates(dtype, x, scale, data):
     limits = np.iinfo(dtype)
     zero_point = data.draw(st.integers(int(limits.min), int(limits.max)))
     q = quantize(x, scale, zero_point, dtype)
@@ -83,12 +75,12 @@ def test_quantize_divides_rounds_half_to_even_and_saturates(
         assert got == np.clip(wanted, limits.min, limits.max)
 
 
-def test_halves_round_to_even() -> None:
+def test_halves_round_to_even():
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5], F32)
     assert quantize(x, 1.0, 10).tolist() == [10, 12, 12, 10, 8, 8]
 
 
-def test_parameters_broadcast_per_column_and_per_row() -> None:
+def test_parameters_broadcast_per_column_and_per_row():
     x = np.array([[1, 2], [3, 4]], F32)
     assert quantize(x, np.array([1, 2], F32), np.array([0, 5])).tolist() == [[1, 6], [3, 7]]
     assert quantize(x, np.array([[1], [2]], F32), 0).tolist() == [[1, 2], [2, 2]]
@@ -96,12 +88,12 @@ def test_parameters_broadcast_per_column_and_per_row() -> None:
     assert dequantize(q, np.array([1, 2], F32), np.array([0, 5])).tolist() == [[1, 2], [3, 4]]
 
 
-def test_infinities_saturate() -> None:
+def test_infinities_saturate():
     assert quantize(np.array([np.inf, -np.inf], F32), 1.0, 7).tolist() == [255, 0]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_dequantize_inverts_every_value(dtype: type) -> None:
+def test_dequantize_inverts_every_value(dtype):
     q = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype)
     real = dequantize(q, 0.37, 3)
     assert real.dtype == F32
@@ -109,7 +101,7 @@ def test_dequantize_inverts_every_value(dtype: type) -> None:
     np.testing.assert_array_equal(quantize(real, 0.37, 3, dtype), q)
 
 
-def test_quantize_agrees_with_packed_weights() -> None:
+def test_quantize_agrees_with_packed_weights():
     w = np.random.default_rng(0).standard_normal((30, 20), dtype=F32)
     for symmetric in (True, False):
         packed = fbg.PackedB(w, symmetric=symmetric)
@@ -147,5 +139,5 @@ ONE = np.ones(3, F32)
         "quantize: x must not hold NaN": lambda: quantize(ONE * np.nan, 1.0),
     },
 )
-def test_bad_arguments_are_refused(refuse: Refusal) -> None:
+def test_bad_arguments_are_refused(refuse):
     refuse()

@@ -1,7 +1,5 @@
 """Bad arguments of the quantization toolbox are refused with a message that names them."""
 
-from typing import Any
-
 import numpy as np
 
 from fbg.quantization import (
@@ -17,13 +15,13 @@ from fbg.quantization import (
     requantize,
 )
 from helpers.quantization import F32, INF, NAN, OBSERVERS, X
-from helpers.refusals import Refusal, refusals
+from helpers.refusals import refusals
 
 ACC = np.ones((2, 3), np.int32)
 FUSED = quantize_rowwise(X).fused()
 
 
-def observe(observer: Any, *batches: Any) -> None:
+def observe(observer, *batches):
     for batch in batches:
         observer.update(batch)
 
@@ -126,5 +124,5 @@ def observe(observer: Any, *batches: Any) -> None:
         ),
     },
 )
-def test_bad_arguments_are_refused(refuse: Refusal) -> None:
+def test_bad_arguments_are_refused(refuse):
     refuse()

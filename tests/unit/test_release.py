@@ -3,7 +3,6 @@
 import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import yaml
@@ -14,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def load_script() -> ModuleType:
+def load_script():
     path = ROOT / "scripts" / "release_notes.py"
     spec = importlib.util.spec_from_file_location("release_notes", path)
     assert spec and spec.loader
@@ -27,12 +26,12 @@ release_notes = load_script()
 VERSION = release_notes.source_version()
 
 
-def write_sources(root: Path, version: str, changelog: str) -> None:
+def write_sources(root, version, changelog):
     (root / "CMakeLists.txt").write_text(f"project(fbg VERSION {version} LANGUAGES CXX)\n")
     (root / "CHANGELOG.md").write_text(changelog)
 
 
-def test_places_that_name_the_version_agree() -> None:
+def test_places_that_name_the_version_agree():
     assert fbg.__version__ == VERSION
     minor = VERSION.rpartition(".")[0]
     for file in ("examples/cpp/CMakeLists.txt", "docs/add-a-kernel.md"):
@@ -41,13 +40,13 @@ def test_places_that_name_the_version_agree() -> None:
     assert set(named) == {VERSION}
 
 
-def test_changelog_has_a_dated_section_of_the_version() -> None:
+def test_changelog_has_a_dated_section_of_the_version():
     notes = release_notes.notes(f"v{VERSION}")
     assert notes.startswith("The first release") and "### Fixed" in notes
     assert "## [" not in notes
 
 
-def test_notes_are_those_of_the_version_only(tmp_path: Path) -> None:
+def test_notes_are_those_of_the_version_only(tmp_path):
     log = "## [Unreleased]\n- a\n\n## [0.3.0] - 2026-12-01\n- b\n\n## [0.2.0] - 2026-11-24\n- c\n"
     write_sources(tmp_path, "0.3.0", log)
     assert release_notes.notes("v0.3.0", tmp_path) == "- b"
@@ -63,16 +62,14 @@ def test_notes_are_those_of_the_version_only(tmp_path: Path) -> None:
         ("v0.3.0", "## [Unreleased]\n- b\n", "no section"),
     ],
 )
-def test_a_release_that_is_not_ready_is_refused(
-    tmp_path: Path, tag: str, changelog: str, message: str
-) -> None:
+def test_a_release_that_is_not_ready_is_refused(tmp_path, tag, changelog, message):
     write_sources(tmp_path, "0.3.0", changelog)
     with pytest.raises(SystemExit, match=message):
         release_notes.notes(tag, tmp_path)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_call_targets_and_scripts_that_exist(workflow: Path) -> None:
+def test_workflows_call_targets_and_scripts_that_exist(workflow):
     makefile = (ROOT / "Makefile").read_text()
     jobs = yaml.safe_load(workflow.read_text())["jobs"]
     steps = [step for job in jobs.values() for step in job["steps"]]
@@ -91,9 +88,9 @@ def test_workflows_call_targets_and_scripts_that_exist(workflow: Path) -> None:
     assert needed <= set(jobs)
 
 
-def matrix_of(job: dict[str, dict[str, dict[str, list[str]]]]) -> dict[str, list[str]]:
+def matrix_of(job):
     return job.get("strategy", {}).get("matrix", {})
 
 
-def as_list(value: str | list[str]) -> list[str]:
+def as_list(value):
     return [value] if isinstance(value, str) else value

@@ -1,7 +1,6 @@
 """requantize, and quantization per axis, against definitions in plain NumPy."""
 
 import math
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 import fbg
 from fbg.quantization import choose_qparams_mse, dequantize, quantize, requantize
-from helpers.quantization import DTYPES, F32, Array
+from helpers.quantization import DTYPES, F32
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -21,9 +20,7 @@ from helpers.quantization import DTYPES, F32, Array
     multiplier=st.floats(2.0**-140, 2.0**120, width=32, exclude_min=True),
     data=st.data(),
 )
-def test_requantize_is_the_formula(
-    dtype: Any, acc: Array, multiplier: float, data: st.DataObject
-) -> None:
+def test_requantize_is_the_formula(dtype, acc, multiplier, data):
     limits = np.iinfo(dtype)
     point = data.draw(st.integers(int(limits.min), int(limits.max)))
     q = requantize(acc, multiplier, point, dtype)
@@ -36,7 +33,7 @@ def test_requantize_is_the_formula(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_requantize_gives_the_bits_of_the_pipeline_stage(dtype: Any) -> None:
+def test_requantize_gives_the_bits_of_the_pipeline_stage(dtype):
     rng = np.random.default_rng(3)
     a = rng.integers(0, 256, (9, 40), np.uint8)
     b = rng.integers(-128, 128, (40, 21)).astype(np.int8)
@@ -49,7 +46,7 @@ def test_requantize_gives_the_bits_of_the_pipeline_stage(dtype: Any) -> None:
     np.testing.assert_array_equal(got, wanted)
 
 
-def test_parameters_broadcast_per_axis() -> None:
+def test_parameters_broadcast_per_axis():
     x = np.random.default_rng(0).standard_normal((4, 3, 5), F32)
     scale = np.array([0.1, 0.2, 0.3], F32)[:, None]
     point = np.array([1, 2, 3])[:, None]
@@ -64,7 +61,7 @@ def test_parameters_broadcast_per_axis() -> None:
         np.testing.assert_array_equal(narrow[:, c], requantize(acc[:, c], s, z))
 
 
-def test_16_bit_floats_are_quantized_as_the_float32_they_equal() -> None:
+def test_16_bit_floats_are_quantized_as_the_float32_they_equal():
     x = np.random.default_rng(0).standard_normal((4, 6), F32)
     for dtype in (np.float16, ml_dtypes.bfloat16):
         short = x.astype(dtype)
@@ -74,7 +71,7 @@ def test_16_bit_floats_are_quantized_as_the_float32_they_equal() -> None:
         assert choose_qparams_mse(short) == choose_qparams_mse(short.astype(F32))
 
 
-def test_int32_is_dequantized_without_overflow() -> None:
+def test_int32_is_dequantized_without_overflow():
     limits = np.iinfo(np.int32)
     q = np.array([limits.min, 0, limits.max], np.int32)
     np.testing.assert_array_equal(

@@ -35,8 +35,8 @@ int main(void) { return probe(1) != 6 + 100 + 6 + 5; }
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs GCC")
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="of other machines")
-def test_programs_link_with_a_resolved_object(tmp_path: Path) -> None:
-    def run(*command: str) -> str:
+def test_programs_link_with_a_resolved_object(tmp_path):
+    def run(*command):
         found = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
         return found.stdout
 

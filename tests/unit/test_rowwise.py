@@ -2,7 +2,6 @@
 
 import dataclasses
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +14,14 @@ from fbg.quantization import RowwiseMatrix, quantize_rowwise
 from fbg.quantization.rowwise import FORMATS
 from fbg.tables.rows import BITS, DTYPES, INTEGERS
 from helpers.embedding_bags import fma, quantized
-from helpers.quantization import F32, FINITE, Array
+from helpers.quantization import F32, FINITE
 
 
-def matrices(elements: st.SearchStrategy[float]) -> st.SearchStrategy[Array]:
+def matrices(elements):
     return arrays.arrays(F32, st.tuples(st.integers(0, 4), st.integers(0, 9)), elements=elements)
 
 
-def fields_of_a_row(data: Array, columns: int, bits: int) -> list[int]:
+def fields_of_a_row(data, columns, bits):
     """The values of one packed row, bit by bit: value j holds bits [j b, (j + 1) b)."""
     stream = int.from_bytes(bytes(data), "little")
     return [(stream >> (j * bits)) & (2**bits - 1) for j in range(columns)]
@@ -31,7 +30,7 @@ def fields_of_a_row(data: Array, columns: int, bits: int) -> list[int]:
 @pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @given(x=matrices(st.floats(-60000, 60000, width=32)))
-def test_rows_follow_the_formula(bits: int, scale_dtype: Any, x: Array) -> None:
+def test_rows_follow_the_formula(bits, scale_dtype, x):
     rows = quantize_rowwise(x, bits, scale_dtype)
     m, n = x.shape
     top = 2**bits - 1
@@ -62,9 +61,7 @@ def test_rows_follow_the_formula(bits: int, scale_dtype: Any, x: Array) -> None:
 @pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @given(x=matrices(st.floats(-60000, 60000, width=32)))
-def test_no_value_of_a_row_is_off_by_more_than_half_a_step(
-    bits: int, scale_dtype: Any, x: Array
-) -> None:
+def test_no_value_of_a_row_is_off_by_more_than_half_a_step(bits, scale_dtype, x):
     rows = quantize_rowwise(x, bits, scale_dtype)
     error = np.abs(rows.dequantize().astype(np.float64) - x)
     # Dequantized values are rounded to float32.
@@ -75,7 +72,7 @@ def test_no_value_of_a_row_is_off_by_more_than_half_a_step(
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @given(x=matrices(FINITE))
-def test_rows_hold_any_finite_float32(bits: int, x: Array) -> None:
+def test_rows_hold_any_finite_float32(bits, x):
     rows = quantize_rowwise(x, bits)
     real = rows.dequantize()
     assert np.isfinite(real).all() and np.isfinite(rows.scale).all() and (rows.scale > 0).all()
@@ -87,7 +84,7 @@ def test_rows_hold_any_finite_float32(bits: int, x: Array) -> None:
 
 @pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_rows_that_fit_the_grid_come_back_exactly(bits: int, scale_dtype: Any) -> None:
+def test_rows_that_fit_the_grid_come_back_exactly(bits, scale_dtype):
     q = np.random.default_rng(bits).integers(0, 2**bits, (6, 13))
     q[:, 0], q[:, 1] = 0, 2**bits - 1
     x = (q * 0.25 - 3).astype(F32)
@@ -100,7 +97,7 @@ def test_rows_that_fit_the_grid_come_back_exactly(bits: int, scale_dtype: Any) -
 @pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @given(x=matrices(st.floats(-60000, 60000, width=32)))
-def test_fused_rows_come_back(bits: int, scale_dtype: Any, x: Array) -> None:
+def test_fused_rows_come_back(bits, scale_dtype, x):
     rows = quantize_rowwise(x, bits, scale_dtype)
     fused = rows.fused()
     size = np.dtype(scale_dtype).itemsize
@@ -113,7 +110,7 @@ def test_fused_rows_come_back(bits: int, scale_dtype: Any, x: Array) -> None:
     np.testing.assert_array_equal(again.dequantize(), rows.dequantize())
 
 
-def test_fused_bytes_are_values_then_scale_then_bias() -> None:
+def test_fused_bytes_are_values_then_scale_then_bias():
     x = np.array([[-1, -0.5, 0, 0.5, 6.5]], F32)
     half = quantize_rowwise(x, 4, np.float16).fused()
     assert half.tolist() == [[0x10, 0x32, 0x0F, 0x00, 0x38, 0x00, 0xBC]]
@@ -124,7 +121,7 @@ def test_fused_bytes_are_values_then_scale_then_bias() -> None:
 @pytest.mark.parametrize("scale_dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @given(x=matrices(st.floats(-60000, 60000, width=32)))
-def test_rows_by_fbgemm_follow_its_definition(bits: int, scale_dtype: Any, x: Array) -> None:
+def test_rows_by_fbgemm_follow_its_definition(bits, scale_dtype, x):
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):
             rows = quantize_rowwise(x, bits, scale_dtype, method="fbgemm")
@@ -133,7 +130,7 @@ def test_rows_by_fbgemm_follow_its_definition(bits: int, scale_dtype: Any, x: Ar
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_many_rows_by_fbgemm_are_those_one_by_one(bits: int) -> None:
+def test_many_rows_by_fbgemm_are_those_one_by_one(bits):
     x = np.random.default_rng(bits).standard_normal((1000, 70)).astype(F32)
     wide = np.zeros((1000, 141), F32)
     wide[:, 1::2] = x
@@ -141,7 +138,7 @@ def test_many_rows_by_fbgemm_are_those_one_by_one(bits: int) -> None:
     np.testing.assert_array_equal(rows, quantized(x, f"int{bits}", F32))
 
 
-def test_matrices_that_are_changed_or_copied_have_fused_rows_of_their_own() -> None:
+def test_matrices_that_are_changed_or_copied_have_fused_rows_of_their_own():
     x = np.random.default_rng(1).standard_normal((5, 3)).astype(F32)
     rows = quantize_rowwise(x, 8, method="fbgemm")
     assert np.shares_memory(rows.fused(), rows.data)
@@ -153,5 +150,5 @@ def test_matrices_that_are_changed_or_copied_have_fused_rows_of_their_own() -> N
     assert len(pickle.dumps(rows)) < len(pickle.dumps(rows.fused())) + 1000
 
 
-def test_numbers_of_row_formats_are_those_of_tables() -> None:
+def test_numbers_of_row_formats_are_those_of_tables():
     assert {BITS[d]: DTYPES.index(d) for d in INTEGERS} == FORMATS

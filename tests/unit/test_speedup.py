@@ -9,7 +9,7 @@ import pytest
 from fbg.reports.speedup import Speedup, median_rank
 
 
-def test_the_ratio_is_that_of_the_medians() -> None:
+def test_the_ratio_is_that_of_the_medians():
     # Medians of 97.9 and 144.4 ms, where the median of the ratios of rounds is 0.95.
     reference, seconds = [95.0, 97.9, 137.0, 96.0, 150.0], [100.0, 144.4, 144.5, 101.0, 158.0]
     found = Speedup.of(reference, seconds)
@@ -37,20 +37,20 @@ def test_the_ratio_is_that_of_the_medians() -> None:
         ([1.0], ""),  # against itself
     ],
 )
-def test_it_says_where_it_says_little(ratios: list[float], doubt: str) -> None:
+def test_it_says_where_it_says_little(ratios, doubt):
     found = Speedup.of(ratios, [1.0] * len(ratios))
     assert found.doubt == doubt
     assert str(found) == f"{found.ratio:.2f}" + (f" ({doubt})" if doubt else "")
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 9, 21, 100])
-def test_the_interval_misses_the_median_as_rarely_as_it_says(count: int) -> None:
+def test_the_interval_misses_the_median_as_rarely_as_it_says(count):
     rank = median_rank(count)
     beyond = [2 * sum(math.comb(count, k) for k in range(r)) / 2**count for r in (rank, rank + 1)]
     assert beyond[0] <= 1 / 16 < beyond[1]
 
 
-def test_equal_times_are_within_noise_most_of_the_time() -> None:
+def test_equal_times_are_within_noise_most_of_the_time():
     rng = random.Random(0)
     draws = [[rng.lognormvariate(0, 0.1) for _ in range(9)] for _ in range(4000)]
     pairs = zip(draws[::2], draws[1::2], strict=True)

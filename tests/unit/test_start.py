@@ -33,7 +33,7 @@ OF_NETWORKS = {"bench", "compare", "info", "profile", "quantize", "report"}
 HEAVY = {"asyncio", "secrets", "multiprocessing", "ssl", "http", "sqlite3", "unittest"}
 
 
-def loaded(code: str) -> set[str]:
+def loaded(code):
     """The modules that a new interpreter has after this code."""
     command = [sys.executable, "-c", f"import sys\n{code}{PRINT}"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -43,7 +43,7 @@ def loaded(code: str) -> set[str]:
 BEFORE = loaded("import numpy")
 
 
-def check(code: str, packages: set[str], others: set[str]) -> None:
+def check(code, packages, others):
     """At most these parts of fbg, and these packages of others, beside those of NumPy."""
     new = loaded(code) - BEFORE
     assert {name.split(".")[1] for name in new if name.startswith("fbg.")} <= packages
@@ -52,7 +52,7 @@ def check(code: str, packages: set[str], others: set[str]) -> None:
     assert not new & HEAVY
 
 
-def test_what_comes_first_imports_nothing() -> None:
+def test_what_comes_first_imports_nothing():
     """So that Ctrl-C finds it done, however early it comes."""
     first = Path(fbg.__file__).with_name("environment.py")
     code = f"before = {{*sys.modules}}\nexec(open({str(first)!r}).read(), {{'__name__': 'first'}})"
@@ -66,16 +66,16 @@ def test_what_comes_first_imports_nothing() -> None:
     assert result.stdout == "set()\n"
 
 
-def test_import_of_fbg() -> None:
+def test_import_of_fbg():
     check("import fbg", KERNELS, set())
 
 
-def test_help() -> None:
+def test_help():
     check(RUN.format(arguments=["--help"]), PROGRAM, {"click"})
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_of(command: str) -> None:
+def test_help_of(command):
     parts = NETWORKS if command in OF_NETWORKS else MODELS
     if command == "serve":  # whose options have the defaults of the settings of the server
         parts = parts | {"server"}

@@ -1,8 +1,6 @@
 """A value that is refused is named with its place: the first NaN, infinity or large number."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from fbg import quantization
 F32 = np.float32
 
 
-def floats(value: float, *index: int) -> Any:
+def floats(value, *index):
     shape = (3, 4, 2, 2)[: len(index)]
     array = np.ones(shape, F32)
     array[index] = value
@@ -21,7 +19,7 @@ def floats(value: float, *index: int) -> Any:
     return array
 
 
-def int8(shape: tuple[int, ...]) -> Any:
+def int8(shape):
     return np.ones(shape, np.int8)
 
 
@@ -56,7 +54,7 @@ POINTS = {
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_the_first_value_that_is_not_finite_is_named(name: str, value: float) -> None:
+def test_the_first_value_that_is_not_finite_is_named(name, value):
     places = {"MinMaxObserver.update: batch": (1,), "PackedConv: w": (1, 2, 0, 1)}
     place = re.escape(str({**places, "RowwiseMatrix.from_fused: scale": (1, 0)}.get(name, (1, 2))))
     function = name.partition(" ")[0]
@@ -65,33 +63,33 @@ def test_the_first_value_that_is_not_finite_is_named(name: str, value: float) ->
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, -2.0])
 @pytest.mark.parametrize("name", SCALES)
-def test_the_first_scale_that_is_refused_is_named(name: str, value: float) -> None:
+def test_the_first_scale_that_is_refused_is_named(name, value):
     refused(lambda: SCALES[name](value), rf"^{name} must be .*, got {value} at \(1,\)$")
 
 
 @pytest.mark.parametrize("name", POINTS)
-def test_the_first_zero_point_out_of_range_is_named(name: str) -> None:
+def test_the_first_zero_point_out_of_range_is_named(name):
     points = np.array([-128, 128, 500])
     refused(lambda: POINTS[name](points), rf"^{name} must be within .*, got 128 at \(1,\)$")
 
 
-def test_a_scale_that_float32_cannot_hold_is_named_with_what_it_becomes() -> None:
+def test_a_scale_that_float32_cannot_hold_is_named_with_what_it_becomes():
     refused(lambda: fbg.Requantize(1e-60), "got 1e-60, which is 0.0 in float32$")
     refused(lambda: fbg.Requantize(1e60), r"got 1e\+60, which is inf in float32$")
 
 
-def test_weights_too_large_for_a_dtype_are_named() -> None:
+def test_weights_too_large_for_a_dtype_are_named():
     w = floats(1e6, 1, 2)
     refused(lambda: fbg.PackedB(w, dtype="int4"), r"±440000 .*, got 1000000.0 at \(1, 2\)$")
     refused(lambda: fbg.PackedB(w, dtype="float16"), r"±65504 .*, got 1000000.0 at \(1, 2\)$")
 
 
-def test_nan_activations_and_ends_of_ranges_are_named() -> None:
+def test_nan_activations_and_ends_of_ranges_are_named():
     refused(lambda: quantization.quantize(floats(np.nan, 1, 2), 1.0), r"got nan at \(1, 2\)$")
     ends = np.zeros(3), np.array([1.0, -1.0, 1.0])
     refused(lambda: quantization.choose_qparams(*ends), r"got 0.0 at \(1,\) and -1.0 at \(1,\)$")
 
 
-def refused(call: Callable[[], object], message: str) -> None:
+def refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -10,9 +10,6 @@ from __future__ import annotations
 import json
 import resource
 import time
-from collections.abc import Callable
-from random import Random
-from typing import Any
 
 from jinja2 import pass_context
 from jinja2.exceptions import SecurityError, TemplateError
@@ -81,7 +78,7 @@ MESSAGES = [
 ]
 
 
-def expression(rng: Random, depth: int) -> str:
+def expression(rng, depth):
     if depth == 0:
         simple = (
             rng.choice(NAMES),
@@ -94,10 +91,10 @@ def expression(rng: Random, depth: int) -> str:
         )
         return rng.choice(simple)
 
-    def part() -> str:
+    def part():
         return expression(rng, depth - 1)
 
-    forms: tuple[Callable[[], str], ...] = (
+    forms = (
         lambda: f"({part()} {rng.choice(OPERATORS)} {part()})",
         lambda: f"({part()} | {rng.choice(FILTERS)})",
         lambda: f"({part()}).{rng.choice(METHODS)}",
@@ -113,7 +110,7 @@ def expression(rng: Random, depth: int) -> str:
     return rng.choice(forms)()
 
 
-def statement(rng: Random, depth: int) -> str:
+def statement(rng, depth):
     value = expression(rng, rng.randrange(4))
     if depth == 0:
         name = rng.choice(("a", "b", "c", "n.x"))
@@ -121,7 +118,7 @@ def statement(rng: Random, depth: int) -> str:
             (f"{{{{ {value} }}}}", f"{{% set {name} = {value} %}}", "text\n  ", "ab ")
         )
 
-    def body() -> str:
+    def body():
         return "".join(statement(rng, depth - 1) for _ in range(rng.randrange(1, 4)))
 
     return rng.choice(
@@ -139,12 +136,12 @@ def statement(rng: Random, depth: int) -> str:
     )
 
 
-def program(rng: Random) -> str:
+def program(rng):
     begin = "{% set n = namespace(x='a') %}{% macro f(m) %}<{{ m }}>{% endmacro %}"
     return begin + "".join(statement(rng, rng.randrange(3)) for _ in range(rng.randrange(1, 7)))
 
 
-def bomb(rng: Random) -> str:
+def bomb(rng):
     start = rng.choice(
         ("'aaaa'", "[1]", "(1,)", "{'x': 'aa'}", "namespace(x='a')", "7", "'ā' * 999")
     )
@@ -163,7 +160,7 @@ def bomb(rng: Random) -> str:
     return text + use
 
 
-def plain(source: str, values: dict[str, Any]) -> str:
+def plain(source, values):
     """Render as transformers does (utils/chat_template_utils.py)."""
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True,
@@ -174,12 +171,10 @@ def plain(source: str, values: dict[str, Any]) -> str:
         finalize=pass_context(lambda context, value: value),
     )
 
-    def tojson(
-        x: Any, ensure_ascii: bool = False, indent: int | None = None, sort_keys: bool = False
-    ) -> str:
+    def tojson(x, ensure_ascii=False, indent=None, sort_keys=False):
         return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, sort_keys=sort_keys)
 
-    def raise_exception(message: str) -> None:
+    def raise_exception(message):
         raise TemplateError(message)
 
     environment.filters["tojson"] = tojson
@@ -187,7 +182,7 @@ def plain(source: str, values: dict[str, Any]) -> str:
     return environment.from_string(source).render(values)
 
 
-def run(rng: Random) -> str:
+def run(rng):
     grows = rng.random() < 0.5
     source = bomb(rng) if grows else program(rng)
     values = {"messages": MESSAGES, "a": "abc", "c": [1, "a", "abc"]}

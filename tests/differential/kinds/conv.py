@@ -7,7 +7,7 @@ for its end names.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from differential.geometry import MOST_PRODUCTS, Geometry, draw_geometry
+from differential.geometry import MOST_PRODUCTS, draw_geometry
 from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import (
     TINY,
@@ -29,7 +29,7 @@ from differential.pipelines import (
     draw_steps,
 )
 from helpers.formulas import quantize_rows
-from helpers.random_cases import Different, Kind, Results
+from helpers.random_cases import Different, Kind
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +38,7 @@ FLOATS = ("float32", "bfloat16", "float16")
 IMPOSSIBLE = (0, -1, 1, 2**31, 2**40, 2**62, 2**63 - 1, -(2**63))
 
 
-def _weight_points(random: Random, rng: np.random.Generator, g: Geometry) -> Any:
+def _weight_points(random, rng, g):
     """Return zero points of weights: none, one, of each column or of each group; any may be 0."""
     kind, total = random.randrange(5), g.groups * g.outputs
     if kind == 0:
@@ -67,11 +67,11 @@ class Problem:
     loose: Callable[[], Array]  # a bound of errors for algorithms that do not compute plain sums
 
 
-def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Problem:
+def _integer_problem(random, rng, g):
     x_shape = (g.batch, *g.size, g.groups * g.inputs)
-    options: dict[str, Any] = {}
-    scale: Any = None
-    points: Any = None
+    options = {}
+    scale = None
+    points = None
     if random.random() < 0.25:
         w = rng.standard_normal(g.w_shape(), np.float32)
         kinds = random.choice(("column", "group", "tensor"))
@@ -96,9 +96,7 @@ def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> P
     if wc.scale is None:
         source = random.choice(("native", "int8"))
     if source == "quantize":
-        given: Array = rng.standard_normal(x_shape, np.float32) * np.float32(
-            2.0 ** random.randint(-9, 9)
-        )
+        given = rng.standard_normal(x_shape, np.float32) * np.float32(2.0 ** random.randint(-9, 9))
         if random.random() < 0.3:
             given = np.abs(given)
         rows = quantize_rows(given.reshape(g.batch, math.prod(x_shape[1:])))
@@ -118,15 +116,15 @@ def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> P
     pixels = math.prod(g.output)
     images = np.asarray(x_points, np.float64)
 
-    def scales() -> Array | None:
+    def scales():
         if wc.scale is None or not scaled:
             return None
         return np.repeat(x_scale, pixels)[:, None].astype(np.float64) * wc.scale
 
-    def raw() -> Expected:
+    def raw():
         return Expected(g.multiply(g.patches(q, images), matrices), 0.0, np.int32)
 
-    def corrected() -> Expected:
+    def corrected():
         shifted = q - images.reshape(-1, *[1] * (len(x_shape) - 1))
         sums = g.multiply(g.patches(shifted, np.zeros(g.batch)), own)
         return Expected(sums, 0.0, np.int32, scales())
@@ -134,7 +132,7 @@ def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> P
     return Problem(given, wc, options, source, scaled, raw, corrected, lambda: np.zeros(1))
 
 
-def _float_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Problem:
+def _float_problem(random, rng, g):
     x = rng.standard_normal((g.batch, *g.size, g.groups * g.inputs), np.float32)
     w = rng.standard_normal(g.w_shape(), np.float32)
     if random.random() < 0.3:  # many zeros, as after ReLU
@@ -148,20 +146,20 @@ def _float_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Pro
     matrices = g.matrices(wc.unpack().astype(np.float64))
     depth = g.inputs * math.prod(g.kernel)
 
-    def sums() -> Expected:
+    def sums():
         patches = g.patches(x.astype(np.float32), np.zeros(g.batch))
         magnitude = g.multiply(np.abs(patches), np.abs(matrices))
         error = (depth + 2) * UNIT * magnitude + TINY * depth
         return Expected(g.multiply(patches, matrices), error, np.float32)
 
-    def loose() -> Array:
+    def loose():
         largest = float(np.abs(x).max(initial=0)) * float(np.abs(matrices).max())
         return np.full(1, 2.0**-22 * 36 * depth * 4096 * largest)
 
     return Problem(x, wc, {}, source, False, sums, sums, loose)
 
 
-def _expected(problem: Problem, steps: list[Step], same_bits: bool) -> Expected:
+def _expected(problem, steps, same_bits):
     e = problem.corrected() if corrects(steps) else problem.raw()
     if not same_bits:
         e = Expected(e.value, e.error + problem.loose(), e.dtype, e.scale)
@@ -170,13 +168,7 @@ def _expected(problem: Problem, steps: list[Step], same_bits: bool) -> Expected:
     return e
 
 
-def _call(
-    random: Random,
-    problem: Problem,
-    pipeline: fbg.Pipeline,
-    out: Array | None,
-    options: dict[str, Any],
-) -> Array:
+def _call(random, problem, pipeline, out, options):
     """Run it by one of the ways that there are."""
     x, wc = laid_out(random, problem.x), problem.wc
     way = random.randrange(8)
@@ -200,7 +192,7 @@ def _call(
     return fbg.conv(x, wc, pipeline, out=out, **problem.options, **options)
 
 
-def draw(random: Random) -> tuple[Geometry, Problem, list[Step]]:
+def draw(random):
     """Return a problem and the steps of its pipeline."""
     rng = np.random.default_rng(random.getrandbits(64))
     g = draw_geometry(random)
@@ -214,7 +206,7 @@ def draw(random: Random) -> tuple[Geometry, Problem, list[Step]]:
     return g, problem, steps
 
 
-def applicable(problem: Problem, pipeline: fbg.Pipeline, exact: bool) -> list[str]:
+def applicable(problem, pipeline, exact):
     """Return the names of the algorithms that apply."""
     batch, spatial = problem.wc.check_shape(problem.x.shape, "x")
     features = fbg._fbg.active_features()
@@ -224,12 +216,12 @@ def applicable(problem: Problem, pipeline: fbg.Pipeline, exact: bool) -> list[st
     return [name for name, _, _ in found]
 
 
-def results(random: Random) -> Results:
+def results(random):
     """Draw a case for fingerprints."""
     _, problem, steps = draw(random)
     pipeline, way = fbg.Pipeline([step.stage for step in steps]), random.getrandbits(32)
 
-    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+    def compute(threads):
         for name in (None, *applicable(problem, pipeline, False)):
             options = {"algorithm": name, "exact": False, "num_threads": threads}
             yield f"{name}", _call(Random(way), problem, pipeline, None, options)
@@ -237,11 +229,11 @@ def results(random: Random) -> Results:
     return compute
 
 
-def run_impossible(random: Random) -> str:
+def run_impossible(random):
     """Run zeros with a number in the geometry that none has, or that no memory holds."""
     g = draw_geometry(random)
     field = random.choice(("stride", "dilation", "padding", "extra", "groups", "size", "batch"))
-    number: Any = random.choice(IMPOSSIBLE)
+    number = random.choice(IMPOSSIBLE)
     if field == "padding":
         number = random.choice(((number, 1), (1, number)))
     if isinstance(values := getattr(g, field), list):
@@ -264,7 +256,7 @@ def run_impossible(random: Random) -> str:
     return "zeros"
 
 
-def run(random: Random) -> str:
+def run(random):
     """Run one case."""
     if random.random() < 0.06:
         return run_impossible(random)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +45,7 @@ class Table:
     remap: Array | None
     text: str
 
-    def look_up(self, bags: list[list[int]], factors: list[list[float]] | None) -> Array:
+    def look_up(self, bags, factors):
         """Return the result by definition."""
         mode, padding = self.bag.mode, self.bag.padding_idx
         if self.remap is None:
@@ -81,7 +79,7 @@ class Call:
     factors: list[list[float]] | None
 
 
-def _floats(random: Random, rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+def _floats(random, rng, shape):
     x = rng.standard_normal(shape) * 2.0 ** random.randint(-9, 9)
     kind = random.randrange(6)
     if kind == 0:
@@ -93,7 +91,7 @@ def _floats(random: Random, rng: np.random.Generator, shape: tuple[int, int]) ->
     return x.astype(F32)
 
 
-def _fused(rng: np.random.Generator, rows: int, columns: int, dtype: str, half: bool) -> Array:
+def _fused(rng, rows, columns, dtype, half):
     """Rows of any values, also in bits that belong to none, with finite scales and biases."""
     scale = np.float16 if half else F32
     ends = rng.standard_normal((rows, 1 if dtype == FLOAT8 else 2)).astype(scale)
@@ -101,7 +99,7 @@ def _fused(rng: np.random.Generator, rows: int, columns: int, dtype: str, half: 
     return np.concatenate([values, ends.view(np.uint8)], axis=1)
 
 
-def _draw_table(random: Random, rng: np.random.Generator, out_dtype: str) -> Table:
+def _draw_table(random, rng, out_dtype):
     rows = random.choice((1, 2, 9, random.randint(0, 40)))
     columns = random.choice((random.randint(1, 40), random.randint(1, 150), 1100))
     remap = None
@@ -109,7 +107,7 @@ def _draw_table(random: Random, rng: np.random.Generator, out_dtype: str) -> Tab
         remap = rng.integers(-1, rows, random.randint(0, 60)).astype(random.choice(INDEX_DTYPES))
     named = rows if remap is None else len(remap)
     padding = random.randint(-named, named - 1) if named and random.random() < 0.3 else None
-    options: dict[str, Any] = {
+    options = {
         "mode": random.choice(MODES),
         "padding_idx": padding,
         "include_last_offset": random.random() < 0.4,
@@ -135,7 +133,7 @@ def _draw_table(random: Random, rng: np.random.Generator, out_dtype: str) -> Tab
             matrix = RowwiseMatrix.from_fused(laid_out(random, fused), columns, BITS[dtype], scale)
         else:
             x = _floats(random, rng, (rows, columns))
-            method: Any = random.choice(("covering", "fbgemm"))
+            method = random.choice(("covering", "fbgemm"))
             matrix = quantize_rowwise(laid_out(random, x), BITS[dtype], scale, method)
         bag = fbg.EmbeddingBag(again(random, matrix), **options)
         held = (matrix.unpack().astype(F32), matrix.scale.astype(F32), matrix.bias.astype(F32))
@@ -157,11 +155,10 @@ def _draw_table(random: Random, rng: np.random.Generator, out_dtype: str) -> Tab
     return Table(_again(random, bag), held, remap, f"{text} {rows}x{columns} {options}")
 
 
-def _again(random: Random, bag: fbg.EmbeddingBag) -> fbg.EmbeddingBag:
+def _again(random, bag):
     """Return the same table, copied, unpickled or mapped from a file that it was saved to."""
     if random.random() < 0.8:
-        same: fbg.EmbeddingBag = again(random, bag)
-        return same
+        return again(random, bag)
     with tempfile.TemporaryDirectory() as folder:
         bag.save(Path(folder) / "table.safetensors")
         return fbg.EmbeddingBag.load(
@@ -169,7 +166,7 @@ def _again(random: Random, bag: fbg.EmbeddingBag) -> fbg.EmbeddingBag:
         )
 
 
-def _held(x: Array, dtype: str) -> Array | Values:
+def _held(x, dtype):
     if dtype in FLOATS:
         return x.astype(named_dtype(dtype)).astype(F32)
     if not len(x):
@@ -180,7 +177,7 @@ def _held(x: Array, dtype: str) -> Array | Values:
     return values_of(fused, x.shape[1], dtype)
 
 
-def _draw_call(random: Random, table: Table, count: int) -> Call:
+def _draw_call(random, table, count):
     """Draw the arguments for so many bags of a table."""
     rows, most = table.bag.shape[0], random.choice((1, 4, 4, 60))
     dtype, of_ends = random.choice(INDEX_DTYPES), random.choice(INDEX_DTYPES)
@@ -206,7 +203,7 @@ def _draw_call(random: Random, table: Table, count: int) -> Call:
     return call
 
 
-def _spoil(random: Random, table: Table, call: Call) -> str | None:
+def _spoil(random, table, call):
     """Make one argument wrong; return the text that the error must have, or None."""
     rows, count = table.bag.shape[0], call.indices.size
     what = random.choice(WRONG)
@@ -230,7 +227,7 @@ def _spoil(random: Random, table: Table, call: Call) -> str | None:
     return None
 
 
-def run(random: Random) -> str:
+def run(random):
     """Run one case."""
     rng = np.random.default_rng(random.getrandbits(64))
     out_dtype = random.choice(("float32", *FLOATS))
@@ -282,7 +279,7 @@ def run(random: Random) -> str:
     return isa
 
 
-def _same(y: Array, wanted: Array) -> bool:
+def _same(y, wanted):
     """Whether the bits are the same; any NaN is as good as another."""
     if y.shape != wanted.shape or y.dtype != wanted.dtype:
         return False

@@ -8,7 +8,7 @@ instruction set.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -20,25 +20,24 @@ import numpy.typing as npt
 
 import fbg
 from differential.layouts import Target, again, integers, laid_out
-from differential.pipelines import TINY, UNIT, Expected, Step, corrects, draw_steps
+from differential.pipelines import TINY, UNIT, Expected, corrects, draw_steps
 from helpers.formulas import assert_same_bits, quantize_rows
-from helpers.random_cases import Different, Kind, Results
+from helpers.random_cases import Different, Kind
 
 Array = npt.NDArray[Any]
 
 ISAS = fbg.isa.supported()
 MOST_PRODUCTS = 400_000
 LARGE = ((300, 2100, 100), (160, 1300, 530), (64, 320, 768), (1, 900, 700), (2, 33025, 40))
-Packer = Callable[[Array], fbg.PackA]
 
 
-def _size(random: Random, longest: int) -> int:
+def _size(random, longest):
     """Return 0, 1, around a power of two, or any size."""
     near = 2 ** random.randint(1, 7) + random.randint(-1, 1)
     return min(random.choice((0, 1, 1, 2, 3, near, near, random.randint(1, longest))), longest)
 
 
-def draw_shape(random: Random) -> tuple[int, int, int]:
+def draw_shape(random):
     """Return M, K and N: tails of every tile, now and then many rows, columns or products."""
     while True:
         m, k, n = (_size(random, longest) for longest in (40, 150, 150))
@@ -50,7 +49,7 @@ def draw_shape(random: Random) -> tuple[int, int, int]:
             return m, k, n
 
 
-def _floats(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _floats(random, rng, shape):
     values = rng.standard_normal(shape, np.float32) * np.float32(2.0 ** random.randint(-6, 6))
     kind = random.randrange(8)
     if kind == 0:
@@ -75,8 +74,8 @@ class Problem:
     corrected: Callable[[], Expected]
 
 
-def _int8_weights(random: Random, rng: np.random.Generator, k: int, n: int) -> fbg.PackedB:
-    more: dict[str, Any] = {"transpose": random.random() < 0.5}
+def _int8_weights(random, rng, k, n):
+    more = {"transpose": random.random() < 0.5}
     more["accum"] = random.choice((None, "int32", "int16"))
     if more["accum"] == "int16" and random.random() < 0.5:
         more["outlier_bits"] = random.randint(1, 8)
@@ -99,14 +98,14 @@ def _int8_weights(random: Random, rng: np.random.Generator, k: int, n: int) -> f
         return fbg.PackedB(laid_out(random, w), **more)
 
 
-def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: int) -> Problem:
+def _int8_problem(random, rng, m, k, n):
     weights = _int8_weights(random, rng, k, n)
     w = weights.unpack().astype(np.float64)
     own = w if weights.zero_point is None else w - weights.zero_point
     packer = random.choice((fbg.PackA, fbg.PackAWithRowOffset, fbg.PackAWithQuantRowOffset))
-    options: dict[str, Any] = {}
-    scale: Any = np.ones(m, np.float32)
-    points: Any = np.zeros(m)
+    options = {}
+    scale = np.ones(m, np.float32)
+    points = np.zeros(m)
     if packer is fbg.PackAWithQuantRowOffset:
         x = q = _floats(random, rng, (m, k))
         kind = random.choice(("row", "tensor", "ranges", "factors", "factors of tensor"))
@@ -134,7 +133,7 @@ def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
     quantizes = packer is fbg.PackAWithQuantRowOffset
     scaled = (quantizes or "scale" in options) and weights.scale is not None
 
-    def scales() -> Array | None:
+    def scales():
         if not scaled:
             return None
         return scale.astype(np.float64)[:, None] * np.broadcast_to(weights.scale, n)
@@ -152,15 +151,15 @@ def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
     )
 
 
-def _float_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: int) -> Problem:
-    kind: Any = random.choice(("float32", "float32", "float16", "bfloat16"))
+def _float_problem(random, rng, m, k, n):
+    kind = random.choice(("float32", "float32", "float16", "bfloat16"))
     transpose = random.random() < 0.5
     given = _floats(random, rng, (n, k) if transpose else (k, n))
     stored = random.choice((np.float32, np.float16, ml_dtypes.bfloat16))
     w = laid_out(random, given.astype(stored))
     weights = fbg.PackedB(w, transpose=transpose, dtype=kind)
     x = _floats(random, rng, (m, k))
-    options: dict[str, Any] = {}
+    options = {}
     exact = x.astype(np.float64)
     if kind == "bfloat16":
         way = random.randrange(3)
@@ -172,18 +171,18 @@ def _float_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: 
             exact = x.astype(ml_dtypes.bfloat16).astype(np.float64)
     wide = weights.unpack().astype(np.float64)
 
-    def sums() -> Expected:
+    def sums():
         error = (k + 2) * UNIT * (np.abs(exact) @ np.abs(wide)) + TINY * (k + 1)
         return Expected(exact @ wide, error, np.float32)
 
     return Problem(x, fbg.PackA, options, weights, False, False, False, sums, sums)
 
 
-def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: int) -> Problem:
+def _int4_problem(random, rng, m, k, n):
     symmetric, group = random.random() < 0.5, random.choice((32, 64, 128))
     w = _floats(random, rng, (k, n))
     weights = fbg.PackedB(laid_out(random, w), dtype="int4", group=group, symmetric=symmetric)
-    options: dict[str, Any] = {}
+    options = {}
     packer = random.choice((fbg.PackAWithRowOffset, fbg.PackAWithQuantRowOffset))
     if packer is fbg.PackAWithRowOffset:
         x = integers(rng, (m, k), random.choice((np.int8, np.uint8)))
@@ -204,7 +203,7 @@ def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
     if weights.offset is not None:
         offset = np.asarray(weights.offset, np.float64)[groups]
 
-    def sums() -> Expected:
+    def sums():
         column = np.asarray(scale, np.float64)[:, None]
         real = column * (q.astype(np.float64) - np.asarray(points)[:, None])
         parts = column * (q.astype(np.float64) + np.abs(np.asarray(points))[:, None])
@@ -215,9 +214,7 @@ def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
     return Problem(x, packer, options, weights, False, False, False, sums, sums)
 
 
-def _call(
-    random: Random, p: Problem, pipeline: fbg.Pipeline, out: Array | None, threads: int
-) -> Array:
+def _call(random, p, pipeline, out, threads):
     """Run it by one of the ways that there are."""
     x, weights, options = laid_out(random, p.x), p.weights, p.options
     way = random.randrange(8)
@@ -242,7 +239,7 @@ def _call(
     return fbg.gemm(a, weights, pipeline, out, threads)
 
 
-def _other_bits(p: Problem, pipeline: fbg.Pipeline, y: Array, isa: str) -> str | None:
+def _other_bits(p, pipeline, y, isa):
     """Return whether a result has other bits than the plain call, or than that of other kernels."""
     a = p.packer(np.ascontiguousarray(p.x), **p.options)
     multiplied = p.options.get("dtype", a.dtype)
@@ -257,7 +254,7 @@ def _other_bits(p: Problem, pipeline: fbg.Pipeline, y: Array, isa: str) -> str |
     return None
 
 
-def draw(random: Random, shape: tuple[int, int, int] | None = None) -> tuple[Problem, list[Step]]:
+def draw(random, shape=None):
     """Return a problem, of any or a given M, K and N, and the steps of its pipeline."""
     rng = np.random.default_rng(random.getrandbits(64))
     m, k, n = shape or draw_shape(random)
@@ -266,7 +263,7 @@ def draw(random: Random, shape: tuple[int, int, int] | None = None) -> tuple[Pro
     return p, draw_steps(random, rng, (m, n), p.sums, p.scaled, p.pointed)
 
 
-def results(random: Random) -> Results:
+def results(random):
     """Draw a case for fingerprints: also large ones, floats that are no numbers, and any at all."""
     if random.random() < 0.1:
         return _values(random)
@@ -277,7 +274,7 @@ def results(random: Random) -> Results:
     pipeline, bias = fbg.Pipeline([step.stage for step in steps]), np.ones(n, np.float32)
     extents = np.empty((m, 2), np.float32)
 
-    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+    def compute(threads):
         w = p.weights
         with tempfile.TemporaryDirectory() as folder:
             w.save(Path(folder) / "w.safetensors")
@@ -299,7 +296,7 @@ def results(random: Random) -> Results:
     return compute
 
 
-def _values(random: Random) -> Results:
+def _values(random):
     """Draw stages for every size of floats, also such as are no numbers."""
     rng = np.random.default_rng(random.getrandbits(64))
     x = rng.integers(0, 2**32, 4000, np.uint32).view(np.float32)
@@ -312,7 +309,7 @@ def _values(random: Random) -> Results:
     )
 
 
-def run(random: Random) -> str:
+def run(random):
     """Run one case."""
     p, steps = draw(random)
     m, n = len(p.x), p.weights.shape[1]

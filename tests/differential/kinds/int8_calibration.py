@@ -7,15 +7,11 @@ what nodes compute of constants: the bits are those of the network whose weights
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-from typing import Any
-
 import numpy as np
 from onnx import helper
 
 from helpers.onnx_models import make_net
-from helpers.random_cases import Different, Kind, Results
+from helpers.random_cases import Different, Kind
 
 HUGE = float(np.finfo(np.float32).max)
 MOST = 0.2  # error, as the ratio of the lengths of vectors
@@ -24,39 +20,39 @@ MOST = 0.2  # error, as the ratio of the lengths of vectors
 class Graph:
     """A chain of nodes from x, with the shape of the last tensor."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random):
         self.random = random
         self.rng = np.random.default_rng(random.getrandbits(32))
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
-        self.computed: dict[str, Any] = {}  # weights that nodes compute, by name
+        self.nodes = []
+        self.constants = {}
+        self.computed = {}  # weights that nodes compute, by name
         self.name = "x"
         self.shape = (random.randint(1, 2), random.randint(1, 4), *self.sizes(9, 16))
 
-    def sizes(self, low: int, high: int) -> tuple[int, int]:
+    def sizes(self, low, high):
         return self.random.randint(low, high), self.random.randint(low, high)
 
-    def constant(self, values: Any) -> str:
+    def constant(self, values):
         name = f"k{len(self.constants)}"
         self.constants[name] = np.asarray(values)
         return name
 
-    def op(self, kind: str, *inputs: str, **attributes: Any) -> None:
+    def op(self, kind, *inputs, **attributes):
         """Append a node on the last tensor and other inputs."""
         self.append(kind, (self.name, *inputs), attributes)
 
-    def append(self, kind: str, inputs: tuple[str, ...], attributes: dict[str, Any]) -> None:
+    def append(self, kind, inputs, attributes):
         self.name = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [self.name], self.name, **attributes))
 
-    def fill(self) -> float:
+    def fill(self):
         """Return a constant that is not data: within its range, beyond it, or far beyond it."""
         anywhere = self.random.choice([-1, -1, -1, 1]) * 10 ** self.random.uniform(-1, 12)
         return self.random.choice([anywhere, -100.0, -1e4, -1e9, -HUGE, -np.inf, 0.0])
 
     # Layers ------------------------------------------------------------------------------------
 
-    def conv(self) -> None:
+    def conv(self):
         n, c, *sizes = self.shape
         kernel = self.random.choice([1, 3]) if min(sizes) > 2 else 1
         groups = self.random.choice([g for g in range(1, c + 1) if c % g == 0])
@@ -67,7 +63,7 @@ class Graph:
         self.op("Conv", w, group=groups, pads=[pads] * 4)
         self.shape = (n, outputs, *(size + 2 * pads - kernel + 1 for size in sizes))
 
-    def weights(self, w: Any) -> str:
+    def weights(self, w):
         """Return the name of weights: constants, or what up to two nodes compute of others."""
         count = self.random.choice([0, 0, 0, 1, 2])
         if count == 0:
@@ -75,8 +71,8 @@ class Graph:
         steps, source = [], w
         for _ in range(count):  # from the last one to the first
             kind = self.random.choice(["Transpose", "Reshape", "Cast", "Mul", "Identity", "Neg"])
-            attributes: dict[str, Any] = {}
-            others: list[Any] = []
+            attributes = {}
+            others = []
             if kind == "Transpose":
                 perm = self.random.sample(range(source.ndim), source.ndim)
                 attributes, source = {"perm": perm}, source.transpose(np.argsort(perm))
@@ -99,17 +95,17 @@ class Graph:
         self.computed[result] = w
         return result
 
-    def without_computing(self) -> tuple[list[Any], dict[str, Any]]:
+    def without_computing(self):
         """Return nodes and constants in which all weights are constants."""
         nodes = [node for node in self.nodes if not node.name.startswith("k")]
         return nodes, {**self.constants, **self.computed}
 
-    def function(self) -> None:
+    def function(self):
         kind = self.random.choice(["Relu", "Clip", "Sigmoid", "LeakyRelu", "HardSwish", "Tanh"])
         bounds = [self.constant(np.float32(b)) for b in (0, 6)] if kind == "Clip" else []
         self.op(kind, *bounds)
 
-    def pool(self) -> None:
+    def pool(self):
         n, c, *sizes = self.shape
         if min(sizes) < 4:
             return
@@ -122,33 +118,33 @@ class Graph:
 
     # Constants among the data --------------------------------------------------------------------
 
-    def pad(self) -> None:
+    def pad(self):
         pads = [0, 0, *self.sizes(0, 2), 0, 0, *self.sizes(0, 2)]
         self.op("Pad", self.constant(np.array(pads)), self.constant(np.float32(self.fill())))
         self.shape = tuple(n + pads[i] + pads[i + 4] for i, n in enumerate(self.shape))
 
-    def where(self) -> None:
+    def where(self):
         drawn = [n if self.random.random() < 0.7 else 1 for n in self.shape]
         keep = self.constant(self.rng.random(drawn) < self.random.random())
         self.append("Where", (keep, self.name, self.constant(np.float32(self.fill()))), {})
 
-    def mask(self) -> None:
+    def mask(self):
         drawn = [n if self.random.random() < 0.7 else 1 for n in self.shape]
         hidden = self.rng.random(drawn) < self.random.random()
         mask = np.where(hidden, np.float32(self.fill()), np.float32(0)).astype(np.float32)
         self.op("Add", self.constant(mask))
 
-    def join(self) -> None:
+    def join(self):
         axis = self.random.randint(1, 3)
         shape = [n if i != axis else self.random.randint(1, 3) for i, n in enumerate(self.shape)]
         self.op("Concat", self.constant(np.full(shape, self.fill(), np.float32)), axis=axis)
         self.shape = tuple(n + shape[i] * (i == axis) for i, n in enumerate(self.shape))
 
-    def bound(self) -> None:
+    def bound(self):
         number = self.constant(np.float32(self.fill()))
         self.op(self.random.choice(["Max", "Min"]), number)
 
-    def crop(self) -> None:
+    def crop(self):
         starts, ends = [self.random.uniform(-0.5, 0.2)] * 2, [self.random.uniform(0.8, 1.5)] * 2
         roi = np.array([0, 0, *starts, 1, 1, *ends], np.float32)
         sizes = (*self.shape[:2], *self.sizes(8, 20))
@@ -158,7 +154,7 @@ class Graph:
         self.op("Resize", *names, mode="linear", extrapolation_value=fill, **crops)
         self.shape = sizes
 
-    def overflows(self, feed: dict[str, Any]) -> bool:
+    def overflows(self, feed):
         """Whether sums overflow, so that even in float32 their order decides what they are."""
         names = [node.output[0] for node in self.nodes if node.op_type in ("Conv", "AveragePool")]
         sums = make_net(self.nodes, feed, names, self.constants).run(feed)
@@ -166,7 +162,7 @@ class Graph:
 
     # The whole -----------------------------------------------------------------------------------
 
-    def draw(self) -> None:
+    def draw(self):
         random = self.random
         constants = [self.pad, self.pad, self.where, self.mask, self.join, self.bound, self.crop]
         self.conv()
@@ -185,14 +181,14 @@ class Graph:
             self.op("Softmax", axis=-1)
 
 
-def results(random: Random) -> Results:
+def results(random):
     """Draw a network for fingerprints."""
     graph = Graph(random)
     shape = graph.shape
     graph.draw()
     feeds = [{"x": graph.rng.standard_normal(shape, np.float32)} for _ in range(2)]
 
-    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+    def compute(threads):
         given = (graph.nodes, feeds[0], [graph.name], graph.constants)
         try:
             net = make_net(*given, calibrate=feeds, num_threads=threads)
@@ -203,7 +199,7 @@ def results(random: Random) -> Results:
     return compute
 
 
-def run(random: Random) -> str:
+def run(random):
     """Compare one network with itself in float32."""
     graph = Graph(random)
     shape = graph.shape

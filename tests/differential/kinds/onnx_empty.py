@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator
-from random import Random
-from typing import Any
 
 import numpy as np
 import onnx
@@ -22,7 +19,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.reference import ReferenceEvaluator
 
 from differential.kinds.onnx_ops import OPERATORS, SHAPED_LIKE_INPUTS, same, text, versions
-from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
+from differential.onnx_cases.draw import DRAWN, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS
 from helpers.forks import found_by_child
@@ -34,22 +31,22 @@ from helpers.random_cases import Different, Kind
 class EmptyDraw(Draw):
     """Draws sizes of which one is 0: the number `zero`, counted from 0."""
 
-    def __init__(self, random: Random, zero: int) -> None:
+    def __init__(self, random, zero):
         super().__init__(random)
         self._left = zero
 
-    def size(self, most: int = 6) -> int:
+    def size(self, most=6):
         self._left -= 1
         return 0 if self._left == -1 else super().size(most)
 
 
-def apart(*computations: Callable[[], list[Array]]) -> list[list[Array]]:
+def apart(*computations):
     """Return the results that a process of its own computes, in order, until one ends it.
 
     Those are left out that fail or depend on memory that nothing has written.
     """
 
-    def stable() -> Iterator[list[Array]]:
+    def stable():
         for compute in computations:
             try:
                 found = []
@@ -65,7 +62,7 @@ def apart(*computations: Callable[[], list[Array]]) -> list[list[Array]]:
 
 
 @functools.cache
-def node_tests() -> list[tuple[str, int, list[Array | None], dict[str, Any], int, str]]:
+def node_tests():
     """Return ONNX's tests of nodes whose inputs are all numbers."""
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -85,18 +82,18 @@ def node_tests() -> list[tuple[str, int, list[Array | None], dict[str, Any], int
     return found
 
 
-def f(*shape: int) -> Array:
+def f(*shape):
     return np.asarray(np.random.default_rng(1).standard_normal(shape), np.float32)
 
 
-def b(*shape: int) -> Array:
+def b(*shape):
     return np.random.default_rng(1).integers(0, 200, shape, np.uint8)
 
 
 ONE, POINT = np.float32(0.1).reshape(()), np.uint8(7).reshape(())
 Q = [b(2, 3), ONE, POINT]
 # Operators of onnxruntime, and others that no table of cases has: inputs, attributes, outputs.
-FOREIGN: dict[str, tuple[list[Array | None], dict[str, Any], int]] = {
+FOREIGN = {
     "BiasGelu": ([f(2, 3), f(3)], {}, 1),
     "BiasSoftmax": ([f(2, 3), f(2, 3)], {"axis": 1, "is_inner_broadcast": 0}, 1),
     "DynamicQuantizeMatMul": ([f(2, 3), b(3, 4), ONE, POINT, f(4)], {}, 1),
@@ -147,7 +144,7 @@ FOREIGN: dict[str, tuple[list[Array | None], dict[str, Any], int]] = {
 }
 
 
-def with_zeros(random: Random, inputs: list[Array | None]) -> list[Array | None]:
+def with_zeros(random, inputs):
     """Return inputs of which an axis is empty, or all axes of one size are."""
     places = [(i, a) for i, x in enumerate(inputs) if x is not None for a in range(x.ndim)]
     if not places:
@@ -163,7 +160,7 @@ def with_zeros(random: Random, inputs: list[Array | None]) -> list[Array | None]
     return result
 
 
-def drawn(random: Random) -> OneOp | None:
+def drawn(random):
     """Draw a case; None where an operator cannot be drawn with that size."""
     kind, domain = random.random(), ""
     if kind < 0.55:
@@ -192,13 +189,13 @@ def drawn(random: Random) -> OneOp | None:
     return OneOp(op, version, inputs, attributes, frozenset(constant), outputs, domain=domain)
 
 
-def reference(case: OneOp) -> list[Array]:
+def reference(case):
     model = case.model()
     with np.errstate(all="ignore"):
         return list(ReferenceEvaluator(model).run(None, case.feeds))
 
 
-def run(random: Random) -> str:
+def run(random):
     case = drawn(random)
     if case is None:
         return "not drawn"

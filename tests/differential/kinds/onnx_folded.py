@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 
 from differential.kinds.onnx_ops import attempt, drawn, same, text
-from differential.onnx_cases.draw import Array, Draw
+from differential.onnx_cases.draw import Draw
 from helpers.random_cases import Different, Kind
 
 # Operators of which onnxruntime lays out the weights if it knows them: it then adds up differently.
@@ -23,7 +22,7 @@ TINY = float(np.finfo(np.float32).tiny)
 EXTREMES = np.float32([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e10, -1e10, 1e-40, 300.0, -0.0])
 
 
-def with_extremes(d: Draw, x: Array | None) -> Array | None:
+def with_extremes(d, x):
     """Return an array with some extreme values, if it has floats."""
     if x is None or x.dtype != np.float32 or x.size == 0 or d.random.random() < 0.5:
         return x
@@ -31,7 +30,7 @@ def with_extremes(d: Draw, x: Array | None) -> Array | None:
     return np.where(chosen, d.rng.choice(EXTREMES, x.shape), x).astype(np.float32)
 
 
-def same_bits(a: Array, b: Array) -> bool:
+def same_bits(a, b):
     """Whether arrays are the same but for subnormal numbers, which kernels of networks flush."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
@@ -41,7 +40,7 @@ def same_bits(a: Array, b: Array) -> bool:
     return bool(np.array_equal(*flushed, equal_nan=True))
 
 
-def run(random: Random) -> str:
+def run(random):
     d = Draw(random)
     case = drawn(d)
     backends = d.one((None, None, None, ("onnxruntime",)))

@@ -7,12 +7,7 @@ another thing, or have other inputs, in these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from random import Random
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
@@ -21,15 +16,13 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.random_cases import Different, Kind
 
-Floats = npt.NDArray[np.float64]
-Apply = Callable[[Floats, dict[str, float]], Floats]
 SHAPE, FLOAT = (2, 3, 4), onnx.AttributeProto.FLOAT
 # Of a function that a branch calls: all nodes of a branch are from one operator set.
 REFUSALS = ("would mean another thing there", "input size")
 VERSIONS = (11, 12, 13, 15, 17, 18, 21)
 
 
-def softmax(x: Floats, version: int) -> Floats:
+def softmax(x, version):
     """Along axis 1; before version 13 along all axes from there on."""
     rows = x.reshape(2, 12) if version < 13 else x
     powers = np.exp(rows - rows.max(1, keepdims=True))
@@ -39,12 +32,12 @@ def softmax(x: Floats, version: int) -> Floats:
 class Functions:
     """Draws functions of one tensor, each with what it computes for given attributes."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random):
         self.random = random
-        self.protos: list[onnx.FunctionProto] = []
-        self.made: list[tuple[str, list[str], Apply]] = []
+        self.protos = []
+        self.made = []
 
-    def step(self, version: int, names: list[str], inside: bool) -> tuple[list[Any], Apply]:
+    def step(self, version, names, inside):
         """Draw nodes from tensor "a" to tensor "b", and what they compute.
 
         names: attributes of the function around. inside: whether the nodes are in a branch.
@@ -67,7 +60,7 @@ class Functions:
             return self._unsqueezed(version), lambda x, given: x
         return self._branched(version, names) if kind == "if" else self._call(names)
 
-    def _unsqueezed(self, version: int) -> list[onnx.NodeProto]:
+    def _unsqueezed(self, version):
         ends = ("Unsqueeze", "a", "t"), ("Squeeze", "t", "b")
         if version < 13:
             return [helper.make_node(op, [x], [y], axes=[-1]) for op, x, y in ends]
@@ -75,7 +68,7 @@ class Functions:
         axes = helper.make_node("Constant", [], ["axes"], value=last)
         return [axes, *(helper.make_node(op, [x, "axes"], [y]) for op, x, y in ends)]
 
-    def _branched(self, version: int, names: list[str]) -> tuple[list[Any], Apply]:
+    def _branched(self, version, names):
         nodes, apply = self.step(version, names, inside=True)
         taken = np.array(self.random.random() < 0.5)
         rename(nodes, {"b": "r"})
@@ -88,25 +81,25 @@ class Functions:
         choice = helper.make_node("If", ["c"], ["e"], then_branch=both[0], else_branch=both[1])
         return [condition, choice, helper.make_node("Identity", ["e"], ["b"])], apply
 
-    def _call(self, names: list[str]) -> tuple[list[Any], Apply]:
+    def _call(self, names):
         name, inner, apply = self.random.choice(self.made)
         node = helper.make_node(name, ["a"], ["b"], domain="local")
         chosen = {own: self._attribute(names, None) for own in inner}
         for own, attribute in chosen.items():
             attribute.give(node, own)
 
-        def called(x: Floats, given: dict[str, float]) -> Floats:
+        def called(x, given):
             passed = {own: chosen[own].value(given) for own in inner}
             return apply(x, {own: value for own, value in passed.items() if value is not None})
 
         return [node], called
 
-    def _attribute(self, names: list[str], default: float | None) -> Attribute:
+    def _attribute(self, names, default):
         kind = self.random.choice(("left", "set", "passed") if names else ("left", "set"))
         value = float(np.float32(round(self.random.uniform(0.05, 0.95), 2)))
         return Attribute(kind, value, self.random.choice(names) if names else "", default)
 
-    def add(self) -> None:
+    def add(self):
         """Draw a function of up to three steps, with up to two attributes that have defaults."""
         version = self.random.choice(VERSIONS)
         names = [f"p{i}" for i in range(self.random.randint(0, 2))]
@@ -128,7 +121,7 @@ class Functions:
             )
         )
 
-        def all_steps(x: Floats, given: dict[str, float]) -> Floats:
+        def all_steps(x, given):
             for apply in steps:
                 x = apply(x, defaults | given)
             return x
@@ -139,10 +132,10 @@ class Functions:
 class Attribute:
     """A float attribute of a node: left out, set, or that of the function around it."""
 
-    def __init__(self, kind: str, set_to: float, name: str, default: float | None) -> None:
+    def __init__(self, kind, set_to, name, default):
         self.kind, self.set_to, self.name, self.default = kind, set_to, name, default
 
-    def give(self, node: onnx.NodeProto, name: str) -> None:
+    def give(self, node, name):
         if self.kind == "set":
             node.attribute.append(helper.make_attribute(name, self.set_to))
         elif self.kind == "passed":
@@ -150,13 +143,13 @@ class Attribute:
                 onnx.AttributeProto(name=name, ref_attr_name=self.name, type=FLOAT)
             )
 
-    def value(self, given: dict[str, float]) -> Any:
+    def value(self, given):
         if self.kind == "set":
             return self.set_to
         return given.get(self.name, self.default) if self.kind == "passed" else self.default
 
 
-def rename(nodes: list[onnx.NodeProto], names: dict[str, str]) -> None:
+def rename(nodes, names):
     for node in nodes:
         for field in (node.input, node.output):
             field[:] = [names.get(name, name) for name in field]
@@ -166,7 +159,7 @@ def rename(nodes: list[onnx.NodeProto], names: dict[str, str]) -> None:
                 value.name = names.get(value.name, value.name)
 
 
-def run(random: Random) -> str:
+def run(random):
     functions = Functions(random)
     for _ in range(random.randint(1, 5)):
         functions.add()

@@ -6,8 +6,6 @@ each back end, which may each take another default. Cases are those of the kind 
 
 from __future__ import annotations
 
-from random import Random
-
 import onnx
 
 from differential.kinds.onnx_ops import compared, drawn
@@ -15,7 +13,7 @@ from differential.onnx_cases.draw import Draw
 from helpers.random_cases import Kind
 
 
-def run(random: Random) -> str:
+def run(random):
     d = Draw(random)
     case = drawn(d)
     known = onnx.defs.get_schema(case.op, case.version).attributes

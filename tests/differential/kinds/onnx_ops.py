@@ -8,8 +8,6 @@ onnxruntime computes, fbg computes alike or better; what it refuses is not compa
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from random import Random
 
 import numpy as np
 import onnx
@@ -23,13 +21,13 @@ from differential.onnx_cases import (  # noqa: F401  each registers
     sums,
     windows,
 )
-from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
+from differential.onnx_cases.draw import DRAWN, Draw, with_all_attributes
 from fbg.errors import ModelError
 from fbg.importers.backends.native import OPS
 from helpers.forks import found_by_child
 from helpers.one_op import OneOp
 from helpers.poison import unwritten
-from helpers.random_cases import Different, Kind, Results
+from helpers.random_cases import Different, Kind
 
 OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
 OLDEST = 7
@@ -39,7 +37,7 @@ ROUNDED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMat
 
 
 @functools.cache
-def newest() -> int:
+def newest():
     """Return the newest operator set that onnxruntime reads."""
     relu = OneOp("Relu", onnx.defs.onnx_opset_version(), [np.ones(1, np.float32)])
     while isinstance(attempt(relu.on_onnxruntime), Exception) and relu.version > OLDEST:
@@ -48,7 +46,7 @@ def newest() -> int:
 
 
 @functools.cache
-def versions(op: str) -> list[int]:
+def versions(op):
     """Return the versions at which an operator changed, from the oldest that is drawn on."""
     changed = {
         max(schema.since_version, OLDEST)
@@ -58,17 +56,17 @@ def versions(op: str) -> list[int]:
     return sorted(version for version in changed if version <= newest())
 
 
-def attempt(function: Callable[[], list[Array]]) -> list[Array] | Exception:
+def attempt(function):
     try:
         return function()
     except Exception as error:
         return error
 
 
-def attempt_apart(function: Callable[[], list[Array]]) -> list[Array] | Exception:
+def attempt_apart(function):
     """The same in a process of its own, which onnxruntime may end."""
 
-    def found() -> Iterator[list[Array] | Exception]:
+    def found():
         result = attempt(function)
         yield RuntimeError(str(result)) if isinstance(result, Exception) else result
 
@@ -76,7 +74,7 @@ def attempt_apart(function: Callable[[], list[Array]]) -> list[Array] | Exceptio
     return results[0] if results else RuntimeError("the process ended")
 
 
-def drawn(d: Draw, op: str = "") -> OneOp:
+def drawn(d, op=""):
     op = op or d.one(OPERATORS)
     version = d.one(versions(op))
     inputs, attributes = DRAWN[op](d, op, version)
@@ -96,18 +94,18 @@ def drawn(d: Draw, op: str = "") -> OneOp:
     return OneOp(op, version, inputs, attributes, frozenset(constant), outputs)
 
 
-def declared(d: Draw, case: OneOp, results: list[Array]) -> None:
+def declared(d, case, results):
     """Let the file say something about the outputs, which need not be true."""
     kind = d.random.random()
     case.declared = []
     for y in results:
-        shape: list[int | str | None] = list(y.shape)
+        shape = list(y.shape)
         if kind < 0.2 and shape:
             shape[d.random.randrange(len(shape))] = d.one((None, "n", 1, 3))
         case.declared.append((y.dtype, None if kind > 0.6 else shape))
 
 
-def with_empty_sums(case: OneOp, results: list[Array]) -> list[Array]:
+def with_empty_sums(case, results):
     """Return the results with zeros where nothing is added up: onnxruntime writes nothing there.
 
     In a Gemm, former versions forget beta.
@@ -124,7 +122,7 @@ def with_empty_sums(case: OneOp, results: list[Array]) -> list[Array]:
     return [np.broadcast_to(added * y.dtype.type(beta), y.shape).astype(y.dtype) for y in results]
 
 
-def grouped_norm(case: OneOp) -> list[Array]:
+def grouped_norm(case):
     """Return the result in float64: onnxruntime subtracts squares, which cancel."""
     given, *terms = (np.asarray(x, np.float64) for x in case.inputs if x is not None)
     groups = case.attributes["num_groups"]
@@ -138,7 +136,7 @@ def grouped_norm(case: OneOp) -> list[Array]:
     return [(x.reshape(given.shape) * scale + bias).astype(case.inputs[0].dtype)]
 
 
-def same(got: Array, wanted: Array, op: str) -> bool:
+def same(got, wanted, op):
     if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
         return False
     if wanted.dtype.kind not in "fV":
@@ -150,29 +148,29 @@ def same(got: Array, wanted: Array, op: str) -> bool:
     return bool(np.allclose(a, b, rtol=precision, atol=precision * (scale + 0.1), equal_nan=True))
 
 
-def text(found: list[Array] | Exception) -> str:
+def text(found):
     if isinstance(found, Exception):
         return f"{type(found).__name__}: {' '.join(str(found).split())[:300]}"
     return "; ".join(f"{y.dtype}{list(y.shape)} {y.ravel()[:12].tolist()}" for y in found)
 
 
-def results(random: Random) -> Results:
+def results(random):
     """Draw an operator for fingerprints."""
     case = drawn(Draw(random))
 
-    def compute(threads: int) -> Iterator[tuple[str, object]]:
+    def compute(threads):
         found = attempt(case.on_fbg)
         yield f"{case.op}", type(found).__name__ if isinstance(found, Exception) else found
 
     return compute
 
 
-def run(random: Random) -> str:
+def run(random):
     d = Draw(random)
     return compared(d, drawn(d))
 
 
-def compared(d: Draw, case: OneOp) -> str:
+def compared(d, case):
     """Return how a case ended that fbg and onnxruntime ran; raises Different."""
     backends = d.one((None, None, None, ("onnxruntime", "reference")))
     is_empty = any(x is not None and x.size == 0 for x in case.inputs)

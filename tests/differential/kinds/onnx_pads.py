@@ -7,11 +7,9 @@ refused by name.
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 
-from differential.onnx_cases.draw import Array, Draw
+from differential.onnx_cases.draw import Draw
 from fbg.errors import ModelError
 from helpers.one_op import OneOp
 from helpers.poison import unwritten
@@ -21,7 +19,7 @@ MODES = ("constant", "edge", "reflect", "wrap")
 NUMPY_MODES = ("reflect", "wrap")
 
 
-def wanted(x: Array, before: list[int], after: list[int], mode: str, fill: float) -> Array | None:
+def wanted(x, before, after, mode, fill):
     """Return the result, or None where it has no meaning."""
     sizes = [n + b + a for n, b, a in zip(x.shape, before, after, strict=True)]
     if min(sizes) <= 0:
@@ -42,11 +40,11 @@ def wanted(x: Array, before: list[int], after: list[int], mode: str, fill: float
         elif b or a:
             cut = x.take(range(max(-b, 0), extent - max(-a, 0)), axis)
             widths = [(max(b, 0), max(a, 0)) if i == axis else (0, 0) for i in range(x.ndim)]
-            x = np.pad(cut, widths, mode=mode)  # type: ignore[call-overload]
+            x = np.pad(cut, widths, mode=mode)
     return x
 
 
-def run(random: Random) -> str:
+def run(random):
     d = Draw(random)
     shape = tuple(random.randint(1, 6) for _ in range(random.randint(1, 4)))
     mode, dtype = d.one(MODES), d.one(("float32", "uint8", "int64"))
@@ -57,7 +55,7 @@ def run(random: Random) -> str:
         for _ in ("before", "after")
     ]
     fill, x = random.randint(0, 9), d.array(dtype, shape)
-    inputs: list[Array | None] = [x, np.int64(pads[0] + pads[1]), np.asarray(fill, dtype)]
+    inputs = [x, np.int64(pads[0] + pads[1]), np.asarray(fill, dtype)]
     constant = frozenset({1, 2}) if d.random.random() < 0.8 else frozenset({0, 1, 2})
     case = OneOp("Pad", 19, inputs, {"mode": mode}, constant)
     case.declared = [(x.dtype, None)]

@@ -10,10 +10,6 @@ integer stands for, bounds, operator sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-from typing import Any
-
 import numpy as np
 from onnx import helper
 
@@ -23,11 +19,11 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers.onnx_models import plain_onnxruntime
 from helpers.poison import unwritten
-from helpers.quantized_graphs import Graph, Tensor
-from helpers.random_cases import Different, Kind, Results
+from helpers.quantized_graphs import Graph
+from helpers.random_cases import Different, Kind
 
 
-def compare(output: Tensor | None, y: Any, wanted: Any, exact: bool) -> bool:
+def compare(output, y, wanted, exact):
     """Whether an output is what onnxruntime returns, as far as one result is right."""
     if y.dtype != wanted.dtype or y.shape != wanted.shape:
         return False
@@ -39,7 +35,7 @@ def compare(output: Tensor | None, y: Any, wanted: Any, exact: bool) -> bool:
     return bool(np.abs(y.astype(int) - wanted.astype(int)).max(initial=0) <= 1)
 
 
-def run(random: Random) -> str:
+def run(random):
     """Compare one graph."""
     graph = Graph(random)
     model, feed = graph.draw()
@@ -66,11 +62,11 @@ def run(random: Random) -> str:
     return "exact" if graph.exact else "within a step"
 
 
-def results(random: Random) -> Results:
+def results(random):
     """Draw a graph for fingerprints."""
     model, feed = Graph(random).draw()
 
-    def compute(threads: int) -> Iterator[tuple[str, Any]]:
+    def compute(threads):
         try:
             net = Net(read_model(model, "random", None), num_threads=threads)
             yield "outputs", net.run(feed)
@@ -80,7 +76,7 @@ def results(random: Random) -> Results:
     return compute
 
 
-def printed(model: Any) -> str:
+def printed(model):
     return f"operator set {model.opset_import[0].version}: {helper.printable_graph(model.graph)}"
 
 

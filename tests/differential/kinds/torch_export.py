@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable
-from random import Random
-from typing import Any
 
 import numpy as np
 import onnx
@@ -26,7 +23,7 @@ OPSETS = (11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
 class Case:
     """Draws from one source of random numbers. torch: the package, which not everybody has."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random):
         import torch
 
         self.torch, self.nn, self.random = torch, torch.nn, random
@@ -34,30 +31,30 @@ class Case:
         self.channels = random.randint(1, 6)
         torch.manual_seed(random.getrandbits(32))
 
-    def each(self, low: int, high: int) -> Any:
+    def each(self, low, high):
         """Return a number for all spatial axes, or one for each."""
         numbers = tuple(self.random.randint(low, high) for _ in range(self.axes))
         return self.random.choice((numbers, numbers[0]))
 
-    def flag(self) -> bool:
+    def flag(self):
         return self.random.random() < 0.5
 
-    def layer(self, name: str, *given: Any, **options: Any) -> Any:
+    def layer(self, name, *given, **options):
         return getattr(self.nn, f"{name}{self.axes}d")(*given, **options)
 
-    def image(self, least: int = 3) -> Any:
+    def image(self, least=3):
         sizes = [self.random.randint(least, 12) for _ in range(self.axes)]
         return self.torch.randn(self.random.randint(1, 2), self.channels, *sizes)
 
-    def function(self, call: Callable[[Any], Any]) -> Any:
-        class Module(self.nn.Module):  # type: ignore[name-defined,misc]
-            def forward(self, x: Any) -> Any:
+    def function(self, call):
+        class Module(self.nn.Module):
+            def forward(self, x):
                 return call(x)
 
         return Module()
 
 
-def pooling(c: Case) -> Any:
+def pooling(c):
     kernel = c.random.randint(1, 4)
     padding = c.random.randint(0, kernel // 2)
     options = {"stride": c.each(1, 4), "padding": padding, "ceil_mode": c.flag()}
@@ -71,10 +68,10 @@ def pooling(c: Case) -> Any:
     return c.layer(c.random.choice(("AdaptiveAvgPool", "AdaptiveMaxPool")), 1)
 
 
-def upsampling(c: Case) -> Any:
+def upsampling(c):
     modes = ("nearest", {1: "linear", 2: "bilinear", 3: "trilinear"}[c.axes])
     mode = c.random.choice((*modes, "bicubic") if c.axes == 2 else modes)
-    options: dict[str, Any] = {"mode": mode}
+    options = {"mode": mode}
     if mode != "nearest":
         options["align_corners"] = c.random.choice((None, False, True))
     if c.random.random() < 0.3:
@@ -84,7 +81,7 @@ def upsampling(c: Case) -> Any:
     return c.nn.Upsample(scale_factor=c.random.choice((factors, factors[0], simple)), **options)
 
 
-def convolution(c: Case) -> Any:
+def convolution(c):
     groups = c.random.choice((1, c.channels))
     outer = groups * c.random.randint(1, 3)
     options = {
@@ -99,7 +96,7 @@ def convolution(c: Case) -> Any:
     return c.layer("Conv", c.channels, outer, c.each(1, 3), **options)
 
 
-def transposed(c: Case) -> Any:
+def transposed(c):
     groups = c.random.choice((1, c.channels))
     stride = c.random.randint(1, 3)
     return c.layer(
@@ -116,7 +113,7 @@ def transposed(c: Case) -> Any:
     )
 
 
-def padding(c: Case) -> Any:
+def padding(c):
     mode = c.random.choice(("constant", "constant", "reflect", "replicate", "circular"))
     low = -1 if mode == "constant" else 0
     pads = [c.random.randint(low, 2) for _ in range(2 * c.axes)]
@@ -124,7 +121,7 @@ def padding(c: Case) -> Any:
     return c.function(lambda x: c.nn.functional.pad(x, pads, mode, value))
 
 
-def norms(c: Case) -> Any:
+def norms(c):
     kind = c.random.choice(("BatchNorm", "InstanceNorm", "group", "last"))
     if kind == "group":
         return c.nn.GroupNorm(1, c.channels, affine=c.flag())
@@ -133,7 +130,7 @@ def norms(c: Case) -> Any:
     return c.layer(kind, c.channels, affine=c.flag())
 
 
-def activation(c: Case) -> Any:
+def activation(c):
     names = "ReLU GELU SiLU Mish ELU CELU SELU Hardswish Hardsigmoid LeakyReLU Softplus ReLU6 PReLU"
     more = "Tanh Sigmoid LogSigmoid Softsign Hardtanh Softshrink Hardshrink Softmax LogSoftmax"
     name = c.random.choice((names + " " + more).split())
@@ -141,7 +138,7 @@ def activation(c: Case) -> Any:
     return getattr(c.nn, name)(*given)
 
 
-def reduction(c: Case) -> Any:
+def reduction(c):
     name = c.random.choice(("mean", "sum", "amax", "amin", "var", "logsumexp", "norm"))
     rank = c.axes + 2
     dim = c.random.sample(range(-rank, 0), c.random.randint(1, rank))
@@ -151,7 +148,7 @@ def reduction(c: Case) -> Any:
     return c.function(lambda x: getattr(x, name)(dim=dim, keepdim=keep))
 
 
-def indexing(c: Case) -> Any:
+def indexing(c):
     start, stop, step = c.random.randint(-4, 3), c.random.randint(-2, 9), c.random.randint(1, 3)
     dim = c.random.randint(-1, c.axes + 1)
     torch = c.torch
@@ -180,20 +177,20 @@ MODULES = (
 )
 
 
-def exported(c: Case, module: Any, x: Any, version: int) -> onnx.ModelProto:
+def exported(c, module, x, version):
     file = io.BytesIO()
     names = {"input_names": ["x"], "output_names": ["y"]}
     c.torch.onnx.export(module, (x,), file, dynamo=False, opset_version=version, **names)
     return onnx.load_from_string(file.getvalue())
 
 
-def near(got: np.ndarray, wanted: np.ndarray) -> bool:
+def near(got, wanted):
     scale = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0)) + 0.1
     alike = got.shape == wanted.shape and got.dtype == wanted.dtype
     return alike and bool(np.allclose(got, wanted, 1e-4, 1e-4 * scale, equal_nan=True))
 
 
-def run(random: Random) -> str:
+def run(random):
     """Compare one module."""
     c = Case(random)
     version = random.choice(OPSETS)

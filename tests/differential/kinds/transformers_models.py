@@ -12,10 +12,7 @@ import copy
 import json
 import logging
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -35,21 +32,17 @@ TOLERANCE = 1e-4
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 GATES = ("silu", "gelu")
 FULL, SLIDING = "full_attention", "sliding_attention"
-SKIPPING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
-Settings = dict[str, Any]
 
 
-def eps(rng: Random) -> float:
+def eps(rng):
     return float(10 ** rng.uniform(-12, -2))
 
 
-def flag(rng: Random) -> bool:
+def flag(rng):
     return rng.random() < 0.5
 
 
-def sizes(
-    rng: Random, *, even: bool = False, activations: tuple[str, ...] = ACTIVATIONS
-) -> Settings:
+def sizes(rng, *, even=False, activations=ACTIVATIONS):
     """What nearly all families have; even: heads of an even size."""
     heads = rng.choice((1, 2, 3, 4, 6))
     head = rng.randrange(2, 20, 2) if even else rng.randrange(1, 20)
@@ -67,26 +60,24 @@ def sizes(
     }
 
 
-def renamed(settings: Settings, **names: str) -> Settings:
+def renamed(settings, **names):
     return {names.get(key, key): value for key, value in settings.items()}
 
 
-def rope(
-    rng: Random, positions: int, half: int, *, kinds: tuple[str, ...] | None = None
-) -> Settings:
+def rope(rng, positions, half, *, kinds=None):
     """Rotations of any kind; half: of the size that is turned."""
     nested = kinds is not None
     kinds = kinds or ("default", "default", "linear", "dynamic", "yarn", "llama3", "longrope")
     kind = rng.choice(kinds)
     if kind == "dynamic" and half == 1:  # by zero, transformers divides there
         kind = "default"
-    found: Settings = {"rope_type": kind, "rope_theta": float(10 ** rng.uniform(0.5, 6))}
+    found = {"rope_type": kind, "rope_theta": float(10 ** rng.uniform(0.5, 6))}
     if kind in ("linear", "dynamic", "yarn", "llama3"):
         found["factor"] = rng.uniform(1, 9)
     if kind in ("yarn", "llama3", "longrope"):
         found["original_max_position_embeddings"] = rng.randrange(2, positions + 1)
     if kind == "yarn":
-        drawn: Settings = {
+        drawn = {
             "beta_fast": rng.uniform(2, 40),
             "beta_slow": rng.uniform(0.3, 1.9),
             "attention_factor": rng.uniform(0.5, 2),
@@ -111,15 +102,15 @@ def rope(
 # --- Families ---------------------------------------------------------------------------------
 
 
-def bert(rng: Random) -> Settings:
+def bert(rng):
     return {**sizes(rng), "layer_norm_eps": eps(rng), "type_vocab_size": rng.randrange(1, 4)}
 
 
-def roberta(rng: Random) -> Settings:
+def roberta(rng):
     return {**bert(rng), "max_position_embeddings": rng.randrange(16, 50)}
 
 
-def distilbert(rng: Random) -> Settings:
+def distilbert(rng):
     names = {
         "hidden_size": "dim",
         "num_attention_heads": "n_heads",
@@ -130,8 +121,8 @@ def distilbert(rng: Random) -> Settings:
     return {**renamed(sizes(rng), **names), "sinusoidal_pos_embds": flag(rng)}
 
 
-def narrow(key: str) -> Callable[[Random], Settings]:
-    def draw(rng: Random) -> Settings:
+def narrow(key):
+    def draw(rng):
         settings = bert(rng)
         width = settings["hidden_size"] if rng.random() < 0.3 else rng.randrange(1, 40)
         return {**settings, key: width}
@@ -139,18 +130,18 @@ def narrow(key: str) -> Callable[[Random], Settings]:
     return draw
 
 
-def albert(rng: Random) -> Settings:
+def albert(rng):
     settings = narrow("embedding_size")(rng)
     groups = rng.randrange(1, settings["num_hidden_layers"] + 1)
     return {**settings, "num_hidden_groups": groups, "inner_group_num": rng.randrange(1, 3)}
 
 
-def mpnet(rng: Random) -> Settings:
+def mpnet(rng):
     settings = {**sizes(rng), "layer_norm_eps": eps(rng)}
     return {**settings, "pad_token_id": 1, "max_position_embeddings": rng.randrange(16, 99)}
 
 
-def modernbert(rng: Random) -> Settings:
+def modernbert(rng):
     settings = {
         **renamed(sizes(rng, even=True, activations=("gelu",)), hidden_act="hidden_activation"),
         "norm_eps": eps(rng),
@@ -172,11 +163,11 @@ def modernbert(rng: Random) -> Settings:
     return settings
 
 
-def layer_types(rng: Random, settings: Settings) -> list[str]:
+def layer_types(rng, settings):
     return [rng.choice((FULL, SLIDING)) for _ in range(settings["num_hidden_layers"])]
 
 
-def decoder(rng: Random, *, own_head: bool = True) -> Settings:
+def decoder(rng, *, own_head=True):
     settings = sizes(rng, even=True, activations=GATES)
     heads = settings["num_attention_heads"]
     settings |= {
@@ -190,15 +181,15 @@ def decoder(rng: Random, *, own_head: bool = True) -> Settings:
     return settings
 
 
-def llama(rng: Random) -> Settings:
+def llama(rng):
     return {**decoder(rng), "attention_bias": flag(rng), "mlp_bias": flag(rng)}
 
 
-def mistral(rng: Random) -> Settings:
+def mistral(rng):
     return {**decoder(rng), "sliding_window": rng.choice((None, rng.randrange(1, 20)))}
 
 
-def qwen(rng: Random, *, third: bool) -> Settings:
+def qwen(rng, *, third):
     settings = decoder(rng, own_head=third)
     settings |= {
         "use_sliding_window": flag(rng),
@@ -212,7 +203,7 @@ def qwen(rng: Random, *, third: bool) -> Settings:
     return settings
 
 
-def gemma(rng: Random, *, third: bool) -> Settings:
+def gemma(rng, *, third):
     settings = renamed(decoder(rng), hidden_act="hidden_activation")
     settings |= {
         "hidden_activation": rng.choice(("gelu_pytorch_tanh", "gelu")),
@@ -234,11 +225,11 @@ def gemma(rng: Random, *, third: bool) -> Settings:
     return settings
 
 
-def eurobert(rng: Random) -> Settings:
+def eurobert(rng):
     return {**llama(rng), "classifier_pooling": rng.choice(("late", "mean", "bos"))}
 
 
-def rotary(rng: Random, activations: tuple[str, ...], least_types: int) -> Settings:
+def rotary(rng, activations, least_types):
     settings = sizes(rng, even=True, activations=activations)
     half = settings["hidden_size"] // settings["num_attention_heads"] // 2
     settings |= {"layer_norm_eps": eps(rng), "type_vocab_size": rng.randrange(least_types, 4)}
@@ -246,7 +237,7 @@ def rotary(rng: Random, activations: tuple[str, ...], least_types: int) -> Setti
     return settings
 
 
-def t5(rng: Random) -> Settings:
+def t5(rng):
     buckets = rng.randrange(4, 40, 2)
     gate = rng.choice(("", "gated-"))
     return {
@@ -265,7 +256,7 @@ def t5(rng: Random) -> Settings:
     }
 
 
-def deberta(rng: Random, *, second: bool) -> Settings:
+def deberta(rng, *, second):
     settings = {
         **bert(rng),
         "type_vocab_size": rng.randrange(3),
@@ -290,7 +281,7 @@ def deberta(rng: Random, *, second: bool) -> Settings:
     return settings
 
 
-FAMILIES: dict[str, Callable[[Random], Settings]] = {
+FAMILIES = {
     "bert": bert,
     "roberta": roberta,
     "xlm-roberta": roberta,
@@ -323,7 +314,7 @@ FAMILIES: dict[str, Callable[[Random], Settings]] = {
 # --- Cases ------------------------------------------------------------------------------------
 
 
-def inputs(rng: Random, settings: Settings, model: fbg.Model) -> dict[str, np.ndarray]:
+def inputs(rng, settings, model):
     """Ids, a mask of some form, and token types, or none."""
     longest = model.max_length if rng.random() < 0.3 else min(model.max_length, 12)
     shape = rng.randrange(1, 4), rng.randrange(1, longest + 1)
@@ -348,7 +339,7 @@ def inputs(rng: Random, settings: Settings, model: fbg.Model) -> dict[str, np.nd
     return given
 
 
-def build(family: str, settings: Settings, seed: int, directory: Path) -> Any:
+def build(family, settings, seed, directory):
     """Write the files of a model; return it as transformers reads them."""
     (directory / "config.json").write_text(json.dumps({"model_type": family, **settings}))
     config = transformers.AutoConfig.from_pretrained(directory)
@@ -364,14 +355,14 @@ def build(family: str, settings: Settings, seed: int, directory: Path) -> Any:
     return model
 
 
-def error_of(got: np.ndarray, wanted: np.ndarray) -> float:
+def error_of(got, wanted):
     if got.shape != wanted.shape:
         return np.inf
     largest = float(np.abs(wanted).max(initial=1.0))
     return float(np.abs(got - wanted).max(initial=0.0)) / largest
 
 
-def run(rng: Random) -> str:
+def run(rng):
     family = rng.choice(tuple(FAMILIES))
     settings = FAMILIES[family](rng)
     with tempfile.TemporaryDirectory() as name:
@@ -393,21 +384,14 @@ def run(rng: Random) -> str:
     return family
 
 
-def compare_row(
-    got: fbg.ModelOutput,
-    reference: Any,
-    given: dict[str, np.ndarray],
-    n: int,
-    length: int,
-    case: str,
-) -> None:
+def compare_row(got, reference, given, n, length, case):
     """Compare row n, which transformers computes by itself and without its padding: where rotations
     depend on the length of a sequence, it takes that of the batch.
     """
     row = {key: torch.from_numpy(value[n : n + 1, :length]) for key, value in given.items()}
     kept = given["attention_mask"][n, :length] != 0
 
-    def outputs(model: Any) -> dict[str, np.ndarray]:
+    def outputs(model):
         with torch.inference_mode():
             found = model(**row)
         hidden = {"hidden states": found.last_hidden_state[0].numpy()[kept]}

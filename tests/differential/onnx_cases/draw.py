@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -17,23 +15,22 @@ __all__ = ["DRAWN", "Draw", "Drawn", "draws", "with_all_attributes"]
 
 Array = npt.NDArray[Any]
 Drawn = tuple[list[Array | None], dict[str, Any]]
-Item = TypeVar("Item")
 WITHOUT_MEANING = {"consumed_inputs"}
-DRAWN: dict[str, Callable[[Draw, str, int], Drawn]] = {}
+DRAWN = {}
 _FLOATS = ("float16", "float32", "float64")
 
 
-def draws(*names: str) -> Callable[[Callable[[Draw, str, int], Drawn]], object]:
+def draws(*names):
     """Register a function that draws inputs and attributes of operators, by name and version."""
 
-    def register(function: Callable[[Draw, str, int], Drawn]) -> object:
+    def register(function):
         DRAWN.update(dict.fromkeys(names, function))
         return function
 
     return register
 
 
-def with_all_attributes(op: str, version: int, drawn: dict[str, Any]) -> dict[str, Any]:
+def with_all_attributes(op, version, drawn):
     """Return the attributes that are present and known to this version.
 
     Raises KeyError for an attribute that is never drawn.
@@ -48,40 +45,40 @@ def with_all_attributes(op: str, version: int, drawn: dict[str, Any]) -> dict[st
 class Draw:
     """Sizes, shapes and arrays from one source of random numbers."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random):
         self.random = random
         self.rng = np.random.default_rng(random.getrandbits(64))
 
-    def maybe(self, value: Item, chance: float = 0.5) -> Item | None:
+    def maybe(self, value, chance=0.5):
         return value if self.random.random() < chance else None
 
-    def one(self, items: Sequence[Item]) -> Item:
+    def one(self, items):
         return self.random.choice(items)
 
-    def flag(self) -> int | None:
+    def flag(self):
         return self.one((None, 0, 1))
 
-    def size(self, most: int = 6) -> int:
+    def size(self, most=6):
         """Return the size of an axis: now and then none, or more than a vector has lanes."""
         chance = self.random.random()
         if chance < 0.02:
             return 0
         return self.random.randint(16, 40) if chance < 0.05 else self.random.randint(1, most)
 
-    def shape(self, least: int = 0, most: int = 5) -> tuple[int, ...]:
+    def shape(self, least=0, most=5):
         return tuple(self.size() for _ in range(self.random.randint(least, most)))
 
-    def axis(self, rank: int) -> int:
+    def axis(self, rank):
         """Return an axis of a tensor, counted from either end; now and then one beyond."""
         if rank == 0 or self.random.random() < 0.01:
             return self.random.randint(-rank - 1, rank)
         return self.random.randint(-rank, rank - 1)
 
-    def axes(self, rank: int) -> list[int]:
+    def axes(self, rank):
         chosen = self.random.sample(range(rank), self.random.randint(0, rank))
         return [axis - rank if self.random.random() < 0.3 else axis for axis in chosen]
 
-    def array(self, dtype: str, shape: Sequence[int]) -> Array:
+    def array(self, dtype, shape):
         """Return random elements, which are small and often alike."""
         if dtype == "bool":
             return self.rng.random(shape) < 0.5
@@ -94,7 +91,7 @@ class Draw:
         low, high = (kind.min, kind.max) if kind.bits == 8 else (max(kind.min, -9), 9)
         return np.asarray(self.rng.integers(low, high, shape, endpoint=True), dtype)
 
-    def factor(self, dtype: str, shape: Sequence[int]) -> Array:
+    def factor(self, dtype, shape):
         """Return random 8-bit integers for a product, whose sums onnxruntime does not saturate.
 
         That of int8 is the right factor of a matrix product, and either one of a convolution.
@@ -102,13 +99,13 @@ class Draw:
         drawn = self.array(dtype, shape)
         return drawn if dtype == "uint8" else np.clip(drawn, -WIDEST - 1, WIDEST)
 
-    def floats(self, *shape: int) -> Array:
+    def floats(self, *shape):
         return self.array("float32", shape)
 
-    def positive(self, *shape: int) -> Array:
+    def positive(self, *shape):
         return np.asarray(self.rng.uniform(0.02, 1.0, shape), np.float32)
 
-    def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def partner(self, shape):
         """Return a shape that is broadcast with another, in one direction or both."""
         kept = shape[self.random.randint(0, len(shape)) if self.random.random() < 0.4 else 0 :]
         mine = [1 if self.random.random() < 0.3 else size for size in kept]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from differential.onnx_cases.draw import Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 NUMBERS = ("float32", "float32", "float32", "float32", "int32", "int64", "float64")
 
@@ -15,17 +15,17 @@ NUMBERS = ("float32", "float32", "float32", "float32", "int32", "int64", "float6
     *("Round", "Sigmoid", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh", "Acos", "Acosh", "Asin"),
     *("Asinh", "Atan", "Atanh", "Cosh", "Sinh", "Tan"),
 )
-def unary(d: Draw, op: str, version: int) -> Drawn:
+def unary(d, op, version):
     return [d.floats(*d.shape())], {}
 
 
 @draws("Abs", "Neg", "Sign")
-def exact(d: Draw, op: str, version: int) -> Drawn:
+def exact(d, op, version):
     return [d.array(d.one((*NUMBERS, "int8", "uint8", "int16")), d.shape())], {}
 
 
 @draws("IsInf", "IsNaN")
-def special(d: Draw, op: str, version: int) -> Drawn:
+def special(d, op, version):
     x = d.floats(*d.shape())
     kind = d.rng.integers(0, 5, x.shape)
     for number, value in enumerate((np.nan, np.inf, -np.inf)):
@@ -35,24 +35,24 @@ def special(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Shrink")
-def shrink(d: Draw, op: str, version: int) -> Drawn:
+def shrink(d, op, version):
     lambd, bias = (d.maybe(round(d.random.uniform(0.05, 1), 3)) for _ in range(2))
     return [d.floats(*d.shape())], {"lambd": lambd, "bias": bias}
 
 
 @draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Swish", "ThresholdedRelu")
-def with_parameters(d: Draw, op: str, version: int) -> Drawn:
+def with_parameters(d, op, version):
     a, b, c = (d.maybe(round(d.random.uniform(-2, 2), 3)) for _ in range(3))
     return [d.floats(*d.shape())], {"alpha": a, "beta": b, "gamma": c}
 
 
 @draws("Gelu")
-def gelu(d: Draw, op: str, version: int) -> Drawn:
+def gelu(d, op, version):
     return [d.floats(*d.shape())], {"approximate": d.one((None, "none", "tanh"))}
 
 
 @draws("Add", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Sub")
-def binary(d: Draw, op: str, version: int) -> Drawn:
+def binary(d, op, version):
     shape, dtype = d.shape(), d.one(NUMBERS)
     a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
     if op == "Div":
@@ -61,7 +61,7 @@ def binary(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Pow")
-def power(d: Draw, op: str, version: int) -> Drawn:
+def power(d, op, version):
     shape = d.shape()
     x = d.floats(*shape)
     y = d.floats(*d.partner(shape)).round() if d.flag() else d.floats()
@@ -69,7 +69,7 @@ def power(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Mod")
-def modulo(d: Draw, op: str, version: int) -> Drawn:
+def modulo(d, op, version):
     shape, dtype = d.shape(), d.one((*NUMBERS, "int8", "uint16"))
     a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
     fmod = 1 if np.dtype(dtype).kind == "f" else d.flag()
@@ -77,14 +77,14 @@ def modulo(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("And", "Or", "Xor", "Not")
-def logical(d: Draw, op: str, version: int) -> Drawn:
+def logical(d, op, version):
     shape = d.shape()
     others = [] if op == "Not" else [d.array("bool", d.partner(shape))]
     return [d.array("bool", shape), *others], {}
 
 
 @draws("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "BitShift")
-def bits(d: Draw, op: str, version: int) -> Drawn:
+def bits(d, op, version):
     shape = d.shape()
     dtype = d.one(("uint8", "uint16", "uint32", "uint64", "int8", "int32", "int64"))
     dtype = dtype if op != "BitShift" else d.one(("uint8", "uint32", "uint64"))
@@ -96,7 +96,7 @@ def bits(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Where")
-def where(d: Draw, op: str, version: int) -> Drawn:
+def where(d, op, version):
     shape = d.shape()
     dtype = d.one((*NUMBERS, "uint8", "int8", "bool"))
     a, b = (d.array(dtype, d.partner(shape)) for _ in range(2))
@@ -104,7 +104,7 @@ def where(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("CastLike")
-def cast_like(d: Draw, op: str, version: int) -> Drawn:
+def cast_like(d, op, version):
     types = ("float32", "float32", "uint8", "int8", "int32", "int64", "bool", "float16", "float64")
     x = d.array(d.one(types), d.shape())
     like = d.array(d.one(types), ())
@@ -112,14 +112,14 @@ def cast_like(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("PRelu")
-def prelu(d: Draw, op: str, version: int) -> Drawn:
+def prelu(d, op, version):
     shape = d.shape(1)
     kept = shape[d.random.randint(0, len(shape)) :]
     return [d.floats(*shape), d.floats(*(1 if d.flag() else size for size in kept))], {}
 
 
 @draws("Max", "Mean", "Min", "Sum")
-def variadic(d: Draw, op: str, version: int) -> Drawn:
+def variadic(d, op, version):
     shape = d.shape()
     dtype = d.one(NUMBERS) if op in ("Max", "Min") and version >= 12 else "float32"
     own = [d.partner(shape) if d.flag() and version >= 8 else shape for _ in range(4)]
@@ -127,7 +127,7 @@ def variadic(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Clip")
-def clip(d: Draw, op: str, version: int) -> Drawn:
+def clip(d, op, version):
     low, high = (
         d.maybe(round(d.random.uniform(-2, 0.5), 2)),
         d.maybe(round(d.random.uniform(0, 2), 2)),
@@ -143,7 +143,7 @@ def clip(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Cast")
-def cast(d: Draw, op: str, version: int) -> Drawn:
+def cast(d, op, version):
     types = ("float32", "float32", "uint8", "int8", "int32", "int64", "bool", "float16", "float64")
     names = {"float32": "FLOAT", "float64": "DOUBLE"}
     wanted = d.one(types)
@@ -157,7 +157,7 @@ def cast(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("BatchNormalization")
-def batch_norm(d: Draw, op: str, version: int) -> Drawn:
+def batch_norm(d, op, version):
     shape = d.shape(2, 5)
     c = shape[1]
     inputs = [d.floats(*shape), d.floats(c), d.floats(c), d.floats(c), d.positive(c)]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from differential.onnx_cases.draw import Array, Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 TYPES = ("float32", "float32", "uint8", "int32", "int64", "float64", "bool")
 NUMBERS = ("float32", "float32", "float32", "int32", "int64", "float64")
 COMBINED = ("none", "none", "add", "mul", "max", "min")
 
 
-def indices(d: Draw, sizes: list[int], shape: tuple[int, ...]) -> Array:
+def indices(d, sizes, shape):
     """Return indices of axes of these sizes, one for the last axis of a shape or for all of it."""
     parts = [d.rng.integers(-size, max(size, -size + 1), shape) for size in sizes]
     return np.stack(parts, -1)
 
 
 @draws("GatherElements")
-def gather_elements(d: Draw, op: str, version: int) -> Drawn:
+def gather_elements(d, op, version):
     shape = tuple(max(size, 1) for size in d.shape(1, 4))
     axis = d.axis(len(shape))
     places = [d.random.randint(1, size) for size in shape]
@@ -29,7 +29,7 @@ def gather_elements(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("GatherND")
-def gather_nd(d: Draw, op: str, version: int) -> Drawn:
+def gather_nd(d, op, version):
     shape = tuple(max(size, 1) for size in d.shape(1, 5))
     batch = d.random.randint(0, len(shape) - 1) if version >= 12 else 0
     depth = d.random.randint(1, len(shape) - batch)
@@ -39,7 +39,7 @@ def gather_nd(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Scatter", "ScatterElements")
-def scatter_elements(d: Draw, op: str, version: int) -> Drawn:
+def scatter_elements(d, op, version):
     shape = tuple(max(size, 1) for size in d.shape(1, 4))
     axis = d.axis(len(shape))
     how = d.one(COMBINED) if op == "ScatterElements" and version >= 16 else "none"
@@ -58,7 +58,7 @@ def scatter_elements(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("ScatterND")
-def scatter_nd(d: Draw, op: str, version: int) -> Drawn:
+def scatter_nd(d, op, version):
     shape = tuple(max(size, 1) for size in d.shape(1, 4))
     depth = d.random.randint(1, len(shape))
     how = d.one(COMBINED) if version >= 16 else "none"
@@ -76,7 +76,7 @@ def scatter_nd(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("ArgMax", "ArgMin")
-def positions(d: Draw, op: str, version: int) -> Drawn:
+def positions(d, op, version):
     shape = d.shape(1, 5)
     return [d.array(d.one(NUMBERS), shape)], {
         "axis": d.maybe(d.axis(len(shape)), 0.8),
@@ -86,7 +86,7 @@ def positions(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("TopK")
-def top_k(d: Draw, op: str, version: int) -> Drawn:
+def top_k(d, op, version):
     shape = [max(size, 1) for size in d.shape(1, 4)]
     axis = d.axis(len(shape))
     if d.random.random() < 0.4:
@@ -100,7 +100,7 @@ def top_k(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("CumSum", "CumProd")
-def accumulation(d: Draw, op: str, version: int) -> Drawn:
+def accumulation(d, op, version):
     shape = d.shape(1, 4)
     axis = np.asarray(d.axis(len(shape)), d.one((np.int32, np.int64)))
     x = d.array(d.one(NUMBERS), shape)
@@ -108,7 +108,7 @@ def accumulation(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("OneHot")
-def one_hot(d: Draw, op: str, version: int) -> Drawn:
+def one_hot(d, op, version):
     shape, depth = d.shape(0, 3), d.random.randint(1, 7)
     places = d.rng.integers(-depth - 1, depth + 1, shape)
     dtype = d.one(("int64", "int64", "int32", "float32"))
@@ -118,14 +118,14 @@ def one_hot(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Trilu")
-def triangle(d: Draw, op: str, version: int) -> Drawn:
+def triangle(d, op, version):
     shape = d.shape(2, 4)
     k = d.maybe(np.asarray(d.random.randint(-7, 7), np.int64))
     return [d.array(d.one(("float32", "int64", "float64", "bool")), shape), k], {"upper": d.flag()}
 
 
 @draws("Einsum")
-def einsum(d: Draw, op: str, version: int) -> Drawn:
+def einsum(d, op, version):
     sizes = {letter: d.random.randint(1, 5) for letter in "abcde"}
     terms = []
     for _ in range(d.random.randint(1, 3)):

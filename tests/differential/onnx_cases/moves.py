@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import numpy_helper
 
-from differential.onnx_cases.draw import Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 TYPES = (
     *("float32", "float32", "float32", "uint8", "int8", "int32", "int64", "float64", "bool"),
@@ -14,7 +14,7 @@ TYPES = (
 
 
 @draws("Concat")
-def concat(d: Draw, op: str, version: int) -> Drawn:
+def concat(d, op, version):
     shape, dtype = d.shape(1), d.one(TYPES)
     axis = d.axis(len(shape))
     parts = []
@@ -26,7 +26,7 @@ def concat(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("DepthToSpace", "SpaceToDepth")
-def blocks(d: Draw, op: str, version: int) -> Drawn:
+def blocks(d, op, version):
     b = d.one((1, 2, 2, 3))
     n, c, h, w = (d.size(3) for _ in range(4))
     shape = (n, c * b * b, h, w) if op == "DepthToSpace" else (n, c, h * b, w * b)
@@ -35,7 +35,7 @@ def blocks(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Dropout")
-def dropout(d: Draw, op: str, version: int) -> Drawn:
+def dropout(d, op, version):
     ratio = d.maybe(float(d.rng.uniform(0, 0.9)))
     x = d.floats(*d.shape())
     if version < 12:
@@ -46,26 +46,26 @@ def dropout(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Expand")
-def expand(d: Draw, op: str, version: int) -> Drawn:
+def expand(d, op, version):
     shape = d.shape()
     return [d.array(d.one(TYPES), shape), np.int64(d.partner(shape))], {}
 
 
 @draws("Tile")
-def tile(d: Draw, op: str, version: int) -> Drawn:
+def tile(d, op, version):
     shape = d.shape(1, 4)
     return [d.array(d.one(TYPES), shape), np.int64([d.size(3) for _ in shape])], {}
 
 
 @draws("Flatten")
-def flatten(d: Draw, op: str, version: int) -> Drawn:
+def flatten(d, op, version):
     shape = d.shape()
     low = -len(shape) if version >= 11 else 0
     return [d.array(d.one(TYPES), shape)], {"axis": d.maybe(d.random.randint(low, len(shape)), 0.8)}
 
 
 @draws("Gather")
-def gather(d: Draw, op: str, version: int) -> Drawn:
+def gather(d, op, version):
     shape = d.shape(1, 4)
     axis = d.maybe(d.axis(len(shape)), 0.8)
     extent = shape[(axis or 0) % len(shape)]
@@ -76,12 +76,12 @@ def gather(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Identity")
-def identity(d: Draw, op: str, version: int) -> Drawn:
+def identity(d, op, version):
     return [d.array(d.one(TYPES), d.shape())], {}
 
 
 @draws("Pad")
-def pad(d: Draw, op: str, version: int) -> Drawn:
+def pad(d, op, version):
     shape = d.shape(1, 4)
     modes = ("constant", "constant", "reflect", "edge", *(["wrap"] if version >= 19 else []))
     mode = d.maybe(d.one(modes), 0.8)
@@ -102,7 +102,7 @@ def pad(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Reshape")
-def reshape(d: Draw, op: str, version: int) -> Drawn:
+def reshape(d, op, version):
     shape = d.shape()
     left, new = int(np.prod(shape)), []
     while left > 1 and d.random.random() < 0.8:
@@ -121,7 +121,7 @@ def reshape(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Slice")
-def slices(d: Draw, op: str, version: int) -> Drawn:
+def slices(d, op, version):
     shape = d.shape(1)
     axes = d.axes(len(shape))
     extents = [shape[axis] for axis in axes]
@@ -140,7 +140,7 @@ def slices(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Split")
-def split(d: Draw, op: str, version: int) -> Drawn:
+def split(d, op, version):
     parts = d.random.randint(1, 4)
     shape = list(d.shape(1))
     axis = d.axis(len(shape))
@@ -158,7 +158,7 @@ def split(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Squeeze")
-def squeeze(d: Draw, op: str, version: int) -> Drawn:
+def squeeze(d, op, version):
     shape = tuple(1 if d.random.random() < 0.5 else size for size in d.shape())
     ones = [axis for axis, size in enumerate(shape) if size == 1]
     axes = d.random.sample(ones, d.random.randint(0, len(ones)))
@@ -167,7 +167,7 @@ def squeeze(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Unsqueeze")
-def unsqueeze(d: Draw, op: str, version: int) -> Drawn:
+def unsqueeze(d, op, version):
     shape, count = d.shape(0, 3), d.random.randint(1, 3)
     rank = len(shape) + count
     axes = d.random.sample(range(rank), count)
@@ -176,7 +176,7 @@ def unsqueeze(d: Draw, op: str, version: int) -> Drawn:
     )
 
 
-def with_axes(d: Draw, version: int, shape: tuple[int, ...], axes: list[int] | None) -> Drawn:
+def with_axes(d, version, shape, axes):
     x = d.array(d.one(TYPES), shape)
     if version < 13:
         return [x], {"axes": axes}
@@ -184,14 +184,14 @@ def with_axes(d: Draw, version: int, shape: tuple[int, ...], axes: list[int] | N
 
 
 @draws("Transpose")
-def transpose(d: Draw, op: str, version: int) -> Drawn:
+def transpose(d, op, version):
     shape = d.shape()
     perm = d.random.sample(range(len(shape)), len(shape))
     return [d.array(d.one(TYPES), shape)], {"perm": d.maybe(perm, 0.8) if shape else None}
 
 
 @draws("Range")
-def span(d: Draw, op: str, version: int) -> Drawn:
+def span(d, op, version):
     dtype = d.one((np.float32, np.int32, np.int64))
     start, limit = d.random.randint(-9, 9), d.random.randint(-9, 9)
     return [np.asarray(v, dtype) for v in (start, limit, d.one((1, 2, -1, -3)))], {
@@ -200,6 +200,6 @@ def span(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("ConstantOfShape")
-def constant_of_shape(d: Draw, op: str, version: int) -> Drawn:
+def constant_of_shape(d, op, version):
     value = d.maybe(numpy_helper.from_array(d.array(d.one(("float32", "int64")), (1,))))
     return [np.int64(d.shape(1))], {"value": value}

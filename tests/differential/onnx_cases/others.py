@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from differential.onnx_cases.draw import Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 
 @draws("STFT")
-def short_time_fourier(d: Draw, op: str, version: int) -> Drawn:
+def short_time_fourier(d, op, version):
     frame = d.random.randint(2, 9)
     x = d.floats(d.random.randint(1, 2), frame + d.random.randint(0, 20), 1)
     window = d.maybe(d.positive(frame))
@@ -17,7 +17,7 @@ def short_time_fourier(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("DFT")
-def fourier(d: Draw, op: str, version: int) -> Drawn:
+def fourier(d, op, version):
     rank = d.random.randint(2, 3)
     shape = (d.random.randint(1, 2), *(d.random.randint(2, 6) for _ in range(rank - 1)), 1)
     inverse, onesided = d.flag(), d.flag()
@@ -32,19 +32,19 @@ def fourier(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("BlackmanWindow", "HammingWindow", "HannWindow")
-def window(d: Draw, op: str, version: int) -> Drawn:
+def window(d, op, version):
     size = np.asarray(d.random.randint(1, 20), d.one((np.int32, np.int64)))
     return [size], {"periodic": d.flag(), "output_datatype": d.one((None, 1, 11))}
 
 
 @draws("MelWeightMatrix")
-def mel(d: Draw, op: str, version: int) -> Drawn:
+def mel(d, op, version):
     numbers = (np.int64(d.random.randint(2, 6)), np.int64(16), np.int64(8000))
     return [*numbers, np.float32(0), np.float32(4000)], {"output_datatype": d.one((None, 1, 11))}
 
 
 @draws("ReverseSequence")
-def reverse_sequence(d: Draw, op: str, version: int) -> Drawn:
+def reverse_sequence(d, op, version):
     first = d.maybe(0)
     shape = (d.random.randint(1, 4), d.random.randint(1, 4), d.size())
     lengths = d.rng.integers(1, shape[0], shape[1], endpoint=True)
@@ -56,7 +56,7 @@ def reverse_sequence(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Compress")
-def compress(d: Draw, op: str, version: int) -> Drawn:
+def compress(d, op, version):
     shape = d.shape(1, 3)
     axis = d.maybe(d.axis(len(shape)), 0.6)
     inside = axis is not None and -len(shape) <= axis < len(shape)
@@ -65,19 +65,19 @@ def compress(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("NonZero")
-def non_zero(d: Draw, op: str, version: int) -> Drawn:
+def non_zero(d, op, version):
     return [np.round(d.floats(*d.shape(1, 3)))], {}
 
 
 @draws("Unique")
-def unique(d: Draw, op: str, version: int) -> Drawn:
+def unique(d, op, version):
     shape = d.shape(1, 3)
     axis = d.maybe(d.random.randint(-len(shape), len(shape) - 1))
     return [np.round(d.floats(*shape))], {"axis": axis, "sorted": d.flag()}
 
 
 @draws("EyeLike")
-def eye_like(d: Draw, op: str, version: int) -> Drawn:
+def eye_like(d, op, version):
     kind = d.one((None, 1, 7, 11))
     return [d.array(d.one(("float32", "int64")), d.shape(2, 2))], {
         "k": d.maybe(d.random.randint(-3, 3)),
@@ -86,19 +86,19 @@ def eye_like(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Shape", "Size")
-def shape(d: Draw, op: str, version: int) -> Drawn:
+def shape(d, op, version):
     start, end = (d.maybe(d.random.randint(-6, 6)) for _ in range(2))
     return [d.array(d.one(("float32", "int64", "bool")), d.shape())], {"start": start, "end": end}
 
 
 @draws("Det")
-def determinant(d: Draw, op: str, version: int) -> Drawn:
+def determinant(d, op, version):
     size = d.random.randint(1, 4)
     return [d.floats(*d.shape(0, 2), size, size)], {}
 
 
 @draws("Col2Im")
-def columns_to_image(d: Draw, op: str, version: int) -> Drawn:
+def columns_to_image(d, op, version):
     block = [d.random.randint(1, 3) for _ in range(2)]
     image = [d.random.randint(size, 6) for size in block]
     blocks = int(np.prod([i - b + 1 for i, b in zip(image, block, strict=True)]))
@@ -112,7 +112,7 @@ def columns_to_image(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("CenterCropPad")
-def center_crop_pad(d: Draw, op: str, version: int) -> Drawn:
+def center_crop_pad(d, op, version):
     shape = d.shape(1, 3)
     axes = d.maybe(d.axes(len(shape)))
     count = len(shape) if axes is None else len(axes)
@@ -121,7 +121,7 @@ def center_crop_pad(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("NonMaxSuppression")
-def non_max_suppression(d: Draw, op: str, version: int) -> Drawn:
+def non_max_suppression(d, op, version):
     count = d.random.randint(1, 6)
     corners = np.sort(d.rng.uniform(0, 1, (1, count, 2, 2)).astype(np.float32), axis=2)
     boxes, scores = corners.reshape(1, count, 4), d.positive(1, 2, count)
@@ -130,13 +130,13 @@ def non_max_suppression(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("AffineGrid")
-def affine_grid(d: Draw, op: str, version: int) -> Drawn:
+def affine_grid(d, op, version):
     size = np.int64([2, 1, d.random.randint(1, 4), d.random.randint(1, 4)])
     return [d.floats(2, 2, 3), size], {"align_corners": d.flag()}
 
 
 @draws("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss")
-def loss(d: Draw, op: str, version: int) -> Drawn:
+def loss(d, op, version):
     n, classes = d.random.randint(1, 4), d.random.randint(2, 5)
     labels = d.rng.integers(0, classes, n)
     weights = d.maybe(d.positive(classes), 0.3)

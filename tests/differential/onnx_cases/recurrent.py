@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from differential.onnx_cases.draw import Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 @draws(*GATES)
-def recurrent(d: Draw, op: str, version: int) -> Drawn:
+def recurrent(d, op, version):
     direction = d.one((None, "forward", "reverse", "bidirectional"))
     directions, gates = 2 if direction == "bidirectional" else 1, GATES[op]
     steps, batch, columns, hidden = (max(d.size(), 1) for _ in range(4))

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from differential.onnx_cases.draw import Array, Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 
-def factors(d: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def factors(d):
     """Return shapes of two operands of a product; now and then they do not fit."""
     m, k, n = d.size(), d.size(), d.size()
     outer = d.shape(0, 2)
-    a: tuple[int, ...] = (*outer, m, k)
-    b: tuple[int, ...] = (*d.partner(outer), k + (d.random.random() < 0.01), n)
+    a = (*outer, m, k)
+    b = (*d.partner(outer), k + (d.random.random() < 0.01), n)
     if d.random.random() < 0.1:
         a = (k,)
     return a, (k,) if d.random.random() < 0.1 else b
 
 
 @draws("MatMul")
-def matmul(d: Draw, op: str, version: int) -> Drawn:
+def matmul(d, op, version):
     a, b = factors(d)
     dtype = d.one(("float32", "float32", "float32", "float64"))
     return [d.array(dtype, a), d.array(dtype, b)], {}
 
 
 @draws("Gemm")
-def gemm(d: Draw, op: str, version: int) -> Drawn:
+def gemm(d, op, version):
     m, k, n = d.size(), d.size(), d.size()
     turned = (d.flag(), d.flag())
     c = d.one(((m, n), (1, n), (m, 1), (n,), (1,), ()))
@@ -41,7 +41,7 @@ def gemm(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("MatMulInteger")
-def matmul_integer(d: Draw, op: str, version: int) -> Drawn:
+def matmul_integer(d, op, version):
     a, b = factors(d)
     a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     point = d.array(b_type, d.one(((), (), (b[-1],))))
@@ -50,7 +50,7 @@ def matmul_integer(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("QLinearMatMul")
-def qlinear_matmul(d: Draw, op: str, version: int) -> Drawn:
+def qlinear_matmul(d, op, version):
     a, b = factors(d)
     a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     each = d.one(((), (), (b[-1],)))
@@ -63,7 +63,7 @@ def qlinear_matmul(d: Draw, op: str, version: int) -> Drawn:
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"),
     *("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"),
 )
-def reduction(d: Draw, op: str, version: int) -> Drawn:
+def reduction(d, op, version):
     shape = d.shape()
     if op == "ReduceMean":  # of nothing is not a number to NumPy and PyTorch, but not to all
         shape = tuple(max(size, 1) for size in shape)
@@ -85,14 +85,14 @@ def reduction(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Hardmax", "LogSoftmax", "Softmax")
-def softmax(d: Draw, op: str, version: int) -> Drawn:
+def softmax(d, op, version):
     shape = d.shape(1)
     low = -len(shape) if version >= 11 else 0
     return [d.floats(*shape)], {"axis": d.maybe(d.random.randint(low, len(shape) - 1), 0.8)}
 
 
 @draws("LayerNormalization")
-def layer_norm(d: Draw, op: str, version: int) -> Drawn:
+def layer_norm(d, op, version):
     shape = d.shape(1, 4)
     axis = d.maybe(d.axis(len(shape)), 0.7)
     own = shape[(-1 if axis is None else axis) % len(shape) :]
@@ -101,7 +101,7 @@ def layer_norm(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("RMSNormalization")
-def rms_norm(d: Draw, op: str, version: int) -> Drawn:
+def rms_norm(d, op, version):
     shape = d.shape(1, 4)
     axis = d.maybe(d.axis(len(shape)), 0.7)
     own = shape[(-1 if axis is None else axis) % len(shape) :]
@@ -109,14 +109,14 @@ def rms_norm(d: Draw, op: str, version: int) -> Drawn:
     return [d.floats(*shape), d.floats(*own)], attributes
 
 
-def varied(d: Draw, *shape: int) -> Array:
+def varied(d, *shape):
     """Return floats that are not alike: a variance of 0 is nothing but rounding elsewhere."""
     noise = d.rng.permutation(int(np.prod(shape))).reshape(shape) / max(np.prod(shape), 1)
     return d.floats(*shape) + np.float32(4) * noise.astype(np.float32)
 
 
 @draws("GroupNormalization", "InstanceNormalization")
-def group_norm(d: Draw, op: str, version: int) -> Drawn:
+def group_norm(d, op, version):
     batch, channels, *spatial = *d.shape(2, 4)[:4], d.random.randint(2, 6)
     groups = d.one([g for g in (1, 2, 3, channels) if g and channels % g == 0] or [1])
     each = groups if op == "GroupNormalization" and version < 21 else channels
@@ -129,26 +129,26 @@ def group_norm(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("LpNormalization")
-def lp_norm(d: Draw, op: str, version: int) -> Drawn:
+def lp_norm(d, op, version):
     shape = d.shape(1, 4)
     return [d.floats(*shape)], {"axis": d.maybe(d.axis(len(shape))), "p": d.one((None, 1, 2))}
 
 
 @draws("MeanVarianceNormalization")
-def mean_variance(d: Draw, op: str, version: int) -> Drawn:
+def mean_variance(d, op, version):
     return [varied(d, *(d.random.randint(2, 6) for _ in range(4)))], {
         "axes": d.maybe(d.one(([0, 2, 3], [0, 1, 2, 3])))
     }
 
 
 @draws("LRN")
-def local_response(d: Draw, op: str, version: int) -> Drawn:
+def local_response(d, op, version):
     alpha, beta, bias = (d.maybe(round(d.random.uniform(0.05, 2), 3)) for _ in range(3))
     x = d.floats(d.size(2), *(d.size() for _ in range(3)))
     return [x], {"size": d.one((1, 3, 5)), "alpha": alpha, "beta": beta, "bias": bias}
 
 
-def scales(d: Draw, shape: tuple[int, ...], dtype: str) -> tuple[int | None, Array, Array | None]:
+def scales(d, shape, dtype):
     """Return an axis, scales and zero points: one for the tensor or for each slice."""
     axis = d.axis(len(shape)) if shape and d.random.random() < 0.4 else None
     each = () if axis is None else (shape[axis % len(shape)],)
@@ -160,7 +160,7 @@ UNUSED = {"block_size": None, "output_dtype": None, "precision": None}
 
 
 @draws("QuantizeLinear")
-def quantize(d: Draw, op: str, version: int) -> Drawn:
+def quantize(d, op, version):
     shape = d.shape()
     axis, scale, point = scales(d, shape, d.one(("uint8", "int8")))
     attributes = UNUSED | {"axis": axis, "saturate": d.maybe(1, 0.3)}
@@ -168,12 +168,12 @@ def quantize(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("DequantizeLinear")
-def dequantize(d: Draw, op: str, version: int) -> Drawn:
+def dequantize(d, op, version):
     shape, dtype = d.shape(), d.one(("uint8", "int8", "int32"))
     axis, scale, point = scales(d, shape, dtype)
     return [d.array(dtype, shape), scale, point], UNUSED | {"axis": axis}
 
 
 @draws("DynamicQuantizeLinear")
-def dynamic(d: Draw, op: str, version: int) -> Drawn:
+def dynamic(d, op, version):
     return [d.floats(*d.shape())], {"": 3}

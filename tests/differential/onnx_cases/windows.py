@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from differential.onnx_cases.draw import Draw, Drawn, draws
+from differential.onnx_cases.draw import draws
 
 PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
-def spatial(d: Draw) -> list[int]:
+def spatial(d):
     return [d.size(9) for _ in range(d.one((1, 2, 2, 2, 3)))]
 
 
-def window(d: Draw, axes: int, kernel: list[int]) -> dict[str, Any]:
+def window(d, axes, kernel):
     """Return strides, dilations and padding of windows; some of them fit nothing."""
     auto = d.maybe(d.one(PADS), 0.4)
     pads = [
@@ -30,7 +28,7 @@ def window(d: Draw, axes: int, kernel: list[int]) -> dict[str, Any]:
 
 
 @draws("AveragePool", "LpPool", "MaxPool")
-def pool(d: Draw, op: str, version: int) -> Drawn:
+def pool(d, op, version):
     sizes = spatial(d)
     kernel = [d.one((1, 2, 2, 3, 3, 4)) for _ in sizes]
     types = ("float32", "float32", "uint8", "int8") if op == "MaxPool" and version >= 12 else None
@@ -46,13 +44,11 @@ def pool(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(d: Draw, op: str, version: int) -> Drawn:
+def global_pool(d, op, version):
     return [d.floats(d.size(2), d.size(), *spatial(d))], {"p": d.one((None, 1, 2, 3))}
 
 
-def convolution(
-    d: Draw, transposed: bool
-) -> tuple[tuple[int, ...], tuple[int, ...], int, dict[str, Any]]:
+def convolution(d, transposed):
     """Return the shapes of x and w, the number of output channels, and attributes."""
     sizes = spatial(d)
     kernel = [d.one((1, 1, 2, 3, 4)) for _ in sizes]
@@ -68,13 +64,13 @@ def convolution(
 
 
 @draws("Conv")
-def conv(d: Draw, op: str, version: int) -> Drawn:
+def conv(d, op, version):
     x, w, channels, attributes = convolution(d, False)
     return [d.floats(*x), d.floats(*w), d.maybe(d.floats(channels))], attributes
 
 
 @draws("ConvTranspose")
-def conv_transpose(d: Draw, op: str, version: int) -> Drawn:
+def conv_transpose(d, op, version):
     x, w, channels, attributes = convolution(d, True)
     axes = len(x) - 2
     steps = [
@@ -89,7 +85,7 @@ def conv_transpose(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("ConvInteger")
-def conv_integer(d: Draw, op: str, version: int) -> Drawn:
+def conv_integer(d, op, version):
     x, w, channels, attributes = convolution(d, False)
     x_type, w_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     point = d.maybe(d.array(w_type, d.one(((), (channels,)))))
@@ -98,7 +94,7 @@ def conv_integer(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("QLinearConv")
-def qlinear_conv(d: Draw, op: str, version: int) -> Drawn:
+def qlinear_conv(d, op, version):
     x, w, channels, attributes = convolution(d, False)
     x_type, w_type, y_type = (d.one(("uint8", "int8")) for _ in range(3))
     y_type = x_type if d.random.random() < 0.9 else y_type
@@ -116,7 +112,7 @@ COORDINATES = (
 )
 
 
-def factor(d: Draw, least: float = 0.3) -> float:
+def factor(d, least=0.3):
     kind = d.random.random()
     if kind < 0.25:
         return 1.0
@@ -126,7 +122,7 @@ def factor(d: Draw, least: float = 0.3) -> float:
 
 
 @draws("Upsample")
-def upsample(d: Draw, op: str, version: int) -> Drawn:
+def upsample(d, op, version):
     x = d.array(d.one(("float32", "float32", "uint8")), (d.size(2), d.size(3), d.size(), d.size()))
     scales = [1.0, 1.0, max(factor(d), 1.0), max(factor(d), 1.0)]
     attributes = {"mode": d.one((None, "nearest", "linear")), "scales": scales}
@@ -134,7 +130,7 @@ def upsample(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("Resize")
-def resize(d: Draw, op: str, version: int) -> Drawn:
+def resize(d, op, version):
     mode = d.one((None, "nearest", "linear", "cubic"))
     rank = d.one((4, 4, 4, 3, 2, 5, 1))
     shape = [d.size(9) for _ in range(rank)]
@@ -170,7 +166,7 @@ def resize(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("GridSample")
-def grid_sample(d: Draw, op: str, version: int) -> Drawn:
+def grid_sample(d, op, version):
     axes = 2 if version < 20 else d.one((2, 2, 3))
     sizes = [d.size() for _ in range(axes)]
     output = [d.random.randint(1, 5) for _ in range(axes)]
@@ -185,7 +181,7 @@ def grid_sample(d: Draw, op: str, version: int) -> Drawn:
 
 
 @draws("MaxUnpool")
-def max_unpool(d: Draw, op: str, version: int) -> Drawn:
+def max_unpool(d, op, version):
     x = d.floats(d.size(2), d.size(3), *(d.random.randint(1, 4) for _ in range(2)))
     shape = (*x.shape[:2], 2 * x.shape[2], 2 * x.shape[3])
     count = int(np.prod(shape))

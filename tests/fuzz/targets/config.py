@@ -22,7 +22,7 @@ FILES = (
 )
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     config = tiny_bert.config(SMALL)
     sentence = {"max_seq_length": 8, "do_lower_case": False}
     prompts = {"prompts": {"query": "find: "}, "default_prompt_name": "query"}
@@ -49,7 +49,7 @@ def _seeds() -> list[bytes]:
     return [json.dumps(files).encode() for files in (whole, *kinds)]
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     directory = checkpoint("config")
     try:
         files = json.loads(data)

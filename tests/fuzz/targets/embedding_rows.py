@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import struct
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +24,7 @@ SETTINGS = struct.Struct("<BBBbBBBBHH")  # as _run reads them
 WIDE, ENDS, PADS, LENGTHS = 1, 2, 4, 8
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     rng, seeds = np.random.default_rng(0), []
     for number, dtype in enumerate(FUSED):
         for flags in range(16):
@@ -46,7 +44,7 @@ def _seeds() -> list[bytes]:
     return seeds
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     """Change settings, arrays or the file alone as often as anything."""
     file = data.find(b"\x93NUMPY")
     cut = rng.choice((0, SETTINGS.size, SETTINGS.size + 2, max(file, 0), max(file, 0) + 128))
@@ -55,7 +53,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
     return change_bytes(data[:cut], rng) + data[cut:]
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     if len(data) < SETTINGS.size + 2:
         raise ValueError("too short")
     number, mode, flags, padding, ahead, scale, threads, _, columns, _ = SETTINGS.unpack_from(data)
@@ -70,7 +68,7 @@ def _run(data: bytes) -> None:
     path = file_in("embedding_rows", "rows.npy")
     path.write_bytes(data[at:])
     try:
-        rows: Any = np.load(path, mmap_mode="r")
+        rows = np.load(path, mmap_mode="r")
     except Exception as error:  # it has many types of them
         raise ValueError("no array") from error
     bag = fbg.EmbeddingBag.from_fused(

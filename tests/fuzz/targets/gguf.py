@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 
 import fbg
 from fuzz.files import file_in
 from fuzz.mutations import change_bytes
 from fuzz.target import target
-from helpers.gguf_files import NUMBERS, Blocks, Stored, gguf_bytes
+from helpers.gguf_files import NUMBERS, Blocks, gguf_bytes
 
 WIDTH, ROWS = 256, 6
 SIZES = {
@@ -21,7 +19,7 @@ SIZES = {
 LARGE = (0, 1, 8, 31, 32, 2**31, 2**32 - 1, 2**40, 2**63, 2**64 - 1)
 
 
-def _file(model: str, kind: str | None) -> bytes:
+def _file(model, kind):
     words = ["[UNK]", "[CLS]", "[SEP]", "▁a", "b", "▁ab"]
     shapes = {
         **{f"blk.0.attn_{x}": (WIDTH, WIDTH) for x in ("q", "k", "v", "output")},
@@ -29,7 +27,7 @@ def _file(model: str, kind: str | None) -> bytes:
         **{"token_embd": (ROWS, WIDTH), "token_types": (2, WIDTH), "position_embd": (8, WIDTH)},
     }
     zeros = np.zeros((WIDTH, WIDTH), np.float16)
-    tensors: dict[str, Stored] = {f"{n}.weight": zeros[: s[0]] for n, s in shapes.items()}
+    tensors = {f"{n}.weight": zeros[: s[0]] for n, s in shapes.items()}
     if kind is not None:
         octets = np.zeros((WIDTH, SIZES[kind]), np.uint8)
         tensors["blk.0.ffn_up.weight"] = Blocks(kind, (WIDTH, WIDTH), octets)
@@ -57,13 +55,13 @@ def _file(model: str, kind: str | None) -> bytes:
     return gguf_bytes(metadata, tensors)
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     kinds = [None, *NUMBERS]
     models = ("bert", "t5", "gpt2", "llama")
     return [_file(models[n % len(models)], kind) for n, kind in enumerate(kinds)]
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     """Mostly change the header, which is a small part of the file."""
     header = min(len(data), 2800)
     if rng.random() < 0.4 and header > 8:
@@ -74,7 +72,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
     return change_bytes(data, rng)
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = file_in("gguf", "m.gguf")
     path.write_bytes(data)
     fbg.load(path, num_threads=1).encode("ab a")

@@ -11,10 +11,8 @@ import asyncio
 import json
 import logging
 from functools import cache
-from random import Random
 
 import h11
-from starlette.types import ASGIApp
 
 from fbg.server.app import build_app
 from fbg.server.models.served import load_models, serve_models
@@ -27,7 +25,7 @@ from helpers import tiny_bert
 from helpers.connections import Connection, post
 from helpers.tiny_tasks import SERVED_KINDS, write_model
 
-BODIES: dict[str, object] = {
+BODIES = {
     "/embed": {"inputs": ["the dog", "fox"], "normalize": True, "truncate": True},
     "/v1/embeddings": {"input": "the dog", "model": "text", "encoding_format": "base64"},
     "/predict": {"inputs": [["the dog", "fox"]], "raw_scores": False},
@@ -55,7 +53,7 @@ SECRETS = (b"Traceback", b".py", b"/tmp")
 class _Server(Connection):
     """A connection whose requests reach the real application."""
 
-    async def answer(self, data: bytes) -> bytes:
+    async def answer(self, data):
         """Deliver data; return what is written when the answer is there or none will come."""
         await self.send(data)
         patience = 100
@@ -69,11 +67,11 @@ class _Server(Connection):
 class _Failures(logging.Handler):
     """Collects what the server logs of exceptions that it did not expect."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(logging.ERROR)
-        self.seen: list[BaseException] = []
+        self.seen = []
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, record):
         if record.exc_info and record.exc_info[1] is not None:
             self.seen.append(record.exc_info[1])
 
@@ -82,7 +80,7 @@ FAILURES = _Failures()
 
 
 @cache
-def _state() -> State:
+def _state():
     for name in ("fbg.server", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [FAILURES], False
@@ -98,20 +96,20 @@ def _state() -> State:
 
 
 @cache
-def _application() -> ASGIApp:
+def _application():
     return build_app(_state())
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop():
     return asyncio.new_event_loop()
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     return [post(path, json.dumps(body).encode()) for path, body in BODIES.items()]
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     """Mostly change the JSON of a request, whose length then fits; else its bytes."""
     head, _, body = data.partition(b"\r\n\r\n")
     words = head.split(b" ")
@@ -125,7 +123,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
     return post(path.encode("ascii", "replace").decode(), changed)
 
 
-async def _exchange(data: bytes) -> None:
+async def _exchange(data):
     async with _Server(_application()) as connection:
         answer = await connection.answer(data)
     async with _Server(_application()) as connection:
@@ -138,7 +136,7 @@ async def _exchange(data: bytes) -> None:
         assert not any(secret in answer for secret in SECRETS if secret not in data), answer
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     _loop().run_until_complete(asyncio.wait_for(_exchange(data), 30))
 
 

@@ -31,7 +31,7 @@ MOST_ELEMENTS = 100_000  # of a shape that integers may ask for: a larger one ta
 
 
 @functools.cache
-def _seeds() -> list[bytes]:
+def _seeds():
     """The node tests that fbg runs without another back end."""
     from onnx.backend.test.loader import load_model_tests
 
@@ -56,11 +56,11 @@ def _seeds() -> list[bytes]:
 
 
 @functools.cache
-def _operators() -> list[str]:
+def _operators():
     return sorted({onnx.load_from_string(s).graph.node[0].op_type for s in _seeds()})
 
 
-def _change_attribute(a: onnx.AttributeProto, rng: Random) -> None:
+def _change_attribute(a, rng):
     if a.type == a.INTS and a.ints:
         kind = rng.randrange(4)
         if kind == 0:
@@ -79,7 +79,7 @@ def _change_attribute(a: onnx.AttributeProto, rng: Random) -> None:
         a.floats[0] = rng.choice(FLOATS)
 
 
-def _change_node(model: onnx.ModelProto, rng: Random) -> None:
+def _change_node(model, rng):
     graph = model.graph
     node = rng.choice(graph.node)
     kind = rng.randrange(6)
@@ -99,7 +99,7 @@ def _change_node(model: onnx.ModelProto, rng: Random) -> None:
         node.op_type = rng.choice(_operators())
 
 
-def _change_types(model: onnx.ModelProto, rng: Random) -> None:
+def _change_types(model, rng):
     graph, kind = model.graph, rng.randrange(5)
     if kind <= 1:
         value = rng.choice(list(graph.input) or list(graph.output))
@@ -130,20 +130,19 @@ def _change_types(model: onnx.ModelProto, rng: Random) -> None:
         model.opset_import[0].version = rng.choice((0, 1, 6, 7, 9, 11, 13, 17, 99, 2**40, -1))
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     if rng.random() < 0.1:
         return change_bytes(data, rng)
     try:
         model = onnx.load_from_string(data)
         for _ in range(rng.choice((1, 1, 2, 3))):
             (_change_node if rng.random() < 0.6 else _change_types)(model, rng)
-        changed: bytes = model.SerializeToString()
-        return changed
+        return model.SerializeToString()
     except Exception:  # what protobuf cannot decode, or cannot hold
         return change_bytes(data, rng)
 
 
-def _feed(value: onnx.ValueInfoProto, rng: Random) -> np.ndarray | None:
+def _feed(value, rng):
     """Return a small value for an input; None for types that NumPy does not have."""
     tensor = value.type.tensor_type
     try:
@@ -164,7 +163,7 @@ def _feed(value: onnx.ValueInfoProto, rng: Random) -> np.ndarray | None:
     return None
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = file_in("onnx", "m.onnx")
     path.write_bytes(data)
     net = fbg.load(path, backends=("fbg",))

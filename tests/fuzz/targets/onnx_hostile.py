@@ -15,7 +15,6 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
-from fbg.importers.net import Net
 from fuzz.files import file_in
 from fuzz.mutations import change_bytes
 from fuzz.target import target
@@ -30,7 +29,7 @@ OPSETS = [helper.make_opsetid("", 20), helper.make_opsetid("local", 1)]
 # q: bytes, f: a scale, -: none) and attributes, whose values are chosen at random among these.
 MODES = {"mode": ("constant", "edge", "reflect", "wrap")}
 NEAREST = {"mode": ("nearest", "linear", "cubic")}
-OPS: tuple[tuple[str, str, dict[str, tuple[object, ...]]], ...] = (
+OPS = (
     ("Expand", "tn", {}),
     ("Tile", "tn", {}),
     ("ConstantOfShape", "n", {}),
@@ -107,17 +106,17 @@ OPS: tuple[tuple[str, str, dict[str, tuple[object, ...]]], ...] = (
 class _Maker:
     """Makes one file. Its random numbers decide everything."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng):
         self.rng = rng
-        self.constants: list[TensorProto] = []
-        self.functions: list[onnx.FunctionProto] = []
+        self.constants = []
+        self.functions = []
         self.count = 0
 
-    def name(self) -> str:
+    def name(self):
         self.count += 1
         return f"t{self.count}"
 
-    def array(self, kind: str) -> np.ndarray:
+    def array(self, kind):
         rng = self.rng
         shape = [rng.choice(FEW) for _ in range(rng.randrange(5))]
         if kind == "t" and rng.random() < 0.2:  # long, along one axis
@@ -137,7 +136,7 @@ class _Maker:
             return np.array(0.5, np.float32)
         return np.ones(shape, np.float32)
 
-    def tensor(self, kind: str) -> TensorProto:
+    def tensor(self, kind):
         """Return a constant, which may say that it is in another file."""
         rng, array = self.rng, self.array(kind)
         tensor = numpy_helper.from_array(array, self.name())
@@ -150,7 +149,7 @@ class _Maker:
             tensor.ClearField("raw_data")
         return tensor
 
-    def node(self, known: list[str], depth: int) -> list[onnx.NodeProto]:
+    def node(self, known, depth):
         """Return a node that writes one more tensor, and Constant nodes of what it reads."""
         rng, nodes = self.rng, []
         if depth < DEEPEST and rng.random() < 0.12:
@@ -172,15 +171,15 @@ class _Maker:
         attributes = {key: rng.choice(values) for key, values in choices.items()}
         return [*nodes, helper.make_node(op, inputs, [self.name()], **attributes)]
 
-    def nodes(self, known: list[str], depth: int) -> list[onnx.NodeProto]:
-        found: list[onnx.NodeProto] = []
+    def nodes(self, known, depth):
+        found = []
         known = list(known)
         for _ in range(self.rng.choice((1, 2, 3, 5, 9))):
             found += self.node(known, depth)
             known.append(found[-1].output[0])
         return found
 
-    def nested(self, known: list[str], depth: int) -> list[onnx.NodeProto]:
+    def nested(self, known, depth):
         """Return a branch, a loop, or a call of a local function."""
         rng, kind = self.rng, self.rng.randrange(3)
         if kind == 2:
@@ -207,10 +206,10 @@ class _Maker:
         self.constants.append(trips)
         return [helper.make_node("Loop", [trips.name, true.name], [self.name()], body=body)]
 
-    def own_constants(self) -> list[TensorProto]:
+    def own_constants(self):
         return [self.tensor("t")] if self.rng.random() < 0.3 else []
 
-    def call(self, depth: int) -> onnx.NodeProto:
+    def call(self, depth):
         """Return the call of a function that calls others, perhaps itself."""
         rng, name = self.rng, f"F{len(self.functions)}"
         nodes = []
@@ -224,7 +223,7 @@ class _Maker:
         self.functions.append(helper.make_function("local", name, [], [last], nodes, OPSETS))
         return helper.make_node(name, [], [self.name()], domain="local")
 
-    def model(self) -> bytes:
+    def model(self):
         nodes = self.nodes([], 0)
         results = [nodes[-1].output[0]]
         if self.rng.random() < 0.5:  # also read what a run brings
@@ -241,19 +240,18 @@ class _Maker:
             output.type.tensor_type.elem_type = TensorProto.FLOAT
         model = helper.make_model(graph, opset_imports=OPSETS, ir_version=9)
         model.functions.extend(self.functions)
-        data: bytes = model.SerializeToString()
-        return data
+        return model.SerializeToString()
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     return [_Maker(Random(number)).model() for number in range(20)]
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     return change_bytes(data, rng) if rng.random() < 0.05 else _Maker(rng).model()
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path, decoy = file_in("hostile", "m.onnx"), file_in("elsewhere", "decoy")
     path.write_bytes(data)
     (path.parent / "e.bin").write_bytes(bytes(4000))
@@ -269,7 +267,7 @@ def _run(data: bytes) -> None:
             raise AssertionError(f"{grown >> 20} MiB for a file of {len(data)} bytes")
 
 
-def _check(net: Net) -> None:
+def _check(net):
     for node in net.network.nodes:
         if b"location" in node.source.SerializeToString():
             raise AssertionError(f"node {node.title} has external data")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from random import Random
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -20,7 +19,7 @@ from helpers.torch_files import write_archive, write_torch_file
 OPCODES = tuple(STEPS)
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     path = file_in("pickle", "seed.bin")
     floats = np.arange(12, dtype=np.float32).reshape(3, 4)
     tensors = {"a": floats, "b.weight": floats.T, "c": np.ones(2, np.float16)}
@@ -30,7 +29,7 @@ def _seeds() -> list[bytes]:
     return [plain, write_torch_file(path, tensors, parameters=True).read_bytes(), whole]
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     """Mostly change the pickle inside of an archive that stays sound."""
     try:
         if rng.random() < 0.3:
@@ -50,7 +49,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
         return change_bytes(data, rng)
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = checkpoint("pickle") / "pytorch_model.bin"
     path.with_name("model.safetensors").unlink(missing_ok=True)
     path.write_bytes(data)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from random import Random
-from typing import Any
 
 import fbg
 from fbg import _fbg
@@ -15,17 +13,17 @@ from fuzz.target import target
 WEIGHTS = "fbg.safetensors"
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     kinds = ("int8", "float32", "bfloat16", "int4")
     return [(saved(f"saved_{kind}", kind) / WEIGHTS).read_bytes() for kind in kinds]
 
 
-def _repair(tensors: bytearray, header: dict[str, Any]) -> None:
+def _repair(tensors, header):
     """Make the checksums those of the arrays as the header describes them, where it can be done."""
     metadata = header.get("__metadata__")
     if not isinstance(metadata, dict):
         return
-    sums: dict[str, int] = {}
+    sums = {}
     for name, entry in header.items():
         try:
             begin, end = entry["data_offsets"]
@@ -39,11 +37,11 @@ def _repair(tensors: bytearray, header: dict[str, Any]) -> None:
     metadata["checksums"] = json.dumps(sums)
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
+def _mutate(data, rng):
     return change_safetensors(data, rng, _repair if rng.random() < 0.8 else None)
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     directory = saved("saved_target", "int8")
     (directory / WEIGHTS).write_bytes(data)
     model = fbg.load(directory, num_threads=1)

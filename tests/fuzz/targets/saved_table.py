@@ -6,8 +6,6 @@ What is accepted must have the bits of the portable kernel.
 from __future__ import annotations
 
 import json
-from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from fuzz.target import target
 from helpers.random_cases import Different
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     rng, path, seeds = np.random.default_rng(0), file_in("saved_table", "seed.safetensors"), []
     for dtype in DTYPES:
         for columns in (1, 5, 16, 70):
@@ -32,12 +30,12 @@ def _seeds() -> list[bytes]:
     return seeds
 
 
-def _mutate(data: bytes, rng: Random) -> bytes:
-    def repair(tensors: bytearray, header: dict[str, Any]) -> None:
+def _mutate(data, rng):
+    def repair(tensors, header):
         metadata = header.get("__metadata__")
         if not isinstance(metadata, dict):
             return
-        sums: dict[str, int] = {}
+        sums = {}
         for name, entry in header.items():
             try:
                 begin, end = entry["data_offsets"]
@@ -56,7 +54,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
     return change_safetensors(data, rng, repair if rng.random() < 0.9 else None)
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = file_in("saved_table", "t.safetensors")
     path.write_bytes(data)
     try:  # as a file of another program, whose options are given

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import fbg
 from fbg.text.tokenization import TextTokenizer
 from fuzz.files import checkpoint
@@ -12,7 +10,7 @@ from fuzz.target import target
 from helpers import tiny_tasks
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "albert")
-USES: tuple[Callable[[TextTokenizer], object], ...] = (
+USES = (
     lambda t: t(["a b", "", "\u03a9 [MASK]", "a " * 50]),
     lambda t: t.encode([("a", "b " * 50), "c"], "test: texts"),
     lambda t: t.encode(["a b \u03a9", ("a", "b")], "test: texts", located=True, cut=False),
@@ -21,12 +19,12 @@ USES: tuple[Callable[[TextTokenizer], object], ...] = (
 )
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     seeds = [tiny_tasks.tokenizer(family).to_str().encode() for family in FAMILIES]
     return [(checkpoint("tokenizer_seed") / "tokenizer.json").read_bytes(), *seeds]
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = checkpoint("tokenizer") / "tokenizer.json"
     path.write_bytes(data)
     try:

@@ -11,7 +11,7 @@ from fuzz.mutations import change_json_text
 from fuzz.target import target
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     path = file_in("tuning", "seed.json")
     path.unlink(missing_ok=True)
     os.environ["FBG_TUNING_CACHE"] = str(path)
@@ -25,7 +25,7 @@ def _seeds() -> list[bytes]:
     return [path.read_bytes(), json.dumps({"format": 1, "machines": {}}).encode()]
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = file_in("tuning", "cache.json")
     path.write_bytes(data)
     os.environ["FBG_TUNING_CACHE"] = str(path)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import MatMul
 from fbg.graph.ops.windows import Softmax
 from fbg.graph.passes.attention import fuse_attention
 from helpers.tensor_graphs import Tensors
 
 
-def attention(tensors: Tensors, *, axis: int = 3, steps: str = "") -> tuple[Value, Value]:
+def attention(tensors, *, axis=3, steps=""):
     """Add attention; steps: "m" multiplies by 0.5, "d" divides by 4, "b" adds a bias."""
     q, k, v = (tensors.input(1, 2, *shape) for shape in ((5, 8), (8, 7), (7, 8)))
     scores = tensors.add(MatMul(q, k))
@@ -27,7 +26,7 @@ def attention(tensors: Tensors, *, axis: int = 3, steps: str = "") -> tuple[Valu
     return scores, tensors.add(MatMul(weights, v))
 
 
-def kinds(tensors: Tensors) -> list[str]:
+def kinds(tensors):
     return [line.partition("(")[0] for line in tensors.lines(fuse_attention(tensors.graph))]
 
 

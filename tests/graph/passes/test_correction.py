@@ -10,7 +10,7 @@ from helpers.quantization import correlated
 
 
 @pytest.mark.parametrize("n", [9, 50])
-def test_corrected_weights_bring_outputs_closer_to_the_exact_ones(n: int) -> None:
+def test_corrected_weights_bring_outputs_closer_to_the_exact_ones(n):
     rng = np.random.default_rng(1)
     exact = correlated(500, 40, 2) + 1
     rounded = exact @ (np.eye(40) + 0.1 * rng.standard_normal((40, 40))) + 0.3
@@ -34,7 +34,7 @@ def test_corrected_weights_bring_outputs_closer_to_the_exact_ones(n: int) -> Non
         )
 
 
-def test_inputs_that_hardly_vary_give_matrices_that_can_be_factored() -> None:
+def test_inputs_that_hardly_vary_give_matrices_that_can_be_factored():
     rng = np.random.default_rng(5)
     row = 300 * rng.standard_normal(64).astype(np.float32)
     w = rng.standard_normal((64, 8)).astype(np.float32)
@@ -51,7 +51,7 @@ def test_inputs_that_hardly_vary_give_matrices_that_can_be_factored() -> None:
             assert low >= -1e-4 * max(np.trace(gram) / 64, 1e-6)
 
 
-def test_weights_behind_an_exact_network_stay_as_they_are() -> None:
+def test_weights_behind_an_exact_network_stay_as_they_are():
     x = correlated(300, 20, 3)
     w = np.random.default_rng(4).standard_normal((20, 6)).astype(np.float32)
     pairs = Pairs(w)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fbg.graph.graph import Graph
 from fbg.graph.ops.moves import Concat
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import Product
 from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.passes.epilogue import fuse_epilogues
 from helpers.tensor_graphs import Tensors
 
 
-def started() -> tuple[Tensors, Value]:
+def started():
     tensors = Tensors()
     return tensors, tensors.conv(tensors.input(1, 3, 2, 4), 5)
 
 
-def fused(tensors: Tensors, *outputs: Value) -> tuple[Graph, list[str]]:
+def fused(tensors, *outputs):
     for value in outputs:
         tensors.graph.output(value)
     graph = fuse_epilogues(tensors.graph, tensors.packer)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from fbg import _fbg
-from fbg.graph.graph import Graph
 from fbg.graph.ops.common import Map
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import Product
 from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.passes.expressions import fuse_expressions
@@ -19,19 +15,19 @@ from fbg.graph.steps import Binary
 from helpers.tensor_graphs import Tensors
 
 
-def started() -> tuple[Tensors, Value]:
+def started():
     tensors = Tensors()
     return tensors, tensors.conv(tensors.input(1, 3, 2, 4), 5)
 
 
-def fused(tensors: Tensors, *outputs: Value) -> tuple[Graph, str]:
+def fused(tensors, *outputs):
     for value in outputs:
         tensors.graph.output(value)
     graph = fuse_expressions(fuse_maps(tensors.graph))
     return graph, tensors.lines(graph)[0]
 
 
-def product_of(graph: Graph) -> Product:
+def product_of(graph):
     product = graph.outputs[0].op
     assert isinstance(product, Product)
     return product
@@ -124,8 +120,8 @@ def test_what_no_pipeline_computes_stays_an_op(more):
 @pytest.mark.parametrize("kind", ["steps", "slots", "functions"])
 def test_limits_end_a_pipeline(kind):
     tensors, x = started()
-    y: Value = x
-    many: list[Any] = []
+    y = x
+    many = []
     if kind == "slots":
         many = [tensors.map("add", x, tensors.constant(i + 1)) for i in range(_fbg.MAX_SLOTS + 2)]
         many = [tensors.map("tanh", value) for value in many[:2]] + many[2:]

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from fbg.graph.ops.moves import Reshape
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.windows import Reduce
 from fbg.graph.passes.functions import find_functions
 from helpers.tensor_graphs import Tensors
 
 
-def found(tensors: Tensors, result: Value) -> list[str]:
+def found(tensors, result):
     tensors.graph.output(result)
     return tensors.lines(find_functions(tensors.graph))
 
 
-def product(tensors: Tensors, values: tuple[Value, ...], left: bool) -> Value:
+def product(tensors, values, left):
     a, b, c = values
     inner = tensors.map("multiply", a, b)
     return tensors.map("multiply", *((inner, c) if left else (c, inner)))
@@ -96,8 +95,8 @@ def test_silu(swapped):
     assert found(tensors, result) == ["silu(%0)  # n1, n2", "return %1"]
 
 
-def layer_norm(tensors: Tensors, x: Value, *, power: bool, twice: bool, axis: int = 2) -> Value:
-    def mean(value: Value) -> Value:
+def layer_norm(tensors, x, *, power, twice, axis=2):
+    def mean(value):
         reduced = tensors.add(Reduce(value, "mean", (axis,)))
         sizes = tuple(1 if i == axis else int(n) for i, n in enumerate(value.shape))
         return tensors.add(Reshape(reduced, sizes))

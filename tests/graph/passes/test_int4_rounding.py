@@ -6,19 +6,19 @@ import pytest
 from fbg import PackedB
 from fbg.graph.passes import int4_rounding
 from fbg.graph.passes.gptq import round_to_gram
-from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
+from fbg.graph.passes.rounding import round_by_gram
 from fbg.matmul.weights import int4_name
 from helpers.quantization import correlated
 
 Floats = np.ndarray
 
 
-def rounded(w: Floats, gram: Floats, group: int, symmetric: bool = True) -> RoundedWeight:
+def rounded(w, gram, group, symmetric=True):
     return round_by_gram(w, gram, int4_name(group, symmetric))
 
 
 @pytest.mark.parametrize(("k", "n", "group"), [(128, 300, 32), (100, 7, 64), (130, 20, 128)])
-def test_errors_on_the_data_are_less_than_those_of_gptq_alone(k: int, n: int, group: int) -> None:
+def test_errors_on_the_data_are_less_than_those_of_gptq_alone(k, n, group):
     x = correlated(600, k, k)
     w = np.random.default_rng(n).standard_normal((k, n)).astype(np.float32)
     gram = x.T @ x
@@ -36,9 +36,7 @@ def test_errors_on_the_data_are_less_than_those_of_gptq_alone(k: int, n: int, gr
 
 @pytest.mark.parametrize(("k", "n", "group"), [(128, 300, 32), (100, 7, 64), (130, 20, 128)])
 @pytest.mark.parametrize(("shift", "bound"), [(0.0, 0.97), (2.0, 0.8)])
-def test_offsets_make_errors_on_the_data_smaller(
-    k: int, n: int, group: int, shift: float, bound: float
-) -> None:
+def test_offsets_make_errors_on_the_data_smaller(k, n, group, shift, bound):
     x = correlated(600, k, k)
     rng = np.random.default_rng(n)
     w = (rng.standard_normal((k, n)) + shift * rng.standard_normal(n)).astype(np.float32)
@@ -60,7 +58,7 @@ def test_offsets_make_errors_on_the_data_smaller(
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_channels_without_data_and_weights_of_zero_do_no_harm(symmetric: bool) -> None:
+def test_channels_without_data_and_weights_of_zero_do_no_harm(symmetric):
     w = np.random.default_rng(0).standard_normal((64, 5)).astype(np.float32)
     w[:, 3] = 0
     for gram in (np.zeros((64, 64), np.float32), np.diag(np.arange(64) % 2).astype(np.float32)):

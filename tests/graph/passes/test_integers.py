@@ -7,7 +7,6 @@ import pytest
 
 from fbg.graph.ops.elements import Gather, rows_along
 from fbg.graph.ops.moves import AxisMap, Concat, Move, Reshape, Transpose
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.products import IntegerWeights
 from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.ops.windows import Geometry, Reduce, Window
@@ -18,13 +17,13 @@ from helpers.tensor_graphs import Tensors
 PAIRS = Geometry((1, 2), (1, 1), (1, 1), (0, 0), (0, 0), (2, 3))
 
 
-def started() -> tuple[Tensors, Value, Value]:
+def started():
     tensors = Tensors()
     q = tensors.input(1, 3, 2, 4, dtype="uint8")
     return tensors, q, tensors.add(Dequantize(q, 0.5, 3))
 
 
-def passed(tensors: Tensors, *outputs: Value) -> list[str]:
+def passed(tensors, *outputs):
     for value in outputs:
         tensors.graph.output(value)
     return tensors.lines(take_integers(tensors.graph))

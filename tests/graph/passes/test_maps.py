@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fbg.graph.ops.common import MOST_REGISTERS, Map
-from fbg.graph.ops.op import Value
 from fbg.graph.ops.tensors import Dequantize, Quantize
 from fbg.graph.passes.maps import fuse_maps
 from helpers.tensor_graphs import Tensors
 
 
-def fused(tensors: Tensors, *outputs: Value) -> list[str]:
+def fused(tensors, *outputs):
     for value in outputs:
         tensors.graph.output(value)
     return tensors.lines(fuse_maps(tensors.graph))

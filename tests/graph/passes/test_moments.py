@@ -15,9 +15,7 @@ from fbg.graph.passes.moments import Moments
     gram=st.booleans(),
     seed=st.integers(0, 99),
 )
-def test_parts_add_up_to_the_sums_over_all_rows(
-    rows: list[int], channels: int, threads: int, gram: bool, seed: int
-) -> None:
+def test_parts_add_up_to_the_sums_over_all_rows(rows, channels, threads, gram, seed):
     rng = np.random.default_rng(seed)
     parts = [rng.standard_normal((m, channels)).astype(np.float32) for m in rows]
     moments = Moments.empty(channels, gram)
@@ -35,7 +33,7 @@ def test_parts_add_up_to_the_sums_over_all_rows(
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
-def test_sums_do_not_depend_on_threads(threads: int) -> None:
+def test_sums_do_not_depend_on_threads(threads):
     x = np.random.default_rng(1).standard_normal((501, 130)).astype(np.float32)
     one, many = Moments.empty(130), Moments.empty(130)
     one.update(x, 1)

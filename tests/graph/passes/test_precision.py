@@ -9,7 +9,7 @@ from fbg.graph.passes.precision import choose_dtypes, propose, read_patterns
 NAMES = ["layers.0.qkv", "layers.0.output", "layers.1.qkv"]
 
 
-def test_the_last_pattern_that_matches_decides() -> None:
+def test_the_last_pattern_that_matches_decides():
     patterns = {"layers.*": "bfloat16", "*.qkv": "float32", "layers.1.*": "float16"}
     assert choose_dtypes(NAMES, patterns, "layer") == {
         "layers.0.qkv": "float32",
@@ -20,7 +20,7 @@ def test_the_last_pattern_that_matches_decides() -> None:
         choose_dtypes(NAMES, {"x*": "float32"}, "layer")
 
 
-def test_patterns_are_copied_and_get_the_default_dtype() -> None:
+def test_patterns_are_copied_and_get_the_default_dtype():
     assert read_patterns(iter(["a", "b"])) == {"a": "bfloat16", "b": "bfloat16"}
     given = {"a": "float32"}
     read = read_patterns(given)
@@ -32,14 +32,12 @@ def test_patterns_are_copied_and_get_the_default_dtype() -> None:
     losses=st.lists(st.integers(0, 20), min_size=1, max_size=12, unique=True),
     target=st.integers(0, 120),
 )
-def test_the_least_number_of_products_that_reach_the_target_is_kept(
-    losses: list[int], target: int
-) -> None:
+def test_the_least_number_of_products_that_reach_the_target_is_kept(losses, target):
     alone = {f"n{i}": float(loss) for i, loss in enumerate(losses)}
     ranked = sorted(alone, key=lambda name: -alone[name])
-    measured: list[str] = []
+    measured = []
 
-    def all_but(kept: object) -> float:
+    def all_but(kept):
         return sum(loss for name, loss in alone.items() if name not in kept)
 
     found = propose(alone, alone.__getitem__, all_but, target, measured.append)

@@ -10,7 +10,7 @@ RNG = np.random.default_rng(6)
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((9, 7), 1), ((6, 5), 0), ((4, 3, 3, 2), 0)])
-def test_rounding_to_the_nearest_is_within_half_a_step(shape: tuple[int, ...], axis: int) -> None:
+def test_rounding_to_the_nearest_is_within_half_a_step(shape, axis):
     w = np.random.default_rng(6).standard_normal(shape).astype(np.float32)
     np.moveaxis(w, axis, 0)[1] = 0
     q, scale = round_to_nearest(w, axis)
@@ -22,13 +22,13 @@ def test_rounding_to_the_nearest_is_within_half_a_step(shape: tuple[int, ...], a
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-45, 1e-38])
-def test_weights_without_a_usable_scale_get_scale_one(value: float) -> None:
+def test_weights_without_a_usable_scale_get_scale_one(value):
     _, scale = round_to_nearest(np.full((2, 1), value, np.float32), -1)
     assert scale.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("dtype", ["int8", *INT4_DTYPES])
-def test_integers_are_packed_as_they_are_and_stand_for_the_weights(dtype: str) -> None:
+def test_integers_are_packed_as_they_are_and_stand_for_the_weights(dtype):
     w = RNG.standard_normal((150, 40)).astype(np.float32)  # the last group has fewer rows
     x = RNG.standard_normal((300, 150)).astype(np.float32)
     rounded = round_by_gram(w, x.T @ x, dtype)
