@@ -91,7 +91,7 @@ LARGE_INTEGRATIONS := $(patsubst %,tests/integrations/test_%.py,chroma daft lanc
 
 check: test $(VENV)/.integrations
 	$(BIN)/python -m pytest $(LARGE_INTEGRATIONS) tests/docs/test_docs.py tests/docs/test_doctests.py
-	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_flattened_rows.py
+	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py
 	$(EMULATED) tests/differential -k 'conv or gemm'
 	$(FAULTS) -c 'from faults.injection import run_with_faults as run; print(run("faults.allocations", "--step", "499"))'
 	$(MAKE) differential TIME=$(CHECK)

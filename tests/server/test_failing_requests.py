@@ -2,9 +2,7 @@
 an error and its traceback, which only the garbage collector frees, nor memory of the process."""
 
 import asyncio
-import base64
 import gc
-import io
 import json
 import os
 import socket
@@ -17,17 +15,15 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from PIL import Image
 
 from fbg.server.app import build_app
 from fbg.server.state import Call
+from helpers.pictures import encoded, text_of
 from helpers.serving import ready_state, running
 
 LONG = "a " * 3000
 NOISE = np.random.default_rng(0).integers(0, 255, (300, 300, 3), dtype=np.uint8)
-FILE = io.BytesIO()
-Image.fromarray(NOISE).save(FILE, "PNG")
-TRUNCATED = base64.b64encode(FILE.getvalue()[:-3000]).decode()
+TRUNCATED = text_of(encoded(NOISE)[:-3000])
 PAIR = {"question": "b", "context": LONG}
 # For each route, a request that fails after its body has been read, as far inside as may be.
 FAILING = {

@@ -1,16 +1,15 @@
 """What a single client may ask for holds up nobody else: /health is answered in the meantime."""
 
-import base64
-import io
 import json
 import socket
 import threading
 import time
 
 import httpx
+import numpy as np
 import pytest
-from PIL import Image
 
+from helpers.pictures import encoded, text_of
 from helpers.serving import running
 
 MOST_SECONDS = 0.2
@@ -19,9 +18,7 @@ LARGE = "a " * 131_000
 
 def picture(side):
     """Return a picture of so many pixels a side, all of them black."""
-    file = io.BytesIO()
-    Image.new("RGB", (side, side)).save(file, "PNG")
-    return base64.b64encode(file.getvalue()).decode()
+    return text_of(encoded(np.zeros((side, side, 3), np.uint8)))
 
 
 ATTACKS = {

@@ -1,8 +1,6 @@
 """Pictures in requests: embeddings and classes, and files that are none, or far too large."""
 
 import asyncio
-import base64
-import io
 import struct
 import zlib
 
@@ -16,23 +14,14 @@ import fbg
 from fbg.vision import read_image
 from fbg.vision.decode import cost_of
 from helpers.peak_memory import peak
+from helpers.pictures import encoded, text_of
 from helpers.serving import ask, running
 from helpers.tiny_towers import TEXTS, pictures, write_tiny_tower
 
 NAMES = ("clip", "dinov2", "vit-classifier")
 
 
-def stored(picture, kind="PNG", **options):
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, kind, **options)
-    return file.getvalue()
-
-
-def text_of(file, head=""):
-    return head + base64.b64encode(file).decode()
-
-
-FILES = [stored(picture) for picture in pictures()]
+FILES = [encoded(picture) for picture in pictures()]
 SENT = [text_of(file, "data:image/png;base64," * (n % 2)) for n, file in enumerate(FILES)]
 
 
@@ -135,11 +124,11 @@ def bomb(side):
 
 
 def test_files_that_are_no_pictures_are_refused(client):
-    jpeg = stored(pictures()[0], "JPEG")
+    jpeg = encoded(pictures()[0], "JPEG")
     exif = Image.Exif()
     exif[0x0112] = 6
     exif[0x010E] = "x" * 60000
-    turned = stored(pictures()[0], "JPEG", exif=exif)
+    turned = encoded(pictures()[0], "JPEG", exif=exif)
     assert client.post("/embed_image", json={"inputs": text_of(turned)}).status_code == 200
     whole = "must be a whole picture"
     wrong = {
@@ -221,7 +210,7 @@ def test_calls_with_pictures_share_the_queue_of_texts(loaded):
 def test_nothing_of_the_inside_is_in_errors_and_logs(towers):
     """Pillow names its file by an address, and libtiff writes to standard error by itself."""
     noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
-    whole = stored(noise, "TIFF", compression="tiff_lzw")
+    whole = encoded(noise, "TIFF", compression="tiff_lzw")
     damaged = whole[:8] + b"\xff" * 1000 + whole[1008:]
     with running(f"clip={towers['clip']}", "--threads", "1") as server:
         for file in (damaged, b"GIF89a", whole[:-50], b"no picture"):
@@ -244,10 +233,10 @@ def test_decoding_is_held_before_it_begins(loaded):
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
 def test_what_it_takes_to_decode_is_what_is_held(kind):
-    file = stored(np.zeros((3000, 3000, 3), np.uint8), kind)
+    file = encoded(np.zeros((3000, 3000, 3), np.uint8), kind)
     pixels, size = cost_of(file, "file")
     assert pixels == 9_000_000
-    read_image(file[:0] or stored(np.zeros((9, 9, 3), np.uint8), kind))
+    read_image(file[:0] or encoded(np.zeros((9, 9, 3), np.uint8), kind))
     peak(reset=True)
     before = peak()
     read_image(file)
