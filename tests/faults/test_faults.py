@@ -9,7 +9,7 @@ import pytest
 
 from faults.injection import run_with_faults
 from faults.memory_limits import mapped_bytes
-from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.mapped_file import read_safetensors
 
 TESTS = Path(__file__).parents[1]
 

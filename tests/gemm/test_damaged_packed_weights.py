@@ -83,7 +83,7 @@ def test_a_damaged_description_is_refused(path: Path, change: Callable[[Any], ob
 def test_a_block_that_is_not_aligned_is_refused(path: Path) -> None:
     PACKED["int8"]().save(path)
     change_header(path, lambda header: header["__metadata__"].update(x="y"), aligned=False)
-    refused(path, "not a multiple of 64")
+    refused(path, "tensor packed_b: damaged")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.0, -1.0])

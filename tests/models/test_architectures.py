@@ -13,7 +13,8 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks import registry
-from fbg.networks.distances import Buckets, distance_buckets
+from fbg.networks.config import Buckets
+from fbg.networks.distances import distance_buckets
 from helpers import tiny_models, tiny_towers
 from helpers.formulas import cosines
 from helpers.tiny_bert import change_json

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from onnx import helper
 
 import fbg
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.files import DIGITS, parse_json
+from fbg.saved_file import WEIGHTS
 from helpers import tiny_gliner, tiny_multi, tiny_outputs, tiny_quantized
 from helpers.onnx_models import make_net
 from helpers.safetensors_files import change_header

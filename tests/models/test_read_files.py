@@ -16,8 +16,8 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg import files
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.model.fingerprint import fingerprint_model
+from fbg.saved_file import WEIGHTS
 from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_sparse, tiny_tasks
 from helpers.stored_weights import store_weights
 from helpers.tiny_rerankers import PAIRS, write_reranker

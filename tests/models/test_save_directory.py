@@ -11,7 +11,7 @@ import pytest
 import safetensors
 
 import fbg
-from fbg.checkpoints import saved_directory
+from fbg import saved_file
 from helpers import tiny_bert
 from helpers.safetensors_files import offset_of_data, read_header
 from helpers.saved_models import WEIGHTS, results
@@ -103,7 +103,7 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
 
             patch.setattr(owner, name, fail)
             if owner is Path:  # as where two directories cannot be exchanged
-                patch.setattr(saved_directory, "_exchange", lambda a, b: False)
+                patch.setattr(saved_file, "_exchange", lambda a, b: False)
             with pytest.raises(OSError, match="disk on fire"):
                 original.save(target, overwrite=overwrite)
         assert os.listdir(saved.parent) == ["saved"]
@@ -148,7 +148,7 @@ def test_where_directories_cannot_be_exchanged_they_are_renamed(
             raise OSError("no")
         return False
 
-    monkeypatch.setattr(saved_directory, "_exchange", exchange)
+    monkeypatch.setattr(saved_file, "_exchange", exchange)
     content = (saved / WEIGHTS).read_bytes()
     with pytest.raises(OSError) if answer == "fails" else contextlib.nullcontext():
         original.save(saved, overwrite=True)

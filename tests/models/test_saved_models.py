@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fbg
-from fbg.checkpoints.saved_file import SavedFile
+from fbg.saved_file import SavedFile
 from helpers import tiny_models
 from helpers.safetensors_files import change_header
 from helpers.saved_models import WEIGHTS, results

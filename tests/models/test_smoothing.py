@@ -16,7 +16,7 @@ from fbg.graph.passes.moments import Moments
 from fbg.model import quantize as quantizing
 from fbg.model.observe import observe, random_sequences
 from fbg.model.quantize import quantize
-from fbg.networks.registry import read_checkpoint, read_config
+from fbg.networks.registry import open_checkpoint, read_config, read_opened
 from fbg.networks.transformer import Transformer, linears
 from helpers import tiny_bert, tiny_models
 from helpers.formulas import cosines
@@ -36,7 +36,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unpacked(directory: Path) -> Transformer:
-    return read_checkpoint(directory, read_config(directory / "config.json"), 1)
+    config = read_config(directory / "config.json")
+    return read_opened(open_checkpoint(directory, config), config, 1)
 
 
 @pytest.fixture(scope="module")

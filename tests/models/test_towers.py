@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.networks.towers.tensors import bicubic_weights
+from fbg.networks.towers import bicubic_weights
 from fbg.reports.facts import model_facts
 from helpers.formulas import cosines
 from helpers.tiny_bert import change_json, write_json, write_modules

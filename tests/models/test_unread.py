@@ -14,7 +14,14 @@ import yaml
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.networks.registry import DIRECTIONS, FAMILIES, RENAMED, read_checkpoint, read_config
+from fbg.networks.registry import (
+    DIRECTIONS,
+    FAMILIES,
+    RENAMED,
+    open_checkpoint,
+    read_config,
+    read_opened,
+)
 from helpers import tiny_bert, tiny_gliner, tiny_outputs
 from helpers.changed_settings import FOREIGN, MODELS, sample, with_value
 from helpers.minilm import DATA, arrays
@@ -102,7 +109,7 @@ def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
             continue  # a pooler belongs to heads, which have more layers in some models
         save_file({**tensors, extra: np.ones(3, np.float32)}, file)
         with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {extra} has no"):
-            read_checkpoint(tmp_path, config, 1)
+            read_opened(open_checkpoint(tmp_path, config), config, 1)
 
 
 @pytest.mark.parametrize("name", (*MODELS, *OF_HUB))

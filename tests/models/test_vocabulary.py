@@ -8,10 +8,10 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.matmul.vocabulary import columns_of, converted
 from fbg.networks.transformer import vocabulary
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
+from fbg.saved_file import SavedFile
 from helpers import tiny_bert, tiny_models, tiny_outputs, tiny_tasks
 from helpers.minilm import minilm_directory
 from helpers.saved_models import WEIGHTS, results

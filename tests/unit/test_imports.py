@@ -15,7 +15,7 @@ LAYERS = (
     ("environment",),
     ("_fbg", "errors", "locks", "reading", "again"),
     ("files", "arrays"),
-    ("isa", "threads", "topology", "cpp", "progress", "tuning"),
+    ("isa", "threads", "topology", "cpp", "progress", "tuning", "saved_file"),
     ("quantization",),
     ("matmul",),
     ("conv",),

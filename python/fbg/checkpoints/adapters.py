@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.mapped_file import StoredTensor, read_safetensors
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 

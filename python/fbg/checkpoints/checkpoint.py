@@ -17,20 +17,9 @@ import numpy as np
 from fbg.arrays import Floats
 from fbg.checkpoints.files import is_gguf, read_settings, require_file
 from fbg.checkpoints.gguf.folder import read_gguf
-from fbg.checkpoints.kernel_tensor import (
-    Kernel,
-    Ones,
-    Part,
-    Patches,
-    Scaled,
-    ZeroTensor,
-    as_matrix,
-    as_scaled,
-)
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.mapped_file import StoredTensor, read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
-from fbg.checkpoints.weights import UnpackedWeight, copy_floats
+from fbg.checkpoints.weights import Named, UnpackedWeight, as_part, copy_floats
 from fbg.errors import ModelError
 
 DTYPES = ("float32", "float16", "bfloat16")
@@ -76,16 +65,13 @@ FORMATS = (
 GGUF = Format("", "", "", read_gguf)
 
 
-# A layer, or what of a checkpoint stands for one.
-Named = str | Part | Kernel | Patches | Scaled | Ones
-
-
 class Checkpoint:
     """The files of a checkpoint, mapped; tensors are float32 whatever they are stored as.
 
     anchor: a tensor that every checkpoint has. The text before its name is the prefix of all
         names: models with a head put one before the names of the encoder ("bert.", "roberta.").
     change: applied to the tensors of the files before anything is looked up.
+    reads: whether values are read; without, all of them are 0, and only the rest is checked.
 
     tensors: those of the files, by name. dtypes: how many the files have of each dtype.
     left_out: those that `require_all_read` has let pass, with the reason.
@@ -96,7 +82,10 @@ class Checkpoint:
         directory: Path,
         anchor: str,
         change: Callable[[dict[str, StoredTensor]], dict[str, StoredTensor]] | None = None,
+        *,
+        reads: bool = True,
     ) -> None:
+        self.reads = reads
         self.path, shards, form = weight_files(directory)
         self.tensors: dict[str, StoredTensor] = {}
         for path in shards:
@@ -169,7 +158,8 @@ class Checkpoint:
         """
         one = self.tensors[self._stored_name(name)]
         other = self.tensors.get(copy) or self.tensors.get(self._prefix + copy)
-        if other is None or (other.path, other.begin) == (one.path, one.begin):
+        same = other is None or (other.path, other.begin) == (one.path, one.begin)
+        if other is None or same or not self.reads:
             return
         if not np.array_equal(one.view(), other.view()):
             raise ModelError(
@@ -179,44 +169,23 @@ class Checkpoint:
 
     def tensor(self, name: str, *shape: int, num_threads: int = 1) -> Floats:
         """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
-        return copy_floats(self._require(name, shape), num_threads)
-
-    def zeros(self, name: str, *shape: int) -> Floats:
-        """Return zeros in place of a tensor, of which all but the values is checked."""
-        self._require(name, shape)
-        return np.broadcast_to(np.float32(0), shape)
+        stored = self._require(name, shape)
+        if not self.reads:
+            return np.broadcast_to(np.float32(0), shape)
+        return copy_floats(stored, num_threads)
 
     def weight(self, names: Sequence[Named], outputs: Sequence[int], inputs: int) -> UnpackedWeight:
-        """Return the weights of a linear layer, with parts of shape (outputs, inputs) each, except
-        parts of convolutions; raises ModelError for the shape and the dtype. Values are checked
-        when they are read.
+        """Return the weights of a linear layer, a part for each name; raises ModelError for shapes
+        and dtypes. Values are checked when they are read.
 
-        names: without ".weight"; the first is not `Ones`.
+        outputs: columns of each part.
         """
-        tensors: list[StoredTensor] = []
-        for name, rows in zip(names, outputs, strict=True):
-            if isinstance(name, Scaled):
-                (tensor,) = self.weight([name.part], [rows], inputs).parts
-                tensors.append(as_scaled(tensor, name.weight * self.factors(name, rows)[:, None]))
-                continue
-            if isinstance(name, Kernel | Patches):
-                tensor = self._require(f"{name.name}.weight", name.shape(rows, inputs))
-                tensors.append(as_matrix(tensor, name, inputs))
-                continue
-            if isinstance(name, Ones):
-                first = tensors[0]
-                tensors.append(
-                    ZeroTensor(first.file, first.name, "float32", (rows, inputs), first.begin)
-                )
-                continue
-            part = name if isinstance(name, Part) else Part(name, 0, 1)
-            whole = self._require(part.tensor, part.shape(rows, inputs))
-            tensors.append(part.of(whole, rows))
-        return UnpackedWeight(tuple(tensors))
-
-    def factors(self, scaled: Scaled, rows: int) -> Floats:
-        """Return the factor of each output that a tensor holds, or ones."""
-        return np.ones(rows, np.float32) if scaled.by is None else self.tensor(scaled.by, rows)
+        return UnpackedWeight(
+            tuple(
+                as_part(name).matrix(self._require, self.tensor, rows, inputs)
+                for name, rows in zip(names, outputs, strict=True)
+            )
+        )
 
     def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
         """Return a tensor that must exist; raises ModelError naming file and tensor."""

@@ -1,5 +1,5 @@
-"""Files of tensors, mapped into memory: a tensor is a view of the file, and nothing is read until
-it is accessed.
+"""Files of tensors, safetensors among them, mapped into memory: a tensor is a view of the file, and
+nothing is read until it is accessed.
 """
 
 from __future__ import annotations
@@ -8,18 +8,16 @@ import errno
 import mmap
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.files import open_regular, stand_in
+from fbg.saved_file import DTYPES, entries_of, read_header
 
-MAX_DIMENSIONS = 16  # most axes of a tensor; NumPy has a limit of its own
-MAX_SIZE = 1 << 48  # larger than any file
-
-Sizes = TypeVar("Sizes", list[int], tuple[int, ...])
+MAX_HEADER = 100_000_000  # of safetensors, as in the reference implementation
 
 
 class MappedFile:
@@ -92,10 +90,24 @@ class StoredTensor:
         self.file.release(self.begin, self.begin + self.view().nbytes)
 
 
-def are_sizes(values: object, kind: type[Sizes]) -> TypeGuard[Sizes]:
-    """Whether values are the sizes of the axes of a tensor, as far as a file can have them."""
-    return (
-        isinstance(values, kind)
-        and len(values) <= MAX_DIMENSIONS
-        and all(type(value) is int and 0 <= value < MAX_SIZE for value in values)
-    )
+def read_safetensors(path: Path) -> dict[str, StoredTensor]:
+    """Return the tensors of a file by name; raises ModelError."""
+    file = MappedFile(path)
+    try:
+        with open_regular(path) as stream:
+            header, first, total = read_header(stream, MAX_HEADER)
+        header.pop("__metadata__", None)
+        entries, end = entries_of(header, first)
+        last = first
+        for name, each in sorted(entries.items(), key=lambda item: item[1][2:]):
+            if each.begin < min(last, each.end):
+                raise ValueError(f"tensor {name} overlaps another one")
+            last = each.end
+        if end != total or total != len(file):
+            raise ValueError(f"it has {total} bytes, but its header describes {end}")
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: not a readable safetensors file: {error}") from None
+    return {
+        name: StoredTensor(file, name, DTYPES.get(dtype, (dtype, 0))[0], shape, begin)
+        for name, (dtype, shape, begin, _) in entries.items()
+    }

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.mapped_file import MAX_SIZE, MappedFile, StoredTensor, are_sizes
+from fbg.checkpoints.mapped_file import MappedFile, StoredTensor
 from fbg.checkpoints.unpickler import Constructor, unpickle
 from fbg.errors import ModelError
 from fbg.files import open_regular
+from fbg.saved_file import MAX_SIZE, are_sizes
 
 MAX_PICKLE = 1 << 23  # bytes; a tensor takes some two hundred
 # Before torch 1.6: a pickle of this number comes first.

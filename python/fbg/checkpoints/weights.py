@@ -1,14 +1,19 @@
 """Weights of linear layers as a checkpoint has them: read in place until they are packed.
 
 torch stores a layer as (outputs, inputs) = (N, K). Layers that read the same input, such as query,
-key and value, are one product: their parts are the columns of one (K, N) matrix, side by side.
+key and value, are one product: their parts are the columns of one (K, N) matrix, side by side. Some
+parts are not a matrix in their file, or not the one that a network multiplies: convolutions, some
+rows of a larger matrix, matrices with other scales, and zeros, which are in no file.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import Floats
@@ -131,3 +136,203 @@ class UnpackedWeight:
     def _release(self) -> None:
         for part in self.parts:
             part.release()
+
+
+# Return a tensor by its name and its shape: its place in a file, or its values.
+Find = Callable[[str, tuple[int, ...]], StoredTensor]
+Read = Callable[..., Floats]
+
+
+@dataclass(frozen=True)
+class ComputedTensor(StoredTensor):
+    """A tensor that is computed from a stored one whenever it is read."""
+
+    stored: StoredTensor = field(kw_only=True)
+    compute: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = field(kw_only=True)
+
+    @staticmethod
+    def of(
+        stored: StoredTensor,
+        shape: tuple[int, ...],
+        compute: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+        dtype: str | None = None,
+    ) -> ComputedTensor:
+        place = stored.file, stored.name, dtype or stored.dtype, shape, stored.begin
+        return ComputedTensor(*place, stored=stored, compute=compute)
+
+    @staticmethod
+    def zeros(stored: StoredTensor, shape: tuple[int, ...]) -> ComputedTensor:
+        """Return zeros, in addition to a stored tensor."""
+        return ComputedTensor.of(stored, shape, lambda _: np.zeros(shape, np.float32), "float32")
+
+    def view(self) -> npt.NDArray[Any]:
+        return self.compute(self.stored.view())
+
+    def release(self) -> None:
+        self.stored.release()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A layer, named without ".weight" and ".bias": the part `index` of `count` equal ones that are
+    the rows of a weight.
+    """
+
+    name: str
+    index: int = 0
+    count: int = 1
+
+    @property
+    def weight(self) -> str:
+        """The name of the weight in its file."""
+        return f"{self.name}.weight"
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return the shape in a file of a weight of which this is a matrix (rows, columns)."""
+        return self.count * rows, columns
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        """Return the part of a weight."""
+        return whole.rows(self.index * rows, rows) if self.count > 1 else whole
+
+    def matrix(self, find: Find, read: Read, rows: int, columns: int) -> StoredTensor:
+        """Return the matrix (rows, columns) of a checkpoint; raises ModelError."""
+        return self.of(find(self.weight, self.shape(rows, columns)), rows, columns)
+
+    def bias(self, read: Read, rows: int) -> Floats:
+        """Return the bias of a checkpoint, (rows,); raises ModelError."""
+        return read(f"{self.name}.bias", rows)
+
+
+@dataclass(frozen=True)
+class Kernel(Part):
+    """A convolution over a sequence as a layer that reads each token with its neighbours. Its
+    weight is (outputs, inputs / groups, width).
+
+    groups: each has outputs / groups outputs, which read the inputs of the group.
+    """
+
+    width: int = field(kw_only=True)
+    groups: int = field(kw_only=True)
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        return rows, columns // self.width // self.groups, self.width
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        def matrix(kernel: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            """Return (outputs, inputs * width), with zeros where an output reads no input."""
+            size = rows // self.groups, kernel[0].size
+            if self.groups == 1:
+                return kernel.reshape(size)
+            blocks = np.zeros((self.groups, size[0], self.groups, size[1]), kernel.dtype)
+            diagonal = np.arange(self.groups)
+            blocks[diagonal, :, diagonal] = kernel.reshape(self.groups, *size)
+            return blocks.reshape(rows, columns)
+
+        return ComputedTensor.of(whole, (rows, columns), matrix)
+
+
+@dataclass(frozen=True)
+class Patches(Part):
+    """A layer that reads patches of an image; its weight is (outputs, *size), size the channels,
+    the height and the width of a patch.
+    """
+
+    size: tuple[int, int, int] = field(kw_only=True)
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        return rows, *self.size
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        return ComputedTensor.of(whole, (rows, columns), lambda w: w.reshape(rows, columns))
+
+
+@dataclass(frozen=True)
+class HeadPart(Part):
+    """A part of a weight whose rows are ordered by head, so that each head has a part.
+
+    turned: rotations turn neighbouring rows of a head; they come out half a head apart, where
+    rotations of other models have them.
+    """
+
+    heads: int = 1
+    turned: bool = False
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        inside = np.arange(rows // self.heads)
+        if self.turned:
+            inside = np.concatenate([inside[0::2], inside[1::2]])
+        first = (np.arange(self.heads) * self.count + self.index) * inside.size
+        order = (first[:, None] + inside).ravel()
+        if isinstance(whole, QuantizedTensor):
+            return whole.ordered(order)
+        return ComputedTensor.of(whole, (rows, columns), lambda matrix: matrix[order])
+
+
+@dataclass(frozen=True)
+class ExpertPart(Part):
+    """A part of a tensor with a full name. transposed: its parts are transposed weights."""
+
+    transposed: bool = False
+
+    @property
+    def weight(self) -> str:
+        return self.name
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        return super().shape(*((columns, rows) if self.transposed else (rows, columns)))
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        if not self.transposed:
+            return super().of(whole, rows, columns)
+        part = whole.rows(self.index * columns, columns)
+        return ComputedTensor.of(part, (rows, columns), lambda matrix: matrix.T)
+
+
+@dataclass(frozen=True)
+class Ones(Part):
+    """Columns beside a layer that give 1 for any input: zeros, with a bias of 1."""
+
+    def of(self, whole: StoredTensor, rows: int, columns: int) -> StoredTensor:
+        return ComputedTensor.zeros(whole, (rows, columns))
+
+    def bias(self, read: Read, rows: int) -> Floats:
+        return np.ones(rows, np.float32)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A part with other scales than in its file.
+
+    by_weight, by_bias: factors of both. by: the full name of a tensor with a factor for each
+    output, which both have in addition; None: there is none.
+    """
+
+    part: Part
+    by_weight: float = 1.0
+    by_bias: float = 1.0
+    by: str | None = None
+
+    def matrix(self, find: Find, read: Read, rows: int, columns: int) -> StoredTensor:
+        """As of `Part`."""
+        stored = self.part.matrix(find, read, rows, columns)
+        factor: Floats = self.by_weight * self._factors(read, rows)[:, None]
+        return ComputedTensor.of(
+            stored, stored.shape, lambda w: w.astype(np.float32) * factor, "float32"
+        )
+
+    def bias(self, read: Read, rows: int) -> Floats:
+        """As of `Part`."""
+        return self.part.bias(read, rows) * (np.float32(self.by_bias) * self._factors(read, rows))
+
+    def _factors(self, read: Read, rows: int) -> Floats:
+        return np.ones(rows, np.float32) if self.by is None else read(self.by, rows)
+
+
+# A layer: a part, or the name of a whole one.
+Named = str | Part | Scaled
+
+
+def as_part(name: Named) -> Part | Scaled:
+    """Return the part that a name stands for."""
+    return Part(name) if isinstance(name, str) else name

@@ -9,11 +9,11 @@ import click
 
 from fbg.cli.common import print_report, refuse_given, user_errors
 from fbg.cli.options import json_option, parse_shapes, shape_option
-from fbg.matmul.packed_file import is_packed
 from fbg.model.load_net import is_net
 from fbg.reports.facts import model_facts, net_facts, weight_facts
 from fbg.reports.machine import describe_machine, machine_facts
 from fbg.reports.measuring import Report, aligned
+from fbg.saved_file import PACKED, format_of
 
 
 @click.command()
@@ -54,4 +54,4 @@ def _facts(model: str, shapes: tuple[str, ...]) -> Report:
     if is_net(model):
         return net_facts(model, shapes=parse_shapes(shapes))
     named = model.lower().endswith(".safetensors") and os.path.isfile(model)
-    return weight_facts(model) if named or is_packed(model) else model_facts(model)
+    return weight_facts(model) if named or format_of(model) == PACKED else model_facts(model)

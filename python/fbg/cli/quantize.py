@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from fbg.checkpoints.saved_directory import require_free
 from fbg.cli.common import refuse_given, shown_progress, user_errors
 from fbg.cli.options import Dtypes, column_option, parse_shapes, read_input, shape_option
 from fbg.graph.passes.precision import DEFAULT
@@ -19,6 +18,7 @@ from fbg.networks.transformer import precision
 from fbg.reports.inputs import read_feeds
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import require_unsaved
+from fbg.saved_file import require_free
 
 
 @click.command()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from fbg import _fbg
 from fbg.arrays import Array, as_array, require_integer
-from fbg.checkpoints.saved_directory import save_arguments
 from fbg.conv.layouts import axes_hint
 from fbg.errors import ModelError, install_line
 from fbg.graph.graph import Graph
@@ -33,6 +32,7 @@ from fbg.importers.saved_net import write_saved
 from fbg.importers.session import AnyBackEnd, PlacedStep, Session, computing
 from fbg.importers.simplification import simplified
 from fbg.locks import cached_property
+from fbg.saved_file import save_arguments
 from fbg.tuning.plan_cache import PlanCache
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial

@@ -4,7 +4,7 @@
     constants.*    the tensors that the nodes read, mapped when they are loaded
 
 A network is saved as it runs: with folded constants, and with the integers and scales that
-calibration has chosen. (fbg/checkpoints/saved_file.py describes the container and its checks.)
+calibration has chosen. (fbg/saved_file.py describes the container and its checks.)
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
-from fbg import _fbg
-from fbg.checkpoints import saved_file
-from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
+from fbg import _fbg, saved_file
 from fbg.errors import ModelError
 from fbg.importers.description import DTYPES, UNKNOWN, Network, TensorType
 from fbg.importers.int8.kept import Kept
 from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
+from fbg.saved_file import WEIGHTS, SavedFile, replace_directory
 
 NETWORK, CONSTANTS = "network", "constants."
 _IR_VERSION = 10
@@ -68,7 +67,7 @@ def write_saved(
     if kept is not None:
         metadata["kept"] = json.dumps(kept.as_json())
     with replace_directory(target, overwrite) as directory:
-        saved_file.write(directory / WEIGHTS, stored, metadata, saved_file.NET_FORMAT)
+        saved_file.write(directory / WEIGHTS, stored, metadata, saved_file.NET)
 
 
 def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
@@ -77,7 +76,7 @@ def read_saved(directory: Path) -> tuple[Network, str, Kept | None]:
 
     Raises ModelError naming the file, and the tensor or node that is wrong.
     """
-    with saved_file.SavedFile(directory / WEIGHTS, saved_file.NET_FORMAT) as file:
+    with SavedFile(directory / WEIGHTS, saved_file.NET) as file:
         dtype = file.metadata("dtype")
         if dtype not in DTYPES:
             raise ModelError(f"{file.path}: damaged: its dtype is {dtype!r}")

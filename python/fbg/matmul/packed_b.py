@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,12 +25,19 @@ from fbg.arrays import (
     require_points,
     require_scales,
 )
-from fbg.files import path_text
-from fbg.matmul import packed_file
+from fbg.files import path_text, require_free_file
 from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
 from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight, require_packed_dtype
 from fbg.quantization import dequantize
+from fbg.saved_file import PACKED, SavedFile, write
+
+TENSOR = "packed_b"  # the one in a file
+
+
+def _metadata(native: PackedWeight) -> dict[str, str]:
+    """Return what a file says of its block."""
+    return {"dtype": native.dtype, "shape": str(list(native.shape))}
 
 
 class Outliers(NamedTuple):
@@ -313,7 +321,7 @@ class PackedB:
         overwrite: replace a file of that name, which may be in use.
 
         The file is written completely or not at all. It is a safetensors file with one tensor
-        (python/fbg/matmul/packed_file.py).
+        (python/fbg/saved_file.py).
 
         Raises TypeError if `path` is not a path, FileExistsError if there is a file that may not be
         replaced, as `Model.save` does, and OSError if it cannot be written.
@@ -326,7 +334,9 @@ class PackedB:
         ...     PackedB.load(f"{directory}/w.safetensors")
         PackedB(K=3, N=3, int8, accum=int32, scale per column)
         """
-        packed_file.write(path_text(path, "PackedB.save"), self._native, overwrite)
+        file = path_text(path, "PackedB.save")
+        require_free_file(file, overwrite)
+        write(file, {TENSOR: self._native}, _metadata(self._native), PACKED)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:
@@ -342,7 +352,14 @@ class PackedB:
 
         `save` has an example.
         """
-        return cls._of(packed_file.read(path_text(path, "PackedB.load"), verify))
+        place = Path(path_text(path, "PackedB.load"))
+        with SavedFile(place, PACKED, verify=verify) as file:
+            native = file.block(TENSOR)
+            file.require_all_read()
+            for key, value in _metadata(native).items():
+                if file.metadata(key) != value:
+                    raise file.error(TENSOR, f"damaged: its block has {key} {value}")
+        return cls._of(native)
 
     @classmethod
     def _of(cls, native: PackedWeight) -> PackedB:

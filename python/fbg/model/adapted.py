@@ -19,7 +19,6 @@ from fbg.matmul.weights import INT4_DTYPES
 from fbg.model.quantize import finished
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_opened
-from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer, linears, replace_linears
 
 Adapters = Mapping[str, str | os.PathLike[str]] | Iterable[str]
@@ -68,8 +67,8 @@ class Base:
 
     def with_adapter(self, adapter: Adapter) -> Transformer:
         """Return a network with an adapter, which shares the others' weights; raises ModelError."""
-        checkpoint = open_checkpoint(self.folder, self.config, adapter)
-        unread = read_opened(checkpoint, self.config, self.num_threads, HeaderSource)
+        checkpoint = open_checkpoint(self.folder, self.config, adapter, reads=False)
+        unread = read_opened(checkpoint, self.config, self.num_threads)
         values = checkpoint.tensors.values()
         merged = {tensor.name for tensor in values if isinstance(tensor, MergedTensor)}
         layers, other = linears(self.network), set(merged)

@@ -10,9 +10,8 @@ from typing import Any
 
 from fbg.checkpoints.checkpoint import FORMATS, Format
 from fbg.checkpoints.files import is_gguf
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
-from fbg.matmul.packed_file import is_packed
+from fbg.saved_file import PACKED, WEIGHTS, format_of
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "*chat_template.jinja")
@@ -44,7 +43,7 @@ def find_directory(
         return path
     if os.path.exists(path):
         wanted = "wanted that of a model, or an ONNX file or a GGUF file"
-        if is_packed(model):
+        if format_of(model) == PACKED:
             wanted = "it is a file of packed weights, which fbg.PackedB.load reads"
         raise ModelError(f"{model}: not a directory: {wanted}")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):

@@ -17,8 +17,6 @@ from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.files import read_model_file
-from fbg.checkpoints.saved_directory import WEIGHTS
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import BusyError, ModelError, install_line
 from fbg.graph.linear import Linear
 from fbg.graph.passes.precision import HigherPrecision, choose_dtypes, read_patterns
@@ -41,10 +39,11 @@ from fbg.model.stored import choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.model.tuning import tune as measure
 from fbg.networks.config import EncoderConfig
-from fbg.networks.registry import read_checkpoint, read_saved
+from fbg.networks.registry import open_checkpoint, read_opened, read_saved
 from fbg.networks.transformer import Transformer, linears, towers, vocabulary
 from fbg.progress import Progress, active_progress, told_to, unheard
 from fbg.reading import ReadFiles, recorded_reads
+from fbg.saved_file import WEIGHTS, SavedFile
 from fbg.tasks.inputs import require_texts
 from fbg.text.sentence import sentence_files
 from fbg.text.tokenization import TextTokenizer
@@ -350,7 +349,7 @@ def _read_and_quantize(
 ) -> tuple[Base, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     threads = options.num_threads or _fbg.num_threads()
-    unpacked = read_checkpoint(directory, config, threads, adapter)
+    unpacked = read_opened(open_checkpoint(directory, config, adapter), config, threads)
     names = [*linears(unpacked), *vocabulary(unpacked)]
     higher = choose_dtypes(names, options.patterns, "linear layer")
     stored = stored_dtypes(config, unpacked)

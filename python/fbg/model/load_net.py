@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fbg.arrays import require_flag, require_number
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
 from fbg.networks.gliner import GLINER
+from fbg.saved_file import WEIGHTS
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net

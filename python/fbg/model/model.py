@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import require_integer
-from fbg.checkpoints.saved_directory import save_arguments
 from fbg.graph.graph import Graph
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
@@ -22,6 +21,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, precision
 from fbg.reading import FileState
 from fbg.runtime.reports import MemoryReport, PlanReport
+from fbg.saved_file import save_arguments
 from fbg.tasks.answer import AnswerMethods
 from fbg.tasks.chunks import ChunkMethods
 from fbg.tasks.classify import ClassifyMethods

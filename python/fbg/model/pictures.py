@@ -15,9 +15,8 @@ import numpy.typing as npt
 from fbg.arrays import Floats, as_array, require_flag
 from fbg.errors import ModelError
 from fbg.model.forward import HiddenStates, ModelOutput
-from fbg.networks.config import EncoderConfig
-from fbg.networks.towers.config import PictureConfig
-from fbg.networks.towers.input import PREPROCESSOR
+from fbg.networks.config import EncoderConfig, PictureConfig
+from fbg.networks.towers import PREPROCESSOR
 from fbg.runtime.steps import Request, Steps, copied
 from fbg.tasks.classify import TopK, label_scores
 from fbg.tasks.context import TaskMethods, task

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fbg import _fbg
+from fbg import _fbg, saved_file
 from fbg.arrays import Floats
-from fbg.checkpoints import saved_file
-from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
+from fbg.saved_file import WEIGHTS, replace_directory
 
 
 @dataclasses.dataclass(frozen=True)

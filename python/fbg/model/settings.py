@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fbg.checkpoints.files import read_optional
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_config
 from fbg.networks.static import StaticConfig, read_static_config
+from fbg.saved_file import WEIGHTS
 from fbg.text.modules import read_modules
 from fbg.text.sentence import (
     SentenceConfig,

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from fbg.arrays import Doubles, Floats, Indices
 from fbg.model.observe import random_sequences
-from fbg.networks.config import EncoderConfig
-from fbg.networks.towers.config import PictureConfig
+from fbg.networks.config import EncoderConfig, PictureConfig
 from fbg.text.tokenization import TextTokenizer
 
 SHORTEST, LONGEST = 6, 42  # tokens of a sequence

@@ -1,23 +1,20 @@
-"""config.json of a transformer, checked: one description for all families."""
+"""config.json of a transformer, checked: one description for all families, of the network, of what
+a tower for pictures reads, and of the task that it was trained for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from fbg.arrays import Indices
+from fbg.arrays import Floats, Indices
 from fbg.checkpoints.quantized.formats import Quantization
 from fbg.checkpoints.settings import Settings
-from fbg.networks.disentangled import Relative
-from fbg.networks.distances import Buckets
-from fbg.networks.experts import Mixture
-from fbg.networks.names import Names
+from fbg.networks.names import HeadNames, Names
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
-from fbg.networks.task_config import TaskConfig, read_task_config
-from fbg.networks.towers.config import PictureConfig
 
 # Far beyond any model, so that a damaged config.json cannot ask for an endless graph.
 MAX_LAYERS = 4096
@@ -39,6 +36,78 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 ATTENTION = frozenset({"qkv", "attention_output"})
 MLP = frozenset({"intermediate", "output"})
 BIASES = ATTENTION | MLP | {"norm"}
+
+# Heads by the end of their class name in transformers, and the methods of Model that need them.
+KINDS = {
+    "ForSequenceClassification": ("classify", "predict", "rerank", "zero_shot_classify"),
+    "ForTokenClassification": ("ner",),
+    "ForQuestionAnswering": ("answer",),
+    "ForMaskedLM": ("fill_mask", "encode_sparse"),
+    "ForCausalLM": ("predict", "rerank"),
+    "JinaForRanking": ("rerank",),
+    "HF_ColBERT": ("encode_multi", "rank"),
+    "GLiNER": ("ner",),
+    "ForImageClassification": ("classify_image",),
+}
+LABELLED = ("ForSequenceClassification", "ForTokenClassification", "ForImageClassification")
+# Those with one row of results for a text or a picture, instead of one for each token.
+PER_SEQUENCE = ("ForSequenceClassification", "ForCausalLM", "ForImageClassification")
+# Models for pretraining have two heads, of which one is a masked LM; except ELECTRA's.
+ENDINGS = {
+    **{kind: kind for kind in KINDS},
+    **dict.fromkeys(("ForPreTraining", "NeoBERTLMHead"), "ForMaskedLM"),
+}
+
+MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
+
+PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_classification")
+
+# The activation of a cross-encoder: a class of torch, of which the last name says enough.
+PAIR_ACTIVATIONS = {"Sigmoid": "sigmoid", "Identity": "none"}
+
+HALF = (0.5, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The mapping of distances of key and query to rows of a table of biases (T5, MPNet).
+
+    Half of the rows are for keys after the query. In each half, the first half has a row for each
+    distance, and the second grows by powers up to `longest`.
+    """
+
+    count: int
+    longest: int
+
+
+@dataclass(frozen=True)
+class Relative:
+    """The distances that have embeddings, and how these are used.
+
+    span: half of the rows; distance 0 has the row `span` of the checkpoint.
+    buckets: whether distances beyond span / 2 share rows, in steps that grow by powers up to
+        `longest`.
+    keys, queries: whether queries multiply keys of distances, and keys queries of distances.
+    shared: they are made by the projections of the text's queries and keys.
+    norm_eps: eps of the layer norm of the embeddings; None if there is none.
+    """
+
+    span: int
+    buckets: bool
+    longest: int
+    keys: bool
+    queries: bool
+    shared: bool
+    norm_eps: float | None
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The layers with experts; how many experts these have, and to how many a token goes."""
+
+    layers: frozenset[int]
+    count: int
+    chosen: int
 
 
 @dataclass(frozen=True)
@@ -62,6 +131,123 @@ class SharedLayers:
 
     groups: int
     inner: int
+
+
+@dataclass(frozen=True)
+class PictureInput:
+    """How a picture becomes the input of a tower; the defaults are ViT's.
+
+    resize: height and width, or the short side, or None. resample: the filter. crop: height and
+    width of the middle that is kept, or None. A pixel p becomes (p * scale - mean) / std.
+    """
+
+    resize: tuple[int, int] | int | None = (224, 224)
+    resample: str = "bilinear"
+    crop: tuple[int, int] | None = None
+    scale: float = 1 / 255
+    mean: tuple[float, ...] = HALF
+    std: tuple[float, ...] = HALF
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Height and width of the input; None where they follow from the picture."""
+        return self.crop or (self.resize if isinstance(self.resize, tuple) else None)
+
+
+@dataclass(frozen=True)
+class PictureConfig:
+    """What a tower reads: patches of pictures of one size, row by row, behind some other tokens.
+
+    channels: of a picture. patch, size: height and width. positions: of the checkpoint's table, in
+    rows and columns of patches; antialias: whether they are averaged where it is larger than
+    the picture. leading: tokens before the patches that have positions. registers: tokens behind
+    those, without. input: how a picture is prepared; None: no file says it.
+    """
+
+    channels: int
+    patch: tuple[int, int]
+    size: tuple[int, int]
+    positions: tuple[int, int]
+    antialias: bool
+    leading: int
+    registers: int
+    input: PictureInput | None
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of patches."""
+        return self.size[0] // self.patch[0], self.size[1] // self.patch[1]
+
+    @property
+    def tokens(self) -> int:
+        return self.leading + self.registers + self.grid[0] * self.grid[1]
+
+    def rows(self, pixels: Floats) -> Floats:
+        """Return the patches of pictures (n, channels, height, width): (n, tokens, columns), with
+        zeros for tokens that are no patches. Pixels beyond the last whole patch are left out.
+        """
+        (high, wide), (height, width) = self.grid, self.patch
+        whole = pixels[..., : high * height, : wide * width]
+        split = whole.reshape(-1, self.channels, high, height, wide, width)
+        rows = np.zeros((len(pixels), self.tokens, self.columns), np.float32)
+        patches = split.transpose(0, 2, 4, 1, 3, 5).reshape(len(pixels), high * wide, self.columns)
+        rows[:, self.leading + self.registers :] = patches
+        return rows
+
+    @property
+    def columns(self) -> int:
+        """Numbers of a patch."""
+        return self.channels * self.patch[0] * self.patch[1]
+
+
+@dataclass(frozen=True)
+class SpanConfig:
+    """Settings of GLiNER.
+
+    hidden: width behind the encoder. lstm_layers: layers over words, in both directions.
+    max_width: the most words of a span; max_words: the most of a text.
+    marker, separator: tokens before each label and after all of them. marker_id: in the vocabulary;
+        None if the tokenizer defines it. reads_marker: the vector of a label is its marker's,
+        otherwise the vector of the token behind it. by_token: words are scored instead of spans.
+    """
+
+    hidden: int
+    lstm_layers: int
+    max_width: int
+    max_words: int
+    marker: str
+    separator: str
+    marker_id: int | None
+    reads_marker: bool
+    by_token: bool
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """Settings of a head.
+
+    kind: one of KINDS, or "" for an encoder without a head.
+    labels: in the order of the logits; None where config.json says nothing about them.
+    problem_type: one of PROBLEM_TYPES or None.
+    pair_activation: for cross-encoders, "sigmoid" or "none"; None if config.json does not say.
+    tied: the decoder of a masked language model is the table of word embeddings.
+    pooling: for ModernBERT's classifiers, "cls" or "mean".
+    score_tokens: for decoders that rerank, the token whose logit is the score, and the one whose
+        logit is subtracted, if there is one. Empty: the decoder is not a reranker.
+    columns: width of the projection of each token in ColBERT's first layout; 0 in all others.
+    spans: settings of GLiNER.
+    """
+
+    architectures: tuple[str, ...] = ()
+    kind: str = ""
+    labels: tuple[str, ...] | None = None
+    problem_type: str | None = None
+    pair_activation: str | None = None
+    tied: bool = True
+    pooling: str = "cls"
+    score_tokens: tuple[int, ...] = ()
+    columns: int = 0
+    spans: SpanConfig | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +374,21 @@ class EncoderConfig:
         return next((r.long_from for r in self.rotations if r.long_from is not None), None)
 
 
+@dataclass(frozen=True)
+class Family:
+    """The description of a family; families/ has them all.
+
+    read_config: reads and checks its settings; raises ModelError.
+    heads: names of the tensors of its heads, by task_config.KINDS.
+    positions: values allowed for position_embedding_type, the default first.
+    """
+
+    model_type: str
+    read_config: Callable[[Settings], EncoderConfig]
+    heads: Mapping[str, HeadNames]
+    positions: tuple[str, ...] = ("absolute",)
+
+
 def read_common(
     settings: Settings,
     *,
@@ -290,3 +491,78 @@ def layer_kinds(settings: Settings, layers: int, default: Sequence[str]) -> Sequ
     if not all(kind in (FULL, SLIDING) for kind in kinds):
         raise settings.error("layer_types", f"a list of {FULL} and {SLIDING}")
     return kinds
+
+
+def read_task_config(settings: Settings) -> TaskConfig:
+    """Read the settings of a head in config.json; raises ModelError."""
+    architectures = settings.get("architectures") or []
+    if not isinstance(architectures, list) or not all(isinstance(a, str) for a in architectures):
+        raise settings.error("architectures", "a list of names")
+    kind = _kind(architectures)
+    settings.choice("classifier_activation", ("gelu",), default="gelu")  # for ModernBERT
+    problem_type = None
+    if kind == "ForSequenceClassification" and settings.get("problem_type") is not None:
+        problem_type = settings.choice("problem_type", PROBLEM_TYPES)
+    return TaskConfig(
+        tuple(architectures),
+        kind,
+        _labels(settings) if kind in LABELLED else None,
+        problem_type,
+        read_pair_activation(settings, nested="sentence_transformers"),
+        settings.flag("tie_word_embeddings", default=True),
+        settings.choice("classifier_pooling", ("cls", "mean"), default="cls"),
+    )
+
+
+def _kind(architectures: list[str]) -> str:
+    for name in architectures:
+        for ending, kind in ENDINGS.items():
+            if name.endswith(ending) and name != "ElectraForPreTraining":
+                return kind
+    return ""
+
+
+def _labels(settings: Settings) -> tuple[str, ...] | None:
+    """Return the labels by number; without a map, LABEL_0 and so on, as transformers does."""
+    names, count = settings.get("id2label"), None
+    if settings.get("num_labels") is not None:
+        count = settings.size("num_labels")
+        if count > MAX_LABELS:
+            raise settings.error("num_labels", f"at most {MAX_LABELS}")
+    if names is None:
+        return None if count is None else default_labels(count)
+    if not isinstance(names, dict) or not names:
+        raise settings.error("id2label", "an object that names the label of each number")
+    try:
+        labels = tuple(names[str(n)] for n in range(len(names)))
+    except KeyError as error:
+        raise settings.error("id2label", f"an object with a label for {error}") from None
+    if not all(isinstance(label, str) for label in labels):
+        raise settings.error("id2label", "an object whose values are strings")
+    if count not in (None, len(labels)):
+        raise settings.error("num_labels", f"the number of labels in id2label, {len(labels)}")
+    return labels
+
+
+def default_labels(count: int) -> tuple[str, ...]:
+    return tuple(f"LABEL_{n}" for n in range(count))
+
+
+def read_pair_activation(settings: Settings, *, nested: str = "") -> str | None:
+    """Return the activation that sentence-transformers wrote for a cross-encoder, or None.
+
+    nested: the key of the object that may hold it; "": the settings themselves do.
+    """
+    key = nested or "activation_fn"
+    name = settings.get(key)
+    if nested:
+        name = name.get("activation_fn") if isinstance(name, dict) else None
+    if name is None and nested:
+        key = "sbert_ce_default_activation_function"  # before version 4
+        name = settings.get(key)
+    if name is None:
+        return None
+    activation = PAIR_ACTIVATIONS.get(name.rpartition(".")[2]) if isinstance(name, str) else None
+    if activation is None:
+        raise settings.error(key, "one of the activations " + ", ".join(PAIR_ACTIVATIONS))
+    return activation

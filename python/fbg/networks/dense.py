@@ -13,7 +13,7 @@ from fbg.checkpoints.settings import Settings
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops.op import Value
-from fbg.networks.graph import add_activated
+from fbg.networks.heads import add_activated
 from fbg.networks.unread import require_known_settings
 
 # Classes of torch.nn, and their form in the graph: an activation of linear layers, or an op.

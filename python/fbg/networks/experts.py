@@ -10,38 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fbg.arrays import Floats
-from fbg.checkpoints.kernel_tensor import ExpertPart
+from fbg.checkpoints.weights import ExpertPart
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Value
+from fbg.networks.config import Mixture
+from fbg.networks.names import ExpertNames
 from fbg.networks.source import Source
 
 MAX_EXPERTS = 256
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """The layers with experts; how many experts these have, and to how many a token goes."""
-
-    layers: frozenset[int]
-    count: int
-    chosen: int
-
-
-@dataclass(frozen=True)
-class ExpertNames:
-    """A family's names of the tensors, which follow the name of the layer and a dot. Those of all
-    but the router are complete.
-
-    intermediate: of all experts, one below the other, (experts * wide, hidden). output: the same,
-        of the transposed weights.
-    """
-
-    router: str = "mlp.router.layer"
-    intermediate: str = "mlp.experts.mlp.w1"
-    output: str = "mlp.experts.mlp.w2"
-    bias: str = "mlp.experts.bias"
 
 
 @dataclass(frozen=True)
@@ -77,8 +55,8 @@ def read_experts(
 
     def expert(n: int) -> Expert:
         field = f"{place}.experts.parts.{n}"
-        first = ExpertPart(f"{stored}.{names.intermediate}", n, count, False)
-        second = ExpertPart(f"{stored}.{names.output}", n, count, True)
+        first = ExpertPart(f"{stored}.{names.intermediate}", n, count)
+        second = ExpertPart(f"{stored}.{names.output}", n, count, transposed=True)
         return Expert(
             source.linear(f"{field}.intermediate", [first], hidden, wide, bias=False),
             source.linear(f"{field}.output", [second], wide, hidden, bias=False),

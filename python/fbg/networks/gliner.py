@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fbg.arrays import Floats
 from fbg.checkpoints.files import read_settings
 from fbg.checkpoints.settings import Settings
-from fbg.networks.config import EncoderConfig
+from fbg.checkpoints.weights import Read
+from fbg.networks.config import EncoderConfig, SpanConfig
 from fbg.networks.source import Source
-from fbg.networks.task_config import SpanConfig
 from fbg.networks.unread import require_known_settings
 
 GLINER = "gliner_config.json"
@@ -205,13 +207,15 @@ def read_gliner_head(source: Source, config: EncoderConfig) -> SpanHead | TokenH
     def direction(number: int) -> LstmDirection:
         field, half = f"spans.lstm.{number}", hidden // 2
         name = f"l{number // 2}" + ("_reverse" if number % 2 else "")
-        bias = source.floats(f"{field}.bias", f"rnn.lstm.bias_ih_{name}", 4 * half)
-        if source.is_checkpoint:
-            bias = bias + source.floats("", f"rnn.lstm.bias_hh_{name}", 4 * half)
+
+        def bias(read: Read) -> Floats:
+            parts = (read(f"rnn.lstm.bias_{part}_{name}", 4 * half) for part in ("ih", "hh"))
+            return np.add(*parts)
+
         return LstmDirection(
             source.floats(f"{field}.inputs", f"rnn.lstm.weight_ih_{name}", 4 * half, hidden),
             source.floats(f"{field}.state", f"rnn.lstm.weight_hh_{name}", 4 * half, half),
-            bias,
+            source.computed(f"{field}.bias", (4 * half,), bias),
         )
 
     weight, bias = None, None

@@ -11,61 +11,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fbg.arrays import Floats
-from fbg.checkpoints.checkpoint import Named
-from fbg.checkpoints.kernel_tensor import Ones, Part
+from fbg.checkpoints.weights import Named, Ones, Part, Read
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops import rows as ops
-from fbg.graph.ops.common import LayerNorm
+from fbg.graph.ops.common import LayerNorm, Map, Norm, NormKind
 from fbg.graph.ops.op import Value
-from fbg.networks.config import EncoderConfig
-from fbg.networks.graph import add_activated, add_norm, build_pooler
+from fbg.networks.config import LABELLED, MAX_LABELS, PER_SEQUENCE, EncoderConfig, default_labels
+from fbg.networks.names import HeadNames
 from fbg.networks.source import Source
-from fbg.networks.task_config import LABELLED, MAX_LABELS, PER_SEQUENCE, default_labels
 
 LISTWISE_COLUMNS = 512  # of the vectors that JinaForRanking compares
 
 TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a model without its own
-
-
-@dataclass(frozen=True)
-class HeadNames:
-    """A family's names of the tensors of a head.
-
-    Names come without ".weight" and ".bias", and are those in the file: no prefix is put before
-    them.
-
-    pooled: the head reads the output of the encoder's pooler.
-    activation: after the dense layer; "encoder": the activation of the encoder's layers.
-    mean_or_first: config.json says whether the head reads the mean of all tokens or the first one;
-        or "late": each token by itself, until the output layer reads the mean of their results.
-    biases: whether the dense layer and the norm always have one; else config.json says it.
-    bias: the bias of the output, if its name is not the weight's; output_biased: whether there
-        is one; of a decoder without, config.json says it.
-    last: the head reads the last token of a sequence instead of the first.
-    """
-
-    output: str
-    pooled: bool = False
-    dense: str | None = None
-    activation: str = "none"
-    norm: str | None = None
-    mean_or_first: bool = False
-    biases: bool = True
-    bias: str | None = None
-    output_biased: bool = True
-    last: bool = False
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The layers of the head."""
-        return tuple(part for part in (self.output, self.dense, self.norm) if part is not None)
-
-    @property
-    def output_bias(self) -> str:
-        return self.bias or f"{self.output}.bias"
 
 
 @dataclass(frozen=True)
@@ -111,11 +73,11 @@ def read_head(
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
     bias = _output_bias(source, names, "head.decoder_bias" if masked else "head.output.bias")
-    own = [bias, ("head.output.weight", f"{names.output}.weight")]
+    own: list[tuple[str, ...]] = [bias, ("head.output.weight", f"{names.output}.weight")]
     own += [("head.dense.weight", f"{names.dense}.weight")] if names.dense else []
-    # A decoder that is tied and nothing else has no tensors of its own.
-    bare = source.is_checkpoint and masked and config.tasks.tied and names.dense is None
-    if not bare and all(source.rows(*tensor) is None for tensor in own):
+    if masked and config.tasks.tied and names.dense is None:
+        own.append((bias[0],))  # a decoder that is tied and nothing else is made of no tensors
+    if not any(source.has(*tensor) for tensor in own):
         return None
     if names.pooled and not has_pooler:
         needs = f"{names.output}.weight requires a pooler"
@@ -129,7 +91,7 @@ def read_head(
         # silu is an activation of gates: the gated factor is 1.
         parts: list[Named] = [names.dense]
         if activation == "silu":
-            parts.append(Ones())
+            parts.append(Ones(names.dense))
         dense = source.linear(
             field, parts, config.hidden_size, width, bias=has_bias, dtype="float32"
         )
@@ -138,7 +100,12 @@ def read_head(
         norm = source.norm("head.norm", names.norm, width, config.norm_eps, bias=has_bias)
     if masked:
         wanted = names.output_biased or "decoder" in config.biases
-        decoder_bias = source.vectors(bias[0], [bias[1] if wanted else None], [config.vocab_size])
+        size = config.vocab_size
+
+        def read_bias(read: Read) -> Floats:
+            return read(bias[1], size) if wanted else np.zeros(size, np.float32)
+
+        decoder_bias = source.computed(bias[0], (size,), read_bias)
         if not config.tasks.tied:
             decoder = source.table("head.decoder", names.output, config.vocab_size, width)
     else:
@@ -153,7 +120,7 @@ def read_head(
 def _output_bias(source: Source, names: HeadNames, field: str) -> tuple[str, str]:
     """Return the field and the tensor of the last bias, which has one of two names."""
     bias, other = (field, names.output_bias), (field, f"{names.output}.bias")
-    return other if source.rows(*bias) is None and source.rows(*other) is not None else bias
+    return other if source.has(*other) and not source.has(*bias) else bias
 
 
 def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
@@ -169,7 +136,7 @@ def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) ->
 
 def _read_projector(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
     """Read the layers that make the vectors of a query and of documents in one prompt."""
-    if source.rows("head.output.weight", f"{names.output}.weight") is None:
+    if not source.has("head.output.weight", f"{names.output}.weight"):
         return None
     hidden, width = config.hidden_size, config.hidden_size // 2
     parts = (
@@ -189,10 +156,9 @@ def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) ->
     tokens, field = config.tasks.score_tokens, "head.output"
     if not tokens:
         return None
-    name = names.output
-    if source.is_checkpoint and source.rows(f"{field}.weight", f"{name}.weight") is None:
-        tied = [name for name in TIED if source.rows(f"{field}.weight", f"{name}.weight")]
-        name = tied[0] if tied else name
+    known = (names.output, *TIED)
+    found = (name for name in known if source.has(f"{field}.weight", f"{name}.weight"))
+    name = next(found, names.output)
     columns = [Part(name, token, config.vocab_size) for token in tokens]
     output = source.linear(field, columns, config.hidden_size, 1, bias=False, dtype="float32")
     return Head(
@@ -224,6 +190,23 @@ def _reads(config: EncoderConfig, names: HeadNames) -> str:
     if names.last:
         return "lasttoken"
     return config.tasks.pooling if names.mean_or_first else "cls"
+
+
+def add_activated(graph: Graph, x: Value, layer: Linear, activation: str) -> Value:
+    """Add activation(layer(x)), tanh among the activations."""
+    if activation == "tanh":
+        return graph.add(Map.of("tanh", (graph.add(ops.Linear(x, layer)),)))
+    return graph.add(ops.Linear(x, layer, activation))
+
+
+def add_norm(graph: Graph, x: Value, norm: NormKind | None) -> Value:
+    """Add a norm; None leaves x as it is."""
+    return x if norm is None else graph.add(Norm(x, norm))
+
+
+def build_pooler(graph: Graph, hidden: Value, pooler: Linear) -> Value:
+    """Add the pooler, tanh of a linear layer on the first token."""
+    return add_activated(graph, graph.add(ops.Pool(hidden, "cls")), pooler, "tanh")
 
 
 def build_head(graph: Graph, hidden: Value, head: Head, pooler: Linear | None) -> Value:

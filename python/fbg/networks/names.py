@@ -1,12 +1,41 @@
-"""A family's names of the tensors of a transformer in its checkpoints."""
+"""A family's names of the tensors of a transformer and of its head in its checkpoints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fbg.checkpoints.kernel_tensor import Part
-from fbg.networks.disentangled import RelativeNames
-from fbg.networks.experts import ExpertNames
+from fbg.checkpoints.weights import Part
+
+
+@dataclass(frozen=True)
+class ExpertNames:
+    """A family's names of the tensors, which follow the name of the layer and a dot. Those of all
+    but the router are complete.
+
+    intermediate: of all experts, one below the other, (experts * wide, hidden). output: the same,
+        of the transposed weights.
+    """
+
+    router: str = "mlp.router.layer"
+    intermediate: str = "mlp.experts.mlp.w1"
+    output: str = "mlp.experts.mlp.w2"
+    bias: str = "mlp.experts.bias"
+
+
+@dataclass(frozen=True)
+class RelativeNames:
+    """A family's names of the tensors; projections follow the name of their layer and a dot.
+
+    key_biased: whether the projection to keys has a bias.
+    """
+
+    embeddings: str = "encoder.rel_embeddings"
+    norm: str = "encoder.LayerNorm"
+    query: str = "attention.self.query_proj"
+    key: str = "attention.self.key_proj"
+    own_query: str = "attention.self.pos_query_proj"
+    own_key: str = "attention.self.pos_key_proj"
+    key_biased: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,3 +96,41 @@ class Names:
     layer_scales: tuple[str | None, str | None] = (None, None)
     experts: ExpertNames = field(default_factory=ExpertNames)
     relative: RelativeNames = field(default_factory=RelativeNames)
+
+
+@dataclass(frozen=True)
+class HeadNames:
+    """A family's names of the tensors of a head.
+
+    Names come without ".weight" and ".bias", and are those in the file: no prefix is put before
+    them.
+
+    pooled: the head reads the output of the encoder's pooler.
+    activation: after the dense layer; "encoder": the activation of the encoder's layers.
+    mean_or_first: config.json says whether the head reads the mean of all tokens or the first one;
+        or "late": each token by itself, until the output layer reads the mean of their results.
+    biases: whether the dense layer and the norm always have one; else config.json says it.
+    bias: the bias of the output, if its name is not the weight's; output_biased: whether there
+        is one; of a decoder without, config.json says it.
+    last: the head reads the last token of a sequence instead of the first.
+    """
+
+    output: str
+    pooled: bool = False
+    dense: str | None = None
+    activation: str = "none"
+    norm: str | None = None
+    mean_or_first: bool = False
+    biases: bool = True
+    bias: str | None = None
+    output_biased: bool = True
+    last: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The layers of the head."""
+        return tuple(part for part in (self.output, self.dense, self.norm) if part is not None)
+
+    @property
+    def output_bias(self) -> str:
+        return self.bias or f"{self.output}.bias"

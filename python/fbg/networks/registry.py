@@ -15,20 +15,20 @@ from fbg.checkpoints.checkpoint import Checkpoint
 from fbg.checkpoints.files import read_settings
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.formats import read_quantization
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.settings import Settings
 from fbg.matmul.vocabulary import columns_of
 from fbg.networks import families
-from fbg.networks.config import EncoderConfig
-from fbg.networks.family import Family
+from fbg.networks.config import EncoderConfig, Family
 from fbg.networks.gliner import GLINER, read_gliner, read_gliner_head
-from fbg.networks.heads import HeadNames, read_head
-from fbg.networks.source import CheckpointSource, HeaderSource, SavedSource, Source
+from fbg.networks.heads import read_head
+from fbg.networks.names import HeadNames
+from fbg.networks.source import CheckpointSource, SavedSource, Source
 from fbg.networks.static import StaticConfig, read_saved_static, read_static
 from fbg.networks.tensors import read_transformer
-from fbg.networks.towers.tensors import read_logits
+from fbg.networks.towers import read_logits
 from fbg.networks.transformer import Transformer, with_dtype
 from fbg.networks.unread import reason_to_leave, require_known_settings
+from fbg.saved_file import SavedFile
 
 FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
@@ -98,52 +98,36 @@ def _read_config(settings: Settings) -> EncoderConfig:
     return config
 
 
-def read_checkpoint(
-    directory: Path,
-    config: EncoderConfig,
-    num_threads: int,
-    adapter: Adapter | None = None,
-) -> Transformer:
-    """Read the network of a Hugging Face directory; raises ModelError.
-
-    The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
-
-    num_threads: threads that read and pack weights. adapter: merged into the weights.
-    """
-    return read_opened(open_checkpoint(directory, config, adapter), config, num_threads)
-
-
 def open_checkpoint(
-    directory: Path, config: EncoderConfig, adapter: Adapter | None = None
+    directory: Path, config: EncoderConfig, adapter: Adapter | None = None, *, reads: bool = True
 ) -> Checkpoint:
-    """Read the headers of the files with weights; raises ModelError."""
+    """Read the headers of the files of a Hugging Face directory; raises ModelError.
+
+    adapter: merged into the weights. reads: as of `Checkpoint`.
+    """
     if isinstance(config, StaticConfig):
-        return Checkpoint(directory, "")
+        return Checkpoint(directory, "", reads=reads)
 
     def change(tensors: dict[str, StoredTensor]) -> dict[str, StoredTensor]:
         if config.quantization is not None:
             tensors = config.quantization.decoded(tensors)
         return merge_adapter(directory / "config.json", adapter, tensors)
 
-    return Checkpoint(directory, _anchor(config), change)
+    return Checkpoint(directory, _anchor(config), change, reads=reads)
 
 
-def read_opened(
-    checkpoint: Checkpoint,
-    config: EncoderConfig,
-    num_threads: int,
-    source: type[CheckpointSource] = CheckpointSource,
-) -> Transformer:
-    """Read the network of a checkpoint.
+def read_opened(checkpoint: Checkpoint, config: EncoderConfig, num_threads: int) -> Transformer:
+    """Read the network of a checkpoint; raises ModelError.
 
-    source: how weights are read; HeaderSource checks all but their values, without reading them.
+    The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
+
+    num_threads: threads that read and pack weights.
     """
     if isinstance(config, StaticConfig):
-        return read_static(config, checkpoint.tensors, source is not HeaderSource)
+        return read_static(config, checkpoint.tensors, checkpoint.reads)
     # Names of a head are complete: no prefix is put before them.
-    of_head = source(checkpoint.without_prefix(), num_threads)
-    encoder = source(checkpoint, num_threads)
-    transformer = _read(encoder, of_head, config)
+    of_head = CheckpointSource(checkpoint.without_prefix(), num_threads)
+    transformer = _read(CheckpointSource(checkpoint, num_threads), of_head, config)
     family, kind = FAMILIES[config.model_type], config.tasks.kind
     heads = {**family.heads, **({"HF_ColBERT": COLBERT} if kind == "HF_ColBERT" else {})}
     read = heads.get(kind) if transformer.head is not None else None
@@ -158,8 +142,8 @@ def read_opened(
     checkpoint.require_all_read(reason)
     anchor = _anchor(config)
     if read is not None and tied:
-        encoder.require_copy(anchor, f"{read.output}.weight")
-    encoder.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5
+        checkpoint.require_copy(anchor, f"{read.output}.weight")
+    checkpoint.require_copy(anchor, "encoder.embed_tokens.weight")  # of T5
     return transformer
 
 

@@ -16,13 +16,11 @@ import numpy.typing as npt
 
 from fbg.checkpoints.checkpoint import weight_files
 from fbg.checkpoints.files import folder_within, read_json, read_optional
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.mapped_file import StoredTensor, read_safetensors
 from fbg.errors import ModelError
 from fbg.matmul.vocabulary import BESIDE
-from fbg.networks.config import EncoderConfig
+from fbg.networks.config import EncoderConfig, TaskConfig
 from fbg.networks.source import Source
-from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 from fbg.networks.unread import require_known_settings
 
@@ -100,7 +98,7 @@ def read_saved_static(source: Source, config: StaticConfig) -> Transformer:
     """Read the table of a saved model as a network without layers; raises ModelError."""
     shape = config.vocab_size, config.hidden_size
     return Transformer(
-        config, Embeddings(source.vocabulary("embeddings.word", "embedding", *shape))
+        config, Embeddings(source.vocabulary("embeddings.word", "embedding", *shape, scale=1.0))
     )
 
 

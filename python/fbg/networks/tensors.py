@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from fbg.arrays import Floats
-from fbg.checkpoints.checkpoint import Named
-from fbg.checkpoints.kernel_tensor import Kernel, Part, Scaled
+from fbg.checkpoints.weights import Kernel, Named, Part, Read, Scaled
 from fbg.graph.linear import Linear
 from fbg.graph.ops.common import NormKind, RmsNorm
 from fbg.networks.config import EncoderConfig
-from fbg.networks.disentangled import read_tables
+from fbg.networks.distances import read_tables
 from fbg.networks.experts import read_experts
 from fbg.networks.names import Names
 from fbg.networks.source import Source
-from fbg.networks.towers.tensors import read_attention_pool, read_picture_embeddings
+from fbg.networks.towers import read_attention_pool, read_picture_embeddings
 from fbg.networks.transformer import Embeddings, Layer, Transformer
 
 # Layers whose outputs may be multiplied by a tensor, in the order of Names.layer_scales.
@@ -34,7 +35,7 @@ def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
     names = max(config.layouts, key=lambda names: _count_stored(source, names, config.scope))
     hidden, pooler = config.hidden_size, None
     scope, vector, attention_pool = config.scope, None, None
-    if names.pooler and source.rows("pooler.weight", f"{names.pooler}.weight") is not None:
+    if names.pooler and source.has("pooler.weight", f"{names.pooler}.weight"):
         pooler = source.linear("pooler", [names.pooler], hidden, hidden, dtype="float32")
     if names.vector is not None:
         sizes, bias = (hidden, config.vector_size), "vector" in config.biases
@@ -84,14 +85,13 @@ def _count_stored(source: Source, names: Names, scope: str) -> int:
         "attention_output": names.attention_output,
         "intermediate": names.intermediate[0],
     }
-    stored = (
-        source.rows(
+    return sum(
+        source.has(
             f"{scope}layers.0.{field}.weight",
             f"{layer}.{name.name if isinstance(name, Part) else name}.weight",
         )
         for field, name in probes.items()
     )
-    return sum(rows is not None for rows in stored)
 
 
 def _read_norm(
@@ -121,9 +121,7 @@ def _read_embeddings(source: Source, config: EncoderConfig, names: Names) -> Emb
     if names.projection is not None:
         projection = source.linear("embeddings.projection", [names.projection], width, hidden)
     return Embeddings(
-        word=source.vocabulary(
-            "embeddings.word", names.word, config.vocab_size, width, scale=scale
-        ),
+        word=source.vocabulary("embeddings.word", names.word, config.vocab_size, width, scale),
         norm=_read_norm(source, config, "embeddings.norm", names.embedding_norm, width),
         position=table("position", names.position, config.max_positions),
         token_type=table("token_type", names.token_type, config.num_token_types),
@@ -158,8 +156,14 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
 
     qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
     if names.qkv_biases:
-        biases = [full(name) for name in names.qkv_biases]
-        qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", biases, [queries, keys, keys]))
+
+        def biases(read: Read) -> Floats:
+            sizes = zip(map(full, names.qkv_biases), (queries, keys, keys), strict=True)
+            parts = [np.zeros(n, np.float32) if b is None else read(b, n) for b, n in sizes]
+            return np.concatenate(parts)
+
+        added = source.computed(f"{qkv.name}.bias", (queries + 2 * keys,), biases)
+        qkv = replace(qkv, bias=added)
     mixture, experts, intermediate, output = config.mixture, None, None, None
     if mixture is not None and n in mixture.layers:
         experts = read_experts(source, mixture, names.experts, (place, stored), (hidden, wide))
@@ -194,10 +198,10 @@ def _read_linear(
 ) -> Linear:
     """Return a linear layer of a layer. places: that layer in saved models and in checkpoints."""
     place, stored = places
-    parts: list[str | Part] = [
+    parts = [
         replace(name, name=f"{stored}.{name.name}")
         if isinstance(name, Part)
-        else f"{stored}.{name}"
+        else Part(f"{stored}.{name}")
         for name in layers
     ]
     total = sum(outputs)
@@ -217,7 +221,7 @@ def _with_convolution(source: Source, config: EncoderConfig, names: Names, layer
     """Return the first layer with the convolution parallel to it."""
     assert config.convolution is not None
     hidden, width = config.hidden_size, config.convolution.width
-    kernel = Kernel(f"{names.convolution}.conv", width, config.convolution.groups)
+    kernel = Kernel(f"{names.convolution}.conv", width=width, groups=config.convolution.groups)
     field = "layers.0.convolution"
     norm = _read_norm(source, config, f"{field}_norm", f"{names.convolution}.LayerNorm")
     linear = source.linear(field, [kernel], width * hidden, hidden)

@@ -28,14 +28,11 @@ from fbg.locks import cached_property
 from fbg.matmul.vocabulary import Table
 from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
-from fbg.networks.disentangled import RelativeTables, distance_rows
-from fbg.networks.distances import alibi_slopes, distance_buckets
+from fbg.networks.distances import RelativeTables, alibi_slopes, distance_buckets, distance_rows
 from fbg.networks.experts import Expert, Experts, build_experts
 from fbg.networks.gliner import SpanHead, TokenHead
-from fbg.networks.graph import add_activated, add_norm, build_pooler
-from fbg.networks.heads import Head
+from fbg.networks.heads import Head, add_activated, add_norm, build_pooler
 from fbg.networks.rotation import Rotation
-from fbg.networks.towers.attention_pool import AttentionPool, Probe
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", *QUANTIZED)
@@ -74,6 +71,40 @@ class Layer:
     convolution: Linear | None = None  # convolution over each token and its neighbours
     convolution_norm: NormKind | None = None
     experts: Experts | None = None
+
+
+# Attention that pools: one query, the same for all pictures, reads the states of each (SigLIP).
+#
+#     y = o(softmax(q k^T) v),    result = y + mlp(norm(y))
+#
+# The query is a part of the projection to queries, keys and values: its weights are 0, and its bias
+# is the query, so that every token has it and the op of all other layers computes the context.
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The part that reads every token."""
+
+    qkv: Linear
+
+
+@dataclass(frozen=True)
+class AttentionPool:
+    """The layers; those behind `probe` are float32: one row gains nothing from less precision."""
+
+    probe: Probe
+    output: Linear
+    norm: NormKind | None
+    intermediate: Linear
+    last: Linear
+    activation: str
+
+    def build(self, graph: Graph, context: Value) -> Value:
+        """Add what follows the context, of which the rows of a picture are all the same."""
+        y = graph.add(ops.Linear(graph.add(ops.Pool(context, "cls")), self.output))
+        wide = add_norm(graph, y, self.norm)
+        wide = graph.add(ops.Linear(wide, self.intermediate, self.activation))
+        return graph.add(ops.Linear(wide, self.last, residual=y))
 
 
 @dataclass(frozen=True)

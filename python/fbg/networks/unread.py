@@ -16,7 +16,7 @@ from typing import Any
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
-from fbg.networks.heads import HeadNames
+from fbg.networks.names import HeadNames
 
 # Patterns of keys by the reason for which they change nothing.
 KEYS = {

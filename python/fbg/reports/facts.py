@@ -11,8 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 from fbg.checkpoints.checkpoint import weight_files
-from fbg.checkpoints.saved_directory import WEIGHTS
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.adapted import find_adapters
@@ -22,11 +20,11 @@ from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.model.stored import StoredDtypes, stored_dtypes
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_opened, read_saved
-from fbg.networks.source import HeaderSource
 from fbg.networks.transformer import Transformer
 from fbg.reports.inputs import random_feeds
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import Report, aligned
+from fbg.saved_file import WEIGHTS, SavedFile
 from fbg.tasks.engines import tasks_of
 from fbg.text.sentence import SentenceConfig
 
@@ -208,10 +206,10 @@ def inspect(directory: Path, settings: ModelSettings, adapters: Mapping[str, str
         with SavedFile(directory / WEIGHTS, verify=False) as file:
             dtype, method = dtype_and_method(file)
             return Inspected(read_saved(file, config, dtype), dtype, method)
-    checkpoint = open_checkpoint(settings.folder, config)
-    network = read_opened(checkpoint, config, 1, HeaderSource)
+    checkpoint = open_checkpoint(settings.folder, config, reads=False)
+    network = read_opened(checkpoint, config, 1)
     for adapter in find_adapters(directory, settings.folder, adapters).values():
-        read_opened(open_checkpoint(settings.folder, config, adapter), config, 1, HeaderSource)
+        read_opened(open_checkpoint(settings.folder, config, adapter, reads=False), config, 1)
     quantized = stored_dtypes(config, network)
     return Inspected(network, None, None, checkpoint.dtypes, checkpoint.left_out, quantized)
 

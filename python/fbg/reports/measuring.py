@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.progress import counted, told_to
 from fbg.reports.accuracy import REFERENCE
+from fbg.saved_file import WEIGHTS
 
 FEWEST = 5  # rounds whose quartiles say something
 SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median

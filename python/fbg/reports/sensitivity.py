@@ -22,7 +22,7 @@ from fbg.model.load import load, load_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.model.quantize import pack_linears, quantize
-from fbg.networks.registry import read_checkpoint
+from fbg.networks.registry import open_checkpoint, read_opened
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
 from fbg.reports.accuracy import cosine, cosines
@@ -195,7 +195,9 @@ class _Encoder:
         changed = changed_file(base.reads)
         if changed is not None:
             raise ModelError(f"{changed}: changed since the model was loaded")
-        self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
+        self._unpacked = read_opened(
+            open_checkpoint(base.directory, base.config), base.config, base.num_threads
+        )
         sequences = random_sequences(base.config, base.tokenizer([""])[0])
         self._moments = observe(self._unpacked, sequences, base.num_threads)
         self.names = list(linears(base.network))

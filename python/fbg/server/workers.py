@@ -22,9 +22,9 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from fbg.checkpoints.saved_file import SavedFile
 from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
+from fbg.saved_file import SavedFile
 from fbg.server.listening import address_of, identity, listen, require_certificate
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings

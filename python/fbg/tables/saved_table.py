@@ -1,6 +1,6 @@
 """A table in a file: one of a safetensors file, or one that EmbeddingBag.save wrote.
 
-The latter is a safetensors file, too (fbg/checkpoints/saved_file.py describes it), with the tensors
+The latter is a safetensors file, too (fbg/saved_file.py describes it), with the tensors
 
     rows    uint8 (M, bytes of a row)
     remap   int32 or int64, of a pruned table
@@ -16,10 +16,10 @@ from typing import Any
 
 from fbg import _fbg, arrays
 from fbg.arrays import Array
-from fbg.checkpoints.safetensors_file import read_safetensors
-from fbg.checkpoints.saved_file import TABLE_FORMAT, SavedFile, write_to
+from fbg.checkpoints.mapped_file import read_safetensors
 from fbg.errors import ModelError
-from fbg.files import replace_file, require_free_file
+from fbg.files import require_free_file
+from fbg.saved_file import TABLE, SavedFile, write
 from fbg.tables.rows import FLOATS
 
 ROWS, REMAP, OPTIONS = "rows", "remap", "table"
@@ -32,13 +32,12 @@ def write_table(
     require_free_file(path, overwrite)
     tensors = {ROWS: rows} if remap is None else {ROWS: rows, REMAP: remap}
     metadata = {"fbg": _fbg.__version__, OPTIONS: json.dumps(options)}
-    with replace_file(path) as file:
-        write_to(file, path, tensors, metadata, TABLE_FORMAT)
+    write(path, tensors, metadata, TABLE)
 
 
 def read_table(path: Path, verify: bool) -> tuple[Array, dict[str, Any]]:
     """Map what `write_table` wrote: floats or fused rows, and the options; raises ModelError."""
-    with SavedFile(path, TABLE_FORMAT, verify=verify) as file:
+    with SavedFile(path, TABLE, verify=verify) as file:
         options = file.metadata_object(OPTIONS)
         table = file.array(ROWS)
         if REMAP in file:

@@ -18,9 +18,9 @@ from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.matmul.vocabulary import columns_of
+from fbg.networks.config import KINDS, PER_SEQUENCE
 from fbg.networks.dense import Dense, build_dense
 from fbg.networks.heads import Head, build_head
-from fbg.networks.task_config import KINDS, PER_SEQUENCE
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine, RowsEngine
 from fbg.tasks.late_interaction.expansion import ExpandedEngine

@@ -13,12 +13,11 @@ from types import MappingProxyType
 from fbg.checkpoints.files import is_model_file, read_optional, read_settings
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
-from fbg.networks.config import EncoderConfig
+from fbg.networks.config import EncoderConfig, read_pair_activation
 from fbg.networks.dense import Dense, dense_files, read_dense, read_normalize
 from fbg.networks.gliner import GLINER
 from fbg.networks.static import StaticConfig
-from fbg.networks.task_config import read_pair_activation
-from fbg.networks.towers.input import PREPROCESSOR, PROCESSOR
+from fbg.networks.towers import PREPROCESSOR, PROCESSOR
 from fbg.networks.unread import require_known_settings
 from fbg.text.modules import (
     MODULES,

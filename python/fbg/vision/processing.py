@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fbg.networks.towers.config import PictureInput
+from fbg.networks.config import PictureInput
 from fbg.vision.decode import Pixels, Source, image_of
 from fbg.vision.geometry import resized
 

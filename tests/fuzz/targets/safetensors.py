@@ -6,7 +6,7 @@ import numpy as np
 from safetensors.numpy import save
 
 import fbg
-from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.mapped_file import read_safetensors
 from fuzz.files import checkpoint, copy_all_floats
 from fuzz.mutations import change_safetensors
 from fuzz.target import target

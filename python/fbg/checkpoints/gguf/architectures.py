@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from fbg.checkpoints.gguf.header import Header
-from fbg.checkpoints.kernel_tensor import ZeroTensor
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.settings import Settings
+from fbg.checkpoints.weights import ComputedTensor
 from fbg.errors import ModelError
 
 LAYER = re.compile(r"((?:enc\.)?blk)\.(0|[1-9]\d{0,5})\.(.+)")
@@ -341,5 +341,4 @@ def _add_types(header: Header, form: Architecture, found: dict[str, StoredTensor
     types = form.tensors.get("token_types")
     if words is not None and types is not None and TYPES not in header.tensors:
         shape = 1, *words.shape[1:]
-        table = ZeroTensor(words.file, TYPES, "float32", shape, words.begin)
-        found[f"{types}.weight"] = table
+        found[f"{types}.weight"] = ComputedTensor.zeros(words, shape)

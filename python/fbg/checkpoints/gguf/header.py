@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from fbg.checkpoints.mapped_file import MAX_SIZE, MappedFile, StoredTensor
+from fbg.checkpoints.mapped_file import MappedFile, StoredTensor
 from fbg.errors import ModelError
 from fbg.reading import active_reads
+from fbg.saved_file import MAX_SIZE
 
 MAGIC, VERSIONS, MAX_AXES, ALIGNMENT = b"GGUF", (2, 3), 4, 32
 # Types of values by number: scalars by their code in struct, then strings and arrays.

@@ -207,7 +207,7 @@ class Rotate(Op):
 
 @dataclass(frozen=True)
 class Relative:
-    """Keys and queries of distances (`fbg.networks.disentangled`): tables and the rows of each."""
+    """Keys and queries of distances (`fbg.networks.distances`): tables and the rows of each."""
 
     keys: Floats | None = None
     queries: Floats | None = None

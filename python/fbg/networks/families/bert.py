@@ -10,11 +10,15 @@ from dataclasses import replace
 from functools import partial
 
 from fbg.checkpoints.settings import Settings
-from fbg.networks.config import MAX_LAYERS, EncoderConfig, SharedLayers, read_common
-from fbg.networks.distances import Buckets
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
+from fbg.networks.config import (
+    MAX_LAYERS,
+    Buckets,
+    EncoderConfig,
+    Family,
+    SharedLayers,
+    read_common,
+)
+from fbg.networks.names import HeadNames, Names
 
 BERT = Names()
 DISTILBERT = replace(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fbg.checkpoints.kernel_tensor import Part
 from fbg.checkpoints.settings import Settings
+from fbg.checkpoints.weights import Part
 from fbg.networks.config import (
     ACTIVATIONS,
     Convolution,
     EncoderConfig,
+    Family,
+    Relative,
     read_common,
     read_token_types,
 )
-from fbg.networks.disentangled import Relative, RelativeNames
 from fbg.networks.families.bert import BERT, BERT_HEADS
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
+from fbg.networks.names import HeadNames, RelativeNames
 
 NAMES = replace(
     BERT,

@@ -12,23 +12,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fbg.checkpoints.kernel_tensor import HeadPart
 from fbg.checkpoints.settings import Settings
+from fbg.checkpoints.weights import HeadPart
 from fbg.networks.config import (
     ATTENTION,
     FULL,
+    LABELLED,
     MLP,
     SLIDING,
     EncoderConfig,
+    Family,
+    TaskConfig,
     layer_kinds,
     read_biases,
     read_common,
 )
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
+from fbg.networks.names import HeadNames, Names
 from fbg.networks.rotation import Rotation, read_rotation
-from fbg.networks.task_config import LABELLED, TaskConfig
 
 NAMES = Names(
     word="embed_tokens",

@@ -13,13 +13,13 @@ from fbg.checkpoints.settings import Settings
 from fbg.networks.config import (
     BIASES,
     EncoderConfig,
+    Family,
     read_common,
     read_token_types,
     require_even_heads,
 )
 from fbg.networks.families.bert import BERT, BERT_HEADS, ROBERTA_HEADS
 from fbg.networks.families.rotary import ROTARY
-from fbg.networks.family import Family
 from fbg.networks.rotation import read_rotation
 
 V2 = replace(

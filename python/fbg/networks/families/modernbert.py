@@ -16,14 +16,13 @@ from fbg.networks.config import (
     MLP,
     SLIDING,
     EncoderConfig,
+    Family,
     layer_kinds,
     read_biases,
     read_common,
     require_even_heads,
 )
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
+from fbg.networks.names import HeadNames, Names
 from fbg.networks.rotation import MAX_THETA, Rotation
 
 NAMES = Names(

@@ -11,23 +11,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fbg.checkpoints.kernel_tensor import HeadPart, Part
 from fbg.checkpoints.settings import Settings
+from fbg.checkpoints.weights import HeadPart, Part
 from fbg.networks.config import (
     ATTENTION,
     BIASES,
     GATES,
     EncoderConfig,
+    Family,
+    Mixture,
     read_biases,
     read_common,
     read_token_types,
     require_even_heads,
 )
-from fbg.networks.experts import MAX_EXPERTS, Mixture
+from fbg.networks.experts import MAX_EXPERTS
 from fbg.networks.families.bert import BERT, BERT_HEADS
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
+from fbg.networks.names import HeadNames, Names
 from fbg.networks.rotation import Rotation, read_rotation
 
 ROTARY = replace(

@@ -10,11 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from fbg.checkpoints.settings import Settings
-from fbg.networks.config import GATES, EncoderConfig, read_common
-from fbg.networks.distances import Buckets
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
+from fbg.networks.config import GATES, Buckets, EncoderConfig, Family, read_common
+from fbg.networks.names import HeadNames, Names
 
 ATTENTION, FEED_FORWARD = "layer.0.SelfAttention", "layer.1.DenseReluDense"
 NAMES = Names(

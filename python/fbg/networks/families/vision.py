@@ -14,13 +14,17 @@ from functools import partial
 from typing import Any
 
 from fbg.checkpoints.settings import Settings
-from fbg.networks.config import ACTIVATIONS, BIASES, EncoderConfig, read_common
-from fbg.networks.family import Family
-from fbg.networks.heads import HeadNames
-from fbg.networks.names import Names
-from fbg.networks.task_config import read_task_config
-from fbg.networks.towers.config import PictureConfig
-from fbg.networks.towers.input import read_picture_input, read_sides
+from fbg.networks.config import (
+    ACTIVATIONS,
+    BIASES,
+    EncoderConfig,
+    Family,
+    PictureConfig,
+    read_common,
+    read_task_config,
+)
+from fbg.networks.names import HeadNames, Names
+from fbg.networks.towers import read_picture_input, read_sides
 
 QUICK = 1.702  # x / (1 + e^(-1.702 x)), the approximation of GELU that CLIP has
 
