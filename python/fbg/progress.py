@@ -23,10 +23,6 @@ T = TypeVar("T")
 Progress = Callable[[str, int, int], object]
 
 
-def unheard(stage: str, done: int, total: int) -> None:
-    """Report progress to nobody."""
-
-
 USUAL_SIZE = {"ncols": 80, "nrows": 24}  # for a terminal of unknown size
 
 _active: ContextVar[Progress | None] = ContextVar("_active", default=None)
@@ -34,6 +30,13 @@ _active: ContextVar[Progress | None] = ContextVar("_active", default=None)
 
 # Returns who is told of the progress of this thread, if anybody.
 active_progress: Callable[[], Progress | None] = _active.get
+
+
+def tell(stage: str, done: int, total: int) -> None:
+    """Tell how much of a stage is done."""
+    progress = _active.get()
+    if progress is not None:
+        progress(stage, done, total)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg import files
-from fbg.model.fingerprint import fingerprint_model
+from fbg.model.save import fingerprint_model
 from fbg.saved_file import WEIGHTS
 from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_sparse, tiny_tasks
 from helpers.stored_weights import store_weights

@@ -22,8 +22,8 @@ from fbg.cli.options import (
 )
 from fbg.environment import INTERRUPTED
 from fbg.files import require_free_file
-from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
+from fbg.model.save import fingerprint_file, fingerprint_model
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
 from fbg.text.files import TextRows, count_texts, input_kind, read_texts

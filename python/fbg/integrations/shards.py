@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from fbg.errors import needed
 from fbg.files import parse_json
-from fbg.model.fingerprint import fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
+from fbg.model.save import fingerprint_model
 from fbg.tasks.encode import EncodeOptions
 from fbg.text.embedding_files import EmbeddingFile
 from fbg.text.files import input_kind, read_texts

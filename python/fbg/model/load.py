@@ -29,19 +29,20 @@ from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.model.quantize import (
     FEWEST_SEQUENCES,
+    choose_stored,
     is_sequential,
     quantize,
     quantize_in_turn,
     sequences_within_budget,
+    stored_dtypes,
 )
 from fbg.model.settings import read_model_settings
-from fbg.model.stored import choose_stored, stored_dtypes
 from fbg.model.synthetic import picture_rows, typical_sequences
 from fbg.model.tuning import tune as measure
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_opened, read_saved
 from fbg.networks.transformer import Transformer, linears, towers, vocabulary
-from fbg.progress import Progress, active_progress, told_to, unheard
+from fbg.progress import Progress, active_progress, told_to
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.saved_file import WEIGHTS, SavedFile
 from fbg.tasks.inputs import require_texts
@@ -114,15 +115,15 @@ def load(
     (384,)
     """
     path = _checked_path(model, adapters or adapter, tune, net_options)
-    told = progress or active_progress() or unheard
-    if is_net(path):
-        net_options["higher_precision"] = higher_precision
-        loaded: Any = load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
-    else:
-        more = higher_precision, adapter, adapters
-        options = _checked_options(dtype, num_threads, smooth, calibrate, *more)
-        loaded = _load_directory(str(model), path, options, told)
-    return _tuned(loaded, told) if tune else loaded
+    with told_to(progress or active_progress()):
+        if is_net(path):
+            net_options["higher_precision"] = higher_precision
+            loaded: Any = load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
+        else:
+            more = higher_precision, adapter, adapters
+            options = _checked_options(dtype, num_threads, smooth, calibrate, *more)
+            loaded = _load_directory(str(model), path, options)
+        return _tuned(loaded) if tune else loaded
 
 
 def _checked_path(model: object, adapter: object, tune: object, net_options: dict[str, Any]) -> str:
@@ -150,13 +151,12 @@ def _saving(model: object) -> str:
     return ""
 
 
-def _tuned(loaded: Any, told: Progress) -> Any:
+def _tuned(loaded: Any) -> Any:
     """Measure what runs fastest. If others keep the threads, what was not measured stays as the
     cost model chose it, which is no reason not to have the model.
     """
     try:
-        with told_to(told):
-            measure(loaded, show_progress_bar=False)
+        measure(loaded, show_progress_bar=False)
     except BusyError as error:
         warnings.warn(
             f"load: tune: {error}; what was not measured runs as the cost model says, and fbg.tune "
@@ -241,12 +241,12 @@ def _checked_options(
     return _Options(dtype, num_threads, smooth, texts, synthetic, patterns, named, beside)
 
 
-def _load_directory(name: str, path: str, options: _Options, progress: Progress) -> Model:
+def _load_directory(name: str, path: str, options: _Options) -> Model:
     """Find the files of a model and read them; say which extra is missing, if one is."""
     try:
         directory = find_directory(path)
         with recorded_reads() as reads:
-            return _assemble(name, path, directory, options, progress, reads)
+            return _assemble(name, path, directory, options, reads)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"load: models need the package {error.name}: {install_line(error.name)}"
@@ -258,7 +258,6 @@ def _assemble(
     path: str,
     directory: Path,
     options: _Options,
-    progress: Progress,
     reads: ReadFiles,
 ) -> Model:
     """Read settings, then weights, and put them together. path: as the user gave it."""
@@ -276,7 +275,7 @@ def _assemble(
         if options.adapter is not None:
             adapter = find_adapter(directory, folder, options.adapter)
         adapters = find_adapters(directory, folder, options.adapters)
-        base, method = _read_and_quantize(folder, config, tokenizer, options, adapter, progress)
+        base, method = _read_and_quantize(folder, config, tokenizer, options, adapter)
         transformer = base.network
         adapted = {name: base.with_adapter(each) for name, each in adapters.items()}
     origin = saved.Origin(directory, _sentence_files(directory), reads.states, method, mapped)
@@ -345,7 +344,6 @@ def _read_and_quantize(
     tokenizer: TextTokenizer,
     options: _Options,
     adapter: Adapter | None,
-    progress: Progress,
 ) -> tuple[Base, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     threads = options.num_threads or _fbg.num_threads()
@@ -367,17 +365,17 @@ def _read_and_quantize(
         changes = _changes(adapter, higher)
         method = f"weights: as in the checkpoint, {stored}; {ACTIVATIONS}{changes}"
         higher = dict.fromkeys(vocabulary(unpacked), "float32") | kept | higher
-        return base(quantize(unpacked, dtype, higher, threads, None, progress, smoothed)), method
+        return base(quantize(unpacked, dtype, higher, threads, None, smoothed)), method
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     if dtype not in QUANTIZED or not options.smooth:
         method += _changes(adapter, higher)
-        return base(quantize(unpacked, dtype, higher, threads, None, progress, smoothed)), method
+        return base(quantize(unpacked, dtype, higher, threads, None, smoothed)), method
     if options.texts is not None and config.picture is not None:
         raise ValueError("load: calibrate must be None or 'synthetic': the model takes no texts")
     done: list[Transformer] = []
     notes: dict[str, None] = {}
     for tower in towers(unpacked):
-        packed, note = _smoothed(tower, dtype, higher, tokenizer, options, progress, smoothed)
+        packed, note = _smoothed(tower, dtype, higher, tokenizer, options, smoothed)
         done.append(packed)
         notes[note] = None
     network = replace(done[0], image=done[1]) if len(done) > 1 else done[0]
@@ -390,7 +388,6 @@ def _smoothed(
     higher: Mapping[str, str],
     tokenizer: TextTokenizer,
     options: _Options,
-    progress: Progress,
     smoothed: dict[str, Linear],
 ) -> tuple[Transformer, str]:
     """Return a tower of unpacked weights in integers, smoothed and perhaps rounded by what was
@@ -414,12 +411,10 @@ def _smoothed(
         sequences = random_sequences(config, tokenizer.frame)
     note = (SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED).format(source)
     if sequential:
-        network = quantize_in_turn(
-            tower, dtype, higher, sequences, threads, progress, rows, smoothed
-        )
+        network = quantize_in_turn(tower, dtype, higher, sequences, threads, rows, smoothed)
         return network, note
-    moments = observe(tower, sequences, threads, rounds, progress, rows)
-    return quantize(tower, dtype, higher, threads, moments, progress, smoothed), note
+    moments = observe(tower, sequences, threads, rounds, rows)
+    return quantize(tower, dtype, higher, threads, moments, smoothed), note
 
 
 def _changes(adapter: Adapter | None, higher: Mapping[str, str]) -> str:

@@ -26,7 +26,7 @@ from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, linears
-from fbg.progress import Progress, unheard
+from fbg.progress import tell
 from fbg.runtime.engine import PackedBatch, Runner, chunks, pack_sequences
 
 # About as long as sentences are: positions matter.
@@ -56,7 +56,6 @@ def observe(
     sequences: Sequence[Indices],
     num_threads: int,
     grams: bool = False,
-    progress: Progress = unheard,
     rows: Sequence[Floats] | None = None,
 ) -> dict[str, Moments]:
     """Run an unpacked encoder in float32; return statistics of inputs of linear layers by name.
@@ -64,9 +63,8 @@ def observe(
     sequences: lists of token ids, none of them empty.
     grams: whether to compute Gram matrices too.
     rows: the patches of the tokens of each sequence, for a tower for pictures.
-    progress: called with "observing", how many of how many tokens went through a layer, counted
-        once for each layer.
 
+    Tells of "observing", how many of how many tokens went through a layer, counted once for each.
     Raises ModelError for weights that are not finite.
     """
     moments = {
@@ -89,7 +87,7 @@ def observe(
                     moments[name].update(rows_of(op, values), num_threads)
                 after.append(values[result])
                 done += len(values[result])
-                progress("observing", done, total)
+                tell("observing", done, total)
             hidden = after
             runner.forget([name for name in products if last[name] == n])
     return moments

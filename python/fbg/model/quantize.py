@@ -4,13 +4,16 @@
 rounds each layer for its inputs behind layers that are already rounded, so that it makes up for
 their errors (graph/passes/correction.py): the same tokens go through two networks, the exact one
 and the one that is being rounded, and the inputs of a layer and the residual of its output are
-compared.
+compared. What a checkpoint has quantized already may be kept as it is.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -33,6 +36,7 @@ from fbg.model.observe import (
     rows_of,
     watched_of,
 )
+from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import (
     Transformer,
     linears,
@@ -40,7 +44,7 @@ from fbg.networks.transformer import (
     vocabulary,
     with_dtype,
 )
-from fbg.progress import Progress, unheard
+from fbg.progress import tell
 from fbg.runtime.engine import PackedBatch
 
 # Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768
@@ -61,19 +65,18 @@ def quantize(
     higher: Mapping[str, str],
     num_threads: int,
     moments: Mapping[str, Moments] | None = None,
-    progress: Progress = unheard,
     smoothed: dict[str, Linear] | None = None,
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`; raises ModelError.
 
     higher: dtypes of the linear layers and the vocabulary that differ from `dtype`.
     moments: the result of `observe`; with it, int8 weights are smoothed.
-    progress, smoothed: as for `pack_linears`.
+    smoothed: as for `pack_linears`.
     """
     unpacked = linears(transformer)
     dtypes = {name: higher.get(name, dtype) for name in unpacked}
     groups = [] if moments is None else transformer.smoothing_groups()
-    packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, progress, smoothed)
+    packed = pack_linears(unpacked, dtypes, num_threads, groups, moments or {}, smoothed)
     return finished(transformer, packed, dtype, higher, num_threads)
 
 
@@ -97,7 +100,6 @@ def pack_linears(
     num_threads: int,
     groups: Iterable[SmoothingGroup],
     moments: Mapping[str, Moments],
-    progress: Progress = unheard,
     smoothed: dict[str, Linear] | None = None,
 ) -> dict[str, Linear]:
     """Pack linear layers, each once, in the dtype of its name in `dtypes`.
@@ -105,10 +107,9 @@ def pack_linears(
     groups, moments: smoothing groups of the layers and statistics of their inputs. int8 layers of
         such groups are smoothed, and rounded by GPTQ if there are Gram matrices. Without groups,
         weights are rounded to the nearest integer.
-    progress: called with "quantizing", or "packing" if no layer is quantized, and how many of
-        how many layers are packed.
     smoothed: receives the layers as they were before they were packed.
 
+    Tells of "quantizing", or "packing" if no layer is quantized, and how many layers are packed.
     Raises ModelError for weights that a dtype cannot represent.
     """
     stage = "packing" if set(QUANTIZED).isdisjoint(dtypes.values()) else "quantizing"
@@ -125,7 +126,7 @@ def pack_linears(
                 gram = gram * inverse[:, None] * inverse
             rounded = round_by_gram(linear.unpacked.read(), gram, dtypes[name])
         packed[name] = _packed(linear, dtypes[name], num_threads, rounded)
-        progress(stage, len(packed), len(unpacked))
+        tell(stage, len(packed), len(unpacked))
     return packed
 
 
@@ -159,7 +160,6 @@ def quantize_in_turn(
     higher: Mapping[str, str],
     sequences: Sequence[Indices],
     num_threads: int,
-    progress: Progress = unheard,
     rows: Sequence[Floats] | None = None,
     smoothed: dict[str, Linear] | None = None,
 ) -> Transformer:
@@ -168,16 +168,17 @@ def quantize_in_turn(
     higher: dtypes of the linear layers and the vocabulary that differ from `dtype`.
     sequences: lists of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
     rows: as for `observe`.
-    progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
-        through a layer, counted once for each layer, and how many layers of how many are packed.
     smoothed: as for `pack_linears`.
+
+    Tells of "observing" and "quantizing", in turn: how many of how many tokens went through a
+    layer, counted once for each layer, and how many layers of how many are packed.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     tokens = np.cumsum([sequence.size for sequence in sequences])
     kept = sequences[: max(int(np.searchsorted(tokens, MOST_TOKENS, side="right")), 1)]
     (runs,) = batches_of(kept, transformer.config, int(tokens[-1]) + 1, rows)
     runner = PartRunner(transformer.config, num_threads)
-    work = _InTurn(transformer, dtypes, runs, runner, num_threads, progress)
+    work = _InTurn(transformer, dtypes, runs, runner, num_threads)
     for index in range(transformer.parts):
         work.advance(index)
     if smoothed is not None:
@@ -198,7 +199,6 @@ class _InTurn:
     runs: Sequence[PackedBatch]
     runner: PartRunner
     num_threads: int
-    progress: Progress
     packed: dict[str, Linear] = field(default_factory=dict)
     smoothed: dict[str, Linear] = field(default_factory=dict)
     exact: list[Floats] | None = None
@@ -229,7 +229,7 @@ class _InTurn:
                         layer, bias=layer.bias + pairs.bias_change(rounded.dequantize())
                     )
             self.packed[name] = _packed(layer, dtype, self.num_threads, rounded)
-            self.progress("quantizing", len(self.packed), len(self.dtypes))
+            tell("quantizing", len(self.packed), len(self.dtypes))
         runs = self.runner.run(graph, result, self.runs, self.rounded, packed=self.packed)
         self.rounded = [values[result] for values in runs]
         self.runner.forget(products)
@@ -248,7 +248,7 @@ class _InTurn:
             exact.append({value: values[value].copy() for value in set(watched)})
             after.append(values[result])
             self.observed += len(values[result])
-            self.progress("observing", self.observed, total)
+            tell("observing", self.observed, total)
         self.exact = after
         return exact
 
@@ -284,3 +284,85 @@ def _corrected(pairs: Pairs, dtype: str, has_bias: bool) -> RoundedWeight | None
     if np.abs(target).max(initial=0) > WEIGHT_LIMITS[dtype]:
         return None
     return round_by_gram(target, pairs.gram_of(has_bias), dtype)
+
+
+@dataclass(frozen=True)
+class StoredDtypes:
+    """The linear layers whose weights are quantized in a checkpoint.
+
+    method: how. dtypes: of all layers; None: there is no kernel for its codes, or there are none.
+    dequantized: those that have codes for which there is no kernel.
+    """
+
+    method: str
+    dtypes: Mapping[str, str | None]
+    dequantized: tuple[str, ...]
+
+    @property
+    def most_common(self) -> str | None:
+        """The dtype of most layers; None if there is no kernel for any."""
+        counts = Counter(dtype for dtype in self.dtypes.values() if dtype is not None)
+        return counts.most_common(1)[0][0] if counts else None
+
+    def __str__(self) -> str:
+        counts = Counter(dtype for dtype in self.dtypes.values() if dtype is not None)
+        parts = [f"{dtype} in {count}" for dtype, count in counts.most_common()]
+        if self.dequantized:
+            parts.append(f"dequantized in {len(self.dequantized)}")
+        others = len(self.dtypes) - sum(counts.values()) - len(self.dequantized)
+        if others:
+            parts.append(f"floats in {others}")
+        return f"{self.method}: {', '.join(parts)} of {len(self.dtypes)} linear layers"
+
+
+def stored_dtypes(config: EncoderConfig, unpacked: Transformer) -> StoredDtypes | None:
+    """Describe the weights of a checkpoint; None if config.json says that they are floats."""
+    if config.quantization is None:
+        return None
+    weights: Mapping[str, Linear] = linears(unpacked)
+    dtypes = {name: linear.unpacked.stored_dtype for name, linear in weights.items()}
+    dequantized = tuple(
+        name
+        for name, linear in weights.items()
+        if linear.unpacked.is_quantized and dtypes[name] is None
+    )
+    return StoredDtypes(config.quantization.method, dtypes, dequantized)
+
+
+def choose_stored(
+    directory: Path, asked: str | None, stored: StoredDtypes | None
+) -> tuple[str, dict[str, str] | None]:
+    """Return the dtype of a model, and dtypes of the layers that differ if it keeps the integers
+    of its checkpoint; None if it does not.
+
+    asked: the dtype that the user has chosen. Warns about layers that are dequantized, unless the
+    user wants floats.
+    """
+    if stored is None:
+        return asked or "float32", None
+    own, count = stored.most_common, len(stored.dtypes)
+    if own is not None and asked in (None, own):
+        if stored.dequantized:
+            _warn(directory, len(stored.dequantized), count, stored.method)
+        kept = {name: dtype or "float32" for name, dtype in stored.dtypes.items() if dtype != own}
+        return own, kept
+    if asked is None:
+        _warn(directory, len(stored.dequantized), count, stored.method)
+    elif asked in QUANTIZED:
+        way_out = "no dtype keeps" if own is None else f"{own!r} would keep"
+        warnings.warn(
+            f"{directory}: weights that are quantized already ({stored.method}) are quantized "
+            f"again, because dtype is {asked!r}; {way_out} them as they are",
+            UserWarning,
+            stacklevel=2,
+        )
+    return asked or "float32", None
+
+
+def _warn(directory: Path, some: int, count: int, method: str) -> None:
+    warnings.warn(
+        f"{directory}: {some} of {count} linear layers are dequantized and compute in float32, "
+        f"because fbg has no kernel for their weights ({method}); dtype='int8' is faster",
+        UserWarning,
+        stacklevel=2,
+    )

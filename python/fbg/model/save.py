@@ -3,23 +3,32 @@
 Tensors have the names of the fields of Transformer: "embeddings.word", "layers.0.qkv.weight",
 "pooler.bias", "head.output.weight". Layers that share weights are stored once, numbered as they
 first run. Writing walks over the fields; reading is up to the network, as from a checkpoint.
+
+Fingerprints of input, model, options and machine: if they agree, so do embeddings.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fbg import _fbg, saved_file
+from fbg import _fbg, isa, saved_file
 from fbg.arrays import Floats
+from fbg.files import open_regular
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
 from fbg.saved_file import WEIGHTS, replace_directory
+
+if TYPE_CHECKING:
+    from fbg.model.model import Model
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,3 +88,31 @@ def write(target: Path, origin: Origin, transformer: Transformer, overwrite: boo
         if mixed:
             metadata["higher_precision"] = json.dumps(mixed)
         saved_file.write(directory / WEIGHTS, stored, metadata)
+
+
+def fingerprint_file(path: Path) -> str:
+    """Return a hash of the content of a file."""
+    digest = hashlib.blake2b(digest_size=16)
+    with open_regular(path) as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def fingerprint_model(model: Model) -> dict[str, Any]:
+    """Return JSON values that differ for models whose embeddings may differ in a bit.
+
+    The files that were read to load it count by size and times of change at that moment;
+    weights are too large to read again.
+    """
+    files = {
+        os.path.relpath(path, model.directory): list(dataclasses.astuple(state))
+        for path, state in sorted(model.reads.items())
+    }
+    return {
+        "fbg": _fbg.__version__,
+        "isa": [isa.active(), *isa.supported()],
+        "directory": str(model.directory.resolve()),
+        "dtype": model.dtype,
+        "files": files,
+    }

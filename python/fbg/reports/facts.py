@@ -16,8 +16,8 @@ from fbg.matmul.packed_b import PackedB
 from fbg.model.adapted import find_adapters
 from fbg.model.directory import find_directory
 from fbg.model.load import dtype_and_method, load, require_no_adapters
+from fbg.model.quantize import StoredDtypes, stored_dtypes
 from fbg.model.settings import ModelSettings, read_model_settings
-from fbg.model.stored import StoredDtypes, stored_dtypes
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import open_checkpoint, read_opened, read_saved
 from fbg.networks.transformer import Transformer

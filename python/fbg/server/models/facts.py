@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fbg.model.model import Model
-from fbg.model.stored import choose_stored
+from fbg.model.quantize import choose_stored
 from fbg.networks.transformer import Transformer
 from fbg.reports.facts import find_and_inspect, network_facts
 from fbg.tasks.engines import Engines, tasks_of
