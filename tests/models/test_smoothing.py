@@ -12,12 +12,12 @@ import pytest
 
 import fbg
 from fbg.graph.linear import Linear
-from fbg.graph.passes.moments import Moments
 from fbg.model import quantize as quantizing
 from fbg.model.observe import observe, random_sequences
 from fbg.model.quantize import quantize
 from fbg.networks.registry import open_checkpoint, read_config, read_opened
 from fbg.networks.transformer import Transformer, linears
+from fbg.quantization.observers import Moments
 from helpers import tiny_bert, tiny_models
 from helpers.formulas import cosines
 from helpers.minilm import arrays, minilm_directory, sentences

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings
-from fbg.checkpoints.mapped_file import StoredTensor, read_safetensors
+from fbg.checkpoints.mapped_file import FLOATS, StoredTensor, read_safetensors
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 
@@ -28,8 +28,8 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 ORIGINAL, PARAMETRIZED = ".parametrizations.weight.original", ".parametrizations.weight.0."
 PEFT = "base_model.model."
 PARTS = ("lora_A.weight", "lora_B.weight", "lora_embedding_A", "lora_embedding_B")
+NOT_FINITE = "makes NaN or infinite values"
 BASE = "base_layer.weight"  # table that PEFT stores beside its adapter
-FLOATS = ("float32", "float16", "bfloat16")
 
 # Settings of PEFT that change what an adapter computes, and that are not supported.
 FLAGS = ("use_dora", "fan_in_fan_out", "use_qalora", "lora_bias")
@@ -90,13 +90,13 @@ class MergedTensor(StoredTensor):
             down = self.down.view().astype(np.float32)
             for small, tensor in ((up, self.up), (down, self.down)):
                 if not np.isfinite(small).all():
-                    raise _not_finite(tensor)
+                    raise tensor.error(NOT_FINITE)
             for column, row in zip(up.T, down, strict=True):
                 merged += column[:, None] * row
         finite = merged.size == 0 or np.isfinite([merged.min(), merged.max()]).all()
         # Non-finite values in the weight itself are reported by its reader.
         if not finite and np.isfinite(self.base.view()).all():
-            raise _not_finite(self.up)
+            raise self.up.error(NOT_FINITE)
         return merged
 
     def rows(self, first: int, count: int) -> StoredTensor:
@@ -196,10 +196,7 @@ def _of_task(
         raise ModelError(f"{next(iter(tensors.values())).path}: tensor {name} is missing")
     stacked = _floats(tensors[name])
     if len(stacked.shape) != 3 or stacked.shape[0] != count:
-        raise ModelError(
-            f"{stacked.path}: tensor {name} must have a matrix for each of {count} tasks, got "
-            f"shape {stacked.shape}"
-        )
+        raise stacked.error(f"must have a matrix for each of {count} tasks, got {stacked.shape}")
     first, *others = stacked.view().strides
     begin = stacked.begin + index * first
     return replace(stacked, shape=stacked.shape[1:], begin=begin, strides=tuple(others))
@@ -267,7 +264,7 @@ def _read_modules(path: Path) -> dict[str, dict[str, StoredTensor]]:
     for name, tensor in read_safetensors(path).items():
         part = next((part for part in (*PARTS, BASE) if name.endswith(f".{part}")), None)
         if part is None:
-            raise ModelError(f"{path}: tensor {name} does not belong to a low-rank adapter")
+            raise tensor.error("does not belong to a low-rank adapter")
         module = name.removesuffix(f".{part}").removeprefix(PEFT)
         parts = modules.setdefault(module, {})
         if part in parts:
@@ -293,16 +290,8 @@ def _target(path: Path, module: str, names: Sequence[str]) -> str:
 
 def _floats(tensor: StoredTensor) -> StoredTensor:
     if tensor.dtype not in FLOATS:
-        raise ModelError(
-            f"{tensor.path}: tensor {tensor.name} must have dtype {', '.join(FLOATS)}, got "
-            f"{tensor.dtype}"
-        )
+        raise tensor.error(f"must have dtype {', '.join(FLOATS)}, got {tensor.dtype}")
     return tensor
-
-
-def _not_finite(tensor: StoredTensor) -> ModelError:
-    """Return the error for a matrix that holds or makes non-finite values."""
-    return ModelError(f"{tensor.path}: tensor {tensor.name} makes NaN or infinite values")
 
 
 def _transposed(tensor: StoredTensor) -> StoredTensor:
@@ -316,9 +305,9 @@ def _merged(
     rows, columns = weight.shape if len(weight.shape) == 2 else (0, 0)
     for tensor, shape in ((up, (rows, rank)), (down, (rank, columns))):
         if tensor.shape != shape:
-            raise ModelError(
-                f"{tensor.path}: tensor {tensor.name} must have shape {shape}, of an adapter of "
-                f"rank {rank} for a weight of shape {weight.shape}, got {tensor.shape}"
+            raise tensor.error(
+                f"must have shape {shape}, of an adapter of rank {rank} for a weight of shape "
+                f"{weight.shape}, got {tensor.shape}"
             )
     own = {f.name: getattr(weight, f.name) for f in fields(StoredTensor)}
     return MergedTensor(**own, base=weight, up=up, down=down, scale=scale)

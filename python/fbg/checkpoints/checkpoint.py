@@ -16,13 +16,11 @@ import numpy as np
 
 from fbg.arrays import Floats
 from fbg.checkpoints.files import is_gguf, read_settings, require_file
-from fbg.checkpoints.gguf.folder import read_gguf
-from fbg.checkpoints.mapped_file import StoredTensor, read_safetensors
+from fbg.checkpoints.gguf.architectures import read_gguf
+from fbg.checkpoints.mapped_file import FLOATS, StoredTensor, read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.weights import Named, UnpackedWeight, as_part, copy_floats
 from fbg.errors import ModelError
-
-DTYPES = ("float32", "float16", "bfloat16")
 
 # Other ends of names: of checkpoints converted from the first BERT release, of the module of torch
 # for attention, and of T5's table where it is saved under the name of the encoder only.
@@ -134,7 +132,7 @@ class Checkpoint:
     def is_zero(self, name: str) -> bool:
         """Whether there is a tensor of floats that holds zeros only."""
         tensor = self.tensors.get(self._stored_name(name))
-        return tensor is not None and tensor.dtype in DTYPES and not tensor.view().any()
+        return tensor is not None and tensor.dtype in FLOATS and not tensor.view().any()
 
     def require_all_read(self, reason: Callable[[str], str | None] = lambda name: None) -> None:
         """Raise ModelError for a tensor that was not read. reason: says of its name, without the
@@ -162,9 +160,8 @@ class Checkpoint:
         if other is None or same or not self.reads:
             return
         if not np.array_equal(one.view(), other.view()):
-            raise ModelError(
-                f"{other.path}: tensor {other.name} must be a copy of {one.name}, because the "
-                "settings say that they are one table"
+            raise other.error(
+                f"must be a copy of {one.name}, because the settings say that they are one table"
             )
 
     def tensor(self, name: str, *shape: int, num_threads: int = 1) -> Floats:
@@ -195,9 +192,8 @@ class Checkpoint:
         self._read.add(stored)
         tensor = self.tensors[stored]
         where = f"{tensor.path}: tensor {stored}"
-        if tensor.dtype not in DTYPES:
-            supported = ", ".join(DTYPES)
-            raise ModelError(f"{where} must have dtype {supported}, got {tensor.dtype}")
+        if tensor.dtype not in FLOATS:
+            raise ModelError(f"{where} must have dtype {', '.join(FLOATS)}, got {tensor.dtype}")
         if tensor.shape != shape:
             raise ModelError(f"{where} must have shape {shape}, got {tensor.shape}")
         return tensor

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.gguf.folder import files_of
+from fbg.checkpoints.gguf.architectures import files_of
 from fbg.checkpoints.settings import Settings
 from fbg.errors import ModelError
 from fbg.files import parse_json, read_regular, stand_in

@@ -17,6 +17,7 @@ from fbg.errors import ModelError
 from fbg.files import open_regular, stand_in
 from fbg.saved_file import DTYPES, entries_of, read_header
 
+FLOATS = ("float32", "float16", "bfloat16")  # types of weights that are not quantized
 MAX_HEADER = 100_000_000  # of safetensors, as in the reference implementation
 
 
@@ -68,6 +69,10 @@ class StoredTensor:
     @property
     def path(self) -> Path:
         return self.file.path
+
+    def error(self, what: str) -> ModelError:
+        """Return the error that names the file and the tensor."""
+        return ModelError(f"{self.path}: tensor {self.name} {what}")
 
     def view(self) -> npt.NDArray[Any]:
         """Return the tensor as a read-only view of the file; perhaps unaligned."""

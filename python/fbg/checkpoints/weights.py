@@ -19,7 +19,6 @@ from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.quantized.tensor import QuantizedTensor, common_dtype, pack_stored
-from fbg.errors import ModelError
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
 
@@ -32,13 +31,10 @@ def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
     values = _floats(tensor)
     # The extremes of an array that holds a NaN are NaN.
     low, high = float(values.min()), float(values.max())
-    where = f"{tensor.path}: tensor {tensor.name}"
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ModelError(f"{where} holds NaN or infinite values")
+        raise tensor.error("holds NaN or infinite values")
     if max(-low, high) > limit:
-        raise ModelError(
-            f"{where} must be within ±{limit:g} for this dtype, got {low:g} to {high:g}"
-        )
+        raise tensor.error(f"must be within ±{limit:g} for this dtype, got {low:g} to {high:g}")
     return values
 
 

@@ -22,11 +22,11 @@ from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
 from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Value
-from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import tell
+from fbg.quantization.observers import Moments
 from fbg.runtime.engine import PackedBatch, Runner, chunks, pack_sequences
 
 # About as long as sentences are: positions matter.

@@ -24,7 +24,6 @@ from fbg.graph.ops import rows as ops
 from fbg.graph.ops.op import Value
 from fbg.graph.passes.correction import Pairs
 from fbg.graph.passes.migration import SmoothingGroup, smooth
-from fbg.graph.passes.moments import Moments
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
 from fbg.matmul.vocabulary import converted
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
@@ -45,6 +44,7 @@ from fbg.networks.transformer import (
     with_dtype,
 )
 from fbg.progress import tell
+from fbg.quantization.observers import Moments
 from fbg.runtime.engine import PackedBatch
 
 # Most tokens for which the inputs of all layers of a block are in memory: 400 MB for 768

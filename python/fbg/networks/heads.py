@@ -45,13 +45,13 @@ class Head:
 
     kind: str
     reads: str
-    labels: tuple[str, ...]
-    activation: str
-    dense: Linear | None
-    norm: LayerNorm | None
-    output: Linear | None
-    decoder: Floats | None
-    decoder_bias: Floats | None
+    labels: tuple[str, ...] = ()
+    activation: str = "none"
+    dense: Linear | None = None
+    norm: LayerNorm | None = None
+    output: Linear | None = None
+    decoder: Floats | None = None
+    decoder_bias: Floats | None = None
 
 
 def read_head(
@@ -131,7 +131,7 @@ def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) ->
     output = source.linear(
         "head.output", [names.output], config.hidden_size, columns, bias=False, dtype="float32"
     )
-    return Head("HF_ColBERT", "tokens", (), "none", None, None, output, None, None)
+    return Head("HF_ColBERT", "tokens", output=output)
 
 
 def _read_projector(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
@@ -148,7 +148,7 @@ def _read_projector(source: Source, config: EncoderConfig, names: HeadNames) -> 
         for field, name, *shape in parts
     )
     labels = default_labels(1)
-    return Head(config.tasks.kind, "tokens", labels, "relu", dense, None, output, None, None)
+    return Head(config.tasks.kind, "tokens", labels, "relu", dense, output=output)
 
 
 def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
@@ -161,17 +161,7 @@ def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) ->
     name = next(found, names.output)
     columns = [Part(name, token, config.vocab_size) for token in tokens]
     output = source.linear(field, columns, config.hidden_size, 1, bias=False, dtype="float32")
-    return Head(
-        kind="ForCausalLM",
-        reads="lasttoken",
-        labels=default_labels(1),
-        activation="none",
-        dense=None,
-        norm=None,
-        output=output,
-        decoder=None,
-        decoder_bias=None,
-    )
+    return Head("ForCausalLM", "lasttoken", default_labels(1), output=output)
 
 
 def _labels(source: Source, config: EncoderConfig, bias: tuple[str, str]) -> tuple[str, ...]:

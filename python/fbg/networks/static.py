@@ -67,7 +67,7 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
         table = tensors["embeddings.word"]
         columns = table.shape[-1] - (BESIDE if table.dtype == "uint8" else 0) if table.shape else 0
         if len(table.shape) != 2 or table.shape[0] == 0 or columns < 1:
-            raise _error(table, f"must be a table, got shape {table.shape}")
+            raise table.error(f"must be a table, got shape {table.shape}")
     else:
         table = _table(folder, tensors)
         columns = table.shape[1]
@@ -113,16 +113,16 @@ def read_static(
     mapping, weights = tensors.get("mapping"), tensors.get("weights")
     shape = config.vocab_size, config.hidden_size
     if mapping is not None and (len(mapping.shape) != 1 or mapping.view().dtype.kind not in "iu"):
-        raise _error(mapping, "must be a vector of integers")
+        raise mapping.error("must be a vector of integers")
     if weights is not None and _require_floats(weights).shape != shape[:1]:
-        raise _error(weights, f"must have shape {shape[:1]}, got {weights.shape}")
+        raise weights.error(f"must have shape {shape[:1]}, got {weights.shape}")
     if not reads:
         return Transformer(config, Embeddings(np.broadcast_to(np.float32(0), shape)))
     table = _floats(stored)
     if mapping is not None:
         rows = mapping.view()
         if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(table):
-            raise _error(mapping, f"must name the {len(table)} rows of the table")
+            raise mapping.error(f"must name the {len(table)} rows of the table")
         table = table[rows]
     if weights is not None:
         table = table * _floats(weights)[:, None]
@@ -157,7 +157,7 @@ def _table(folder: Path, tensors: dict[str, StoredTensor]) -> StoredTensor:
         raise ModelError(f"{folder}: must have one table of {' or '.join(TABLES)}, got {got}")
     for name, tensor in tensors.items():
         if name not in (*TABLES, "mapping", "weights"):
-            raise _error(tensor, "has no place in static embeddings")
+            raise tensor.error("has no place in static embeddings")
     return found[0]
 
 
@@ -166,25 +166,21 @@ def _rows(table: StoredTensor, mapping: StoredTensor | None) -> int:
     if mapping is None:
         return table.shape[0]
     if len(mapping.shape) != 1 or mapping.shape[0] == 0:
-        raise _error(mapping, f"must be a vector, got shape {mapping.shape}")
+        raise mapping.error(f"must be a vector, got shape {mapping.shape}")
     if mapping.shape[0] * table.shape[1] > MAX_ELEMENTS:
-        raise _error(mapping, f"makes a table of {mapping.shape[0]} rows x {table.shape[1]}")
+        raise mapping.error(f"makes a table of {mapping.shape[0]} rows x {table.shape[1]}")
     return mapping.shape[0]
 
 
 def _require_floats(tensor: StoredTensor) -> StoredTensor:
     """Require floats, or the int8 that model2vec quantizes to without a scale."""
     if tensor.dtype not in ("float64", "float32", "float16", "bfloat16", "int8"):
-        raise _error(tensor, f"must have floats or int8, got {tensor.dtype}")
+        raise tensor.error(f"must have floats or int8, got {tensor.dtype}")
     return tensor
 
 
 def _floats(tensor: StoredTensor) -> npt.NDArray[np.float32]:
     values: npt.NDArray[Any] = tensor.view().astype(np.float32)
     if not np.isfinite(values).all():
-        raise _error(tensor, "holds NaN or infinite values")
+        raise tensor.error("holds NaN or infinite values")
     return values
-
-
-def _error(tensor: StoredTensor, what: str) -> ModelError:
-    return ModelError(f"{tensor.path}: tensor {tensor.name} {what}")

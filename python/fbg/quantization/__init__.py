@@ -1,8 +1,7 @@
 """Quantization toolbox: ``real = scale * (q - zero_point)``, rounded half to even, as in ONNX.
 
 Choose parameters (from bounds, from data, from batches), apply them, and pack rows in 2, 4 or 8
-bits. Reading order: ``affine``, ``search``, ``observers``, ``histogram``,
-``rowwise``.
+bits. Reading order: ``affine``, ``observers``, ``rowwise``.
 
 >>> import numpy as np
 >>> x = np.array([-1.0, 0.0, 1.55], np.float32)
@@ -14,11 +13,20 @@ array([  0, 100, 255], dtype=uint8)
 array([-1.  ,  0.  ,  1.55], dtype=float32)
 """
 
-from fbg.quantization.affine import choose_qparams, dequantize, quantize, requantize
-from fbg.quantization.histogram import HistogramObserver, PercentileObserver
-from fbg.quantization.observers import MinMaxObserver, Observer
+from fbg.quantization.affine import (
+    choose_qparams,
+    choose_qparams_mse,
+    dequantize,
+    quantize,
+    requantize,
+)
+from fbg.quantization.observers import (
+    HistogramObserver,
+    MinMaxObserver,
+    Observer,
+    PercentileObserver,
+)
 from fbg.quantization.rowwise import RowwiseMatrix, quantize_rowwise
-from fbg.quantization.search import choose_qparams_mse
 
 __all__ = [
     "HistogramObserver",

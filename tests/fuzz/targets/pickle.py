@@ -9,8 +9,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 import fbg
-from fbg.checkpoints.torch_file import read_torch_file
-from fbg.checkpoints.unpickler import STEPS
+from fbg.checkpoints.torch_file import STEPS, read_torch_file
 from fuzz.files import checkpoint, copy_all_floats, file_in
 from fuzz.mutations import change_bytes
 from fuzz.target import target

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fbg.graph.passes.moments import Moments
+from fbg.quantization.observers import Moments
 
 
 @given(

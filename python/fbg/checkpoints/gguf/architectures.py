@@ -1,22 +1,33 @@
 """The architectures of GGUF files: what Hugging Face calls their settings and their tensors.
 
-A model becomes config.json and tensors under the names that its family in networks/families reads.
+A model becomes config.json and tensors under the names that its family in networks/families reads;
+the file counts as the directory of a model, with the files that would be there beside the weights.
 """
 
 from __future__ import annotations
 
+import functools
+import json
+import os
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fbg.checkpoints.gguf.header import Header
+from fbg.checkpoints.gguf.header import Header, read_header
+from fbg.checkpoints.gguf.tokenizer import make_tokenizer
 from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.quantized.gguf import read
+from fbg.checkpoints.quantized.tensor import Module
 from fbg.checkpoints.settings import Settings
 from fbg.checkpoints.weights import ComputedTensor
 from fbg.errors import ModelError
+from fbg.files import open_regular
+from fbg.reading import FileState
 
 LAYER = re.compile(r"((?:enc\.)?blk)\.(0|[1-9]\d{0,5})\.(.+)")
 # Metadata of an architecture that change nothing, or whose tensors say the same.
@@ -25,6 +36,8 @@ DENSE_SIZES = re.compile(r"dense_[23]_feat_(in|out)")
 WORDS, TYPES = "token_embd.weight", "token_types.weight"
 # Layers behind the pooling, in order.
 DENSE = {"dense_2.weight": "2_Dense", "dense_3.weight": "3_Dense"}
+DENSE_WEIGHT, SAVED = "linear.weight", "model.safetensors"
+POOLINGS = ("none", "mean", "cls", "lasttoken")  # by their numbers in the file
 
 
 def _table(text: str) -> dict[str, str]:
@@ -342,3 +355,74 @@ def _add_types(header: Header, form: Architecture, found: dict[str, StoredTensor
     if words is not None and types is not None and TYPES not in header.tensors:
         shape = 1, *words.shape[1:]
         found[f"{types}.weight"] = ComputedTensor.zeros(words, shape)
+
+
+def read_gguf(path: Path) -> dict[str, StoredTensor]:
+    """Return the tensors of a file under the names of its family, or that of a layer behind the
+    pooling for its folder "in" the file; raises ModelError.
+    """
+    if path.is_file():
+        return named_tensors(read_header(path))
+    return {DENSE_WEIGHT: _dense(read_header(path.parent))[path.name]}
+
+
+def _dense(header: Header) -> dict[str, StoredTensor]:
+    """Return the layers behind the pooling by folder; raises ModelError."""
+    found = dense_layers(header)
+    for folder, tensor in found.items():
+        module = Module("linear", {"weight": tensor})
+        if len(tensor.shape) != 2:
+            raise ModelError(f"{header.path}: tensor {tensor.name} must be a matrix")
+        if tensor.dtype.isupper():
+            found[folder] = read(Settings(header.path, {}))(module)
+    return found
+
+
+def files_of(path: Path) -> Mapping[str, bytes]:
+    """Return the files of a model directory by name; raises ModelError."""
+    try:
+        with open_regular(path) as file:  # which notes that this load reads it
+            state = FileState.of(os.fstat(file.fileno()))
+    except OSError as error:
+        raise ModelError(f"{path}: {error}") from None
+    return _files_of(path, state)
+
+
+@functools.lru_cache(maxsize=1)  # a load asks for them one by one
+def _files_of(path: Path, state: FileState) -> Mapping[str, bytes]:
+    header = read_header(path)
+    files: dict[str, Any] = {"config.json": make_config(header)}
+    tokenizer = make_tokenizer(header)
+    if tokenizer is not None:
+        files["tokenizer.json"] = tokenizer
+    name = header.metadata["general.architecture"]
+    settings = Settings(path, dict(header.metadata))
+    number = settings.size(f"{name}.pooling_type", default=0, at_least=0)
+    if number >= len(POOLINGS):
+        known = ", ".join(f"{n} ({pooling})" for n, pooling in enumerate(POOLINGS))
+        raise settings.error(f"{name}.pooling_type", f"one of {known}")
+    dense = _dense(header)
+    if number > 0:
+        # Whoever reads such files normalizes vectors unless told otherwise.
+        behind = [*((folder, "Dense") for folder in dense), ("9_Normalize", "Normalize")]
+        kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), *behind]
+        files["modules.json"] = [{"path": folder, "type": kind} for folder, kind in kinds]
+        files["1_Pooling/config.json"] = {"pooling_mode": POOLINGS[number]}
+    elif dense:
+        raise settings.error(f"{name}.pooling_type", "given, for the layers behind the pooling")
+    for folder, tensor in dense.items():
+        outputs, inputs = tensor.shape
+        files[f"{folder}/config.json"] = {
+            **{"in_features": inputs, "out_features": outputs, "bias": False},
+            "activation_function": "torch.nn.Identity",
+        }
+    found = {file: json.dumps(values).encode() for file, values in files.items()}
+    return found | {f"{folder}/{SAVED}": _saved(tensor) for folder, tensor in dense.items()}
+
+
+def _saved(tensor: StoredTensor) -> bytes:
+    """Return the file of safetensors of a layer behind the pooling, for whoever saves the model."""
+    data = np.asarray(tensor.view(), np.float32).tobytes()
+    place = {"dtype": "F32", "shape": tensor.shape, "data_offsets": (0, len(data))}
+    header = json.dumps({DENSE_WEIGHT: place}).encode()
+    return struct.pack("<Q", len(header)) + header + data

@@ -22,8 +22,15 @@ from typing import Any
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.quantized.module import FLOATS, LARGEST, Module, read_scale, refusal
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.mapped_file import FLOATS
+from fbg.checkpoints.quantized.tensor import (
+    LARGEST,
+    Codes,
+    Module,
+    QuantizedTensor,
+    Scales,
+    read_scale,
+)
 from fbg.checkpoints.settings import Settings
 from fbg.files import parse_json
 
@@ -51,7 +58,7 @@ def _int8(module: Module) -> QuantizedTensor:
     if "weight_format" in module:
         form = module.get("weight_format", ("uint8",), (), (1,))
         if form.view().any():
-            raise refusal(form, f"must be 0, for rows, got {form.view()}")
+            raise form.error(f"must be 0, for rows, got {form.view()}")
 
     def scales() -> Scales:
         return Scales(read_scale(largest)[:, None] / np.float32(127), None, inputs)
@@ -117,5 +124,5 @@ def _read_state(module: Module) -> _State:
         if not math.isfinite(offset):
             raise ValueError("its offset is not finite")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise refusal(tensor, f"must describe a weight: {error!r:.80}") from None
+        raise tensor.error(f"must describe a weight: {error!r:.80}") from None
     return _State((shape[0], shape[1]), sizes[2], sizes[3], offset)

@@ -18,21 +18,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.quantized import bits as codes_of
+from fbg.checkpoints.mapped_file import FLOATS, StoredTensor
 from fbg.checkpoints.quantized.fp8 import SCALES, blocks, read_block
-from fbg.checkpoints.quantized.module import (
-    FLOATS,
+from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
+from fbg.checkpoints.quantized.tensor import (
+    FP4,
+    FP8,
     LARGEST,
+    Codes,
     Module,
+    QuantizedTensor,
+    Scales,
+    Words,
+    centred,
     group_count,
     points_or_none,
     read_groups,
     read_scale,
-    refusal,
+    unpack,
 )
-from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales, Words
 from fbg.checkpoints.settings import Settings
 
 PARTS = (
@@ -124,7 +128,7 @@ def _scheme_of(module: Module, schemes: Sequence[Scheme]) -> Scheme:
     found = by_name or of_class
     if not found:
         first = next(iter(module.parts.values()))
-        raise refusal(first, "belongs to a layer that no entry of config_groups describes")
+        raise first.error("belongs to a layer that no entry of config_groups describes")
     return found[0]
 
 
@@ -170,7 +174,7 @@ def _integers(module: Module, scheme: Scheme) -> QuantizedTensor:
     elif "weight_zero_point" in module:  # zeros, which older versions stored
         zeros = module.get("weight_zero_point", ("int8", "int32", "int64"))
         if zeros.view().any():
-            raise refusal(zeros, "must be 0, because the settings say that weights are symmetric")
+            raise zeros.error("must be 0, because the settings say that weights are symmetric")
     rows, size = scheme.block or (
         outputs if scheme.strategy == "tensor" else 1,
         scheme.size or inputs,
@@ -185,13 +189,13 @@ def _integers(module: Module, scheme: Scheme) -> QuantizedTensor:
     def codes() -> Codes:
         if not packed:
             return main.view()
-        return codes_of.centred(codes_of.unpack(main.view(), bits, inputs), bits)
+        return centred(unpack(main.view(), bits, inputs), bits)
 
     def scales() -> Scales:
         zero, groups = None, None
         if points is not None and points.dtype == "int32" and packed and rows == 1:
-            octets = codes_of.unpack(points.view().T, bits, outputs)
-            zero = codes_of.centred(octets, bits).T.astype(np.int32)
+            octets = unpack(points.view().T, bits, outputs)
+            zero = centred(octets, bits).T.astype(np.int32)
         elif points is not None:
             zero = spread(points.view()).astype(np.int32)
         if order is not None and (order.view() != -1).any():  # -1: inputs are in order
@@ -208,16 +212,16 @@ def _stored_shape(module: Module) -> tuple[int, int]:
     tensor = module.get("weight_shape", ("int32", "int64"), (2,))
     outputs, inputs = (int(size) for size in tensor.view())
     if not (0 < outputs <= LARGEST and 0 < inputs <= LARGEST):
-        raise refusal(tensor, f"must be two sizes, got {outputs} and {inputs}")
+        raise tensor.error(f"must be two sizes, got {outputs} and {inputs}")
     return outputs, inputs
 
 
 def _fp8(module: Module, scheme: Scheme) -> QuantizedTensor:
-    main = module.matrix("weight", codes_of.FP8)
+    main = module.matrix("weight", FP8)
     outputs, inputs = main.shape
     scale = module.get("weight_scale", SCALES, *_shapes(scheme, main, outputs, inputs))
     if "weight_zero_point" in module and module.parts["weight_zero_point"].view().any():
-        raise refusal(module.parts["weight_zero_point"], "must be 0, as for all floats")
+        raise module.parts["weight_zero_point"].error("must be 0, as for all floats")
     whole = outputs if scheme.strategy == "tensor" else 1
     return blocks(module, main, scale, scheme.block or (whole, scheme.size or inputs))
 
@@ -235,19 +239,19 @@ def _fp4(module: Module, scheme: Scheme) -> QuantizedTensor:
         scale = module.get("weight_scale", ("uint8", *SCALES), shape)  # uint8: exponents
 
     def codes() -> Codes:
-        return codes_of.FP4[codes_of.unpack(main.view(), 4, inputs)]
+        return FP4[unpack(main.view(), 4, inputs)]
 
     def scales() -> Scales:
         if scale.dtype == "uint8":
             exponents = scale.view()
             if (exponents == 255).any():
-                raise refusal(scale, "holds NaN")
+                raise scale.error("holds NaN")
             return Scales(np.ldexp(np.float32(1), exponents.astype(np.int32) - 127), None, size)
         factors = read_scale(scale)
         if common is not None:
             whole = read_scale(common).reshape(())
             if not whole > 0:
-                raise refusal(common, f"must be more than 0, got {whole}")
+                raise common.error(f"must be more than 0, got {whole}")
             factors = factors / whole
         return Scales(factors, None, size)
 

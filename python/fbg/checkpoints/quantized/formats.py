@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.quantized import awq, bitsandbytes, compressed, fp8, gguf, gptq, torchao
-from fbg.checkpoints.quantized.module import FLOATS, Module
+from fbg.checkpoints.mapped_file import FLOATS, StoredTensor
+from fbg.checkpoints.quantized import bitsandbytes, compressed, fp8, gguf, gptq, torchao
 from fbg.checkpoints.quantized.patterns import Patterns, read_patterns
-from fbg.checkpoints.quantized.tensor import QuantizedTensor
+from fbg.checkpoints.quantized.tensor import Module, QuantizedTensor
 from fbg.checkpoints.settings import Settings
 
 Tensors = dict[str, StoredTensor]
@@ -35,7 +34,7 @@ class Format:
 FORMATS = {
     "compressed-tensors": Format(compressed.PARTS, compressed.IRRELEVANT, compressed.read),
     "gptq": Format(gptq.PARTS, gptq.IRRELEVANT, gptq.read),
-    "awq": Format(awq.PARTS, awq.IRRELEVANT, awq.read),
+    "awq": Format(gptq.AWQ_PARTS, gptq.AWQ_IRRELEVANT, gptq.read_awq),
     "fp8": Format(fp8.PARTS, fp8.IRRELEVANT, fp8.read),
     "fbgemm_fp8": Format(fp8.PARTS, fp8.IRRELEVANT, fp8.read_fbgemm),
     "bitsandbytes": Format(bitsandbytes.PARTS, bitsandbytes.IRRELEVANT, bitsandbytes.read),

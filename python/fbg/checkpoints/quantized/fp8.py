@@ -12,10 +12,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fbg.checkpoints.mapped_file import StoredTensor
-from fbg.checkpoints.quantized.bits import FP8, read_fp8
-from fbg.checkpoints.quantized.module import FLOATS, LARGEST, Module, read_scale
-from fbg.checkpoints.quantized.tensor import QuantizedTensor, Scales
+from fbg.checkpoints.mapped_file import FLOATS, StoredTensor
+from fbg.checkpoints.quantized.tensor import (
+    FP8,
+    LARGEST,
+    Module,
+    QuantizedTensor,
+    Scales,
+    read_fp8,
+    read_scale,
+)
 from fbg.checkpoints.settings import Settings
 
 PARTS = ("weight", "weight_scale_inv", "weight_scale", "activation_scale", "input_scale")

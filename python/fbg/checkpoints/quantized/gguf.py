@@ -18,9 +18,14 @@ import numpy.typing as npt
 
 from fbg.arrays import Floats
 from fbg.checkpoints.gguf.header import SIZES
-from fbg.checkpoints.quantized.bits import FP4, Bytes
-from fbg.checkpoints.quantized.module import Module, refusal
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
+from fbg.checkpoints.quantized.tensor import (
+    FP4,
+    Bytes,
+    Codes,
+    Module,
+    QuantizedTensor,
+    Scales,
+)
 from fbg.checkpoints.settings import Settings
 
 PARTS, IRRELEVANT = ("weight",), ""
@@ -51,7 +56,7 @@ def _weight(module: Module) -> QuantizedTensor:
             return Scales(np.ones((rows, 1), np.float32), None, columns)
         scale = _halves(octets(), 0).reshape(rows, blocks)
         if not np.isfinite(scale).all():
-            raise refusal(main, "holds NaN or infinite values")
+            raise main.error("holds NaN or infinite values")
         return Scales(scale, None, kind.count)
 
     def codes() -> Codes:

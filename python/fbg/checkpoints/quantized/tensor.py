@@ -2,12 +2,14 @@
 
     scale * (code - zero_point)
 
-in float32, computed anew each time; a product of integers takes the codes themselves.
+in float32, computed anew each time; a product of integers takes the codes themselves. `Module` has
+the tensors of which the weight of one layer is made, checked; behind it are readers of codes of
+less than 8 bits in larger integers, and of floats of 4 and 8 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +19,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import Floats
 from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.errors import ModelError
 from fbg.matmul.weights import INT4_DTYPES, PackedWeight, int4_name
 
 Codes = npt.NDArray[Any]
@@ -24,6 +27,13 @@ Rows = slice | npt.NDArray[np.intp]
 HALF_LIMIT = float(np.finfo(np.float16).max)  # of scales and offsets of int4 weights
 # Numbers of inputs that may share a scale of int4 weights, the largest first.
 GROUPS = sorted({layout.group for layout in INT4_DTYPES.values()}, reverse=True)
+LARGEST = 1 << 40  # more rows or columns than any weight has
+Bytes = npt.NDArray[np.uint8]
+
+FP8 = ("float8_e4m3fn", "float8_e5m2")
+# Values of the codes of e2m1, of which the highest bit is the sign (OCP Microscaling, 5.3.3).
+_HALF = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+FP4 = np.array([*_HALF, *(-value for value in _HALF)], np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,3 +236,130 @@ def _offset(scales: Scales) -> Floats | None:
         return None
     offset: Floats = scales.scale * -scales.zero_point.astype(np.float32)
     return offset
+
+
+@dataclass(frozen=True)
+class Module:
+    """A layer by its name in the file, which its tensors have before theirs: {name}.{part}."""
+
+    name: str
+    parts: Mapping[str, StoredTensor]
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.parts
+
+    def get(self, part: str, dtypes: Sequence[str], *shapes: tuple[int, ...]) -> StoredTensor:
+        """Return a tensor that must have one of the types and one of the shapes, any shape if
+        none is given; raises ModelError.
+        """
+        if part not in self.parts:
+            path = next(iter(self.parts.values())).path
+            raise ModelError(f"{path}: tensor {self.name}.{part} is missing")
+        tensor = self.parts[part]
+        if tensor.dtype not in dtypes:
+            raise tensor.error(f"must have dtype {', '.join(dtypes)}, got {tensor.dtype}")
+        if shapes and tensor.shape not in shapes:
+            wanted = " or ".join(map(str, dict.fromkeys(shapes)))
+            raise tensor.error(f"must have shape {wanted}, got {tensor.shape}")
+        return tensor
+
+    def matrix(self, part: str, dtypes: Sequence[str]) -> StoredTensor:
+        """Return a tensor that must have two axes, neither of them empty."""
+        tensor = self.get(part, dtypes)
+        if len(tensor.shape) != 2 or 0 in tensor.shape:
+            raise tensor.error(f"must be a matrix, got shape {tensor.shape}")
+        return tensor
+
+    def weight(
+        self,
+        main: StoredTensor,
+        shape: tuple[int, int],
+        bits: int,
+        codes: Callable[[], Codes],
+        scales: Callable[[], Scales],
+        words: Callable[[], Words] | None = None,
+    ) -> QuantizedTensor:
+        """Return the weight, of shape (outputs, inputs). main: the tensor of its codes."""
+        return QuantizedTensor(
+            main.file,
+            f"{self.name}.weight",
+            "float32",
+            shape,
+            main.begin,
+            parts=tuple(self.parts.values()),
+            bits=bits,
+            codes=codes,
+            words=words,
+            scales=scales,
+        )
+
+
+def group_count(tensor: StoredTensor, inputs: int, size: int) -> int:
+    """Return how many groups the inputs have; raises ModelError if one would be shorter."""
+    if size < 1 or inputs % size:
+        raise tensor.error(f"has {inputs} inputs, which groups of {size} do not divide")
+    return inputs // size
+
+
+def read_scale(tensor: StoredTensor) -> Floats:
+    """Return scales as float32; raises ModelError for those that are not finite."""
+    scale = np.asarray(tensor.view(), np.float32)
+    if not np.isfinite(scale).all():
+        raise tensor.error("holds NaN or infinite values")
+    return scale
+
+
+def read_groups(tensor: StoredTensor, count: int, size: int) -> npt.NDArray[np.int32] | None:
+    """Return the group of each input, None if those of a group are neighbours, in order.
+
+    Raises ModelError unless each input belongs to one of `count` groups of `size` inputs at most.
+    """
+    groups = tensor.view()
+    if groups.min() < 0 or groups.max() >= count:
+        got = f"{groups.min()} to {groups.max()}"
+        raise tensor.error(f"must name one of {count} groups for each input, got {got}")
+    members = np.bincount(groups, minlength=count)
+    if members.max() > size:
+        raise tensor.error(
+            f"must be a permutation of groups of {size} inputs, got {members.max()} inputs in "
+            f"group {members.argmax()}"
+        )
+    in_order = np.array_equal(groups, np.arange(groups.size) // size)
+    return None if in_order else groups.astype(np.int32)
+
+
+def points_or_none(points: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
+    """Return zero points; None if all of them are 0."""
+    return points if points.any() else None
+
+
+def unpack(words: npt.NDArray[Any], bits: int, count: int) -> Bytes:
+    """Return (rows, count) codes of 2, 3, 4 or 8 bits of the rows of int32 words, or of bytes: the
+    lowest bits come first.
+    """
+    octets = np.ascontiguousarray(words).view(np.uint8)
+    if bits == 8:
+        return octets[:, :count]
+    if bits < 4:
+        each = np.unpackbits(octets, axis=1, count=count * bits, bitorder="little")
+        return np.packbits(
+            each.reshape(len(octets), count, bits), axis=2, bitorder="little"
+        ).reshape(len(octets), count)
+    pairs = octets.astype("<u2")  # a code in each byte
+    pairs |= pairs << 4
+    pairs &= 0x0F0F
+    return pairs.view(np.uint8)[:, :count]
+
+
+def centred(codes: Bytes, bits: int) -> npt.NDArray[np.int8]:
+    """Return codes less half of their range, which fit in int8."""
+    half = np.uint8(1 << bits - 1)
+    return (codes ^ half if bits == 8 else codes - half).view(np.int8)
+
+
+def read_fp8(tensor: StoredTensor) -> Floats:
+    """Return floats of 8 bits; raises ModelError for those that are no numbers."""
+    values = tensor.view().astype(np.float32)
+    if not np.isfinite(values).all():
+        raise tensor.error("holds NaN or infinite values")
+    return values

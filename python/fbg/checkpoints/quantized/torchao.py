@@ -13,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from fbg.checkpoints.quantized.bits import FP8, read_fp8
-from fbg.checkpoints.quantized.module import (
-    FLOATS,
+from fbg.checkpoints.mapped_file import FLOATS
+from fbg.checkpoints.quantized.tensor import (
+    FP8,
+    Codes,
     Module,
+    QuantizedTensor,
+    Scales,
     group_count,
     points_or_none,
+    read_fp8,
     read_scale,
-    refusal,
 )
-from fbg.checkpoints.quantized.tensor import Codes, QuantizedTensor, Scales
 from fbg.checkpoints.settings import Settings
 
 PARTS = ("weight", "_weight_qdata", "_weight_scale", "_weight_zero_point")
@@ -117,7 +119,7 @@ def _weight(module: Module, scheme: Scheme) -> QuantizedTensor:
             return read_fp8(main)
         values = main.view()
         if scheme.bits == 4 and not (values.min() >= -8 and values.max() <= 7):
-            raise refusal(main, "must be within -8 and 7, because weights are int4")
+            raise main.error("must be within -8 and 7, because weights are int4")
         return values
 
     def scales() -> Scales:

@@ -27,8 +27,8 @@ import numpy as np
 
 from fbg.arrays import Doubles, Floats
 from fbg.graph.linear import Linear
-from fbg.graph.passes.moments import Moments
 from fbg.matmul.weights import QUANTIZED
+from fbg.quantization.observers import Moments
 
 INT8_EXPONENT, INT4_EXPONENT = 0.5, 0.25
 LOG_LIMIT = 10.0  # of |log s|, so that no product with a factor overflows

@@ -13,8 +13,7 @@ from fbg.importers.description import Network, TensorType
 from fbg.importers.int8.integer_tensors import LookedUp
 from fbg.importers.onnx.inference import Inferred
 from fbg.quantization import HistogramObserver
-from fbg.quantization.affine import choose_qparams, integer_range
-from fbg.quantization.search import round_trip
+from fbg.quantization.affine import choose_qparams, integer_range, round_trip
 
 PASSES = 3  # one end of the range moves in each
 
