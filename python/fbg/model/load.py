@@ -307,19 +307,13 @@ def _map_saved(
     directory: Path, config: EncoderConfig, options: _Options
 ) -> tuple[Transformer, str]:
     """Return a saved network, and how it was quantized."""
-    if options.texts is not None:
-        raise ValueError(
-            f"load: calibrate must be None: {directory} is a saved model, already quantized"
-        )
-    if options.patterns:
-        raise ValueError(
-            f"load: higher_precision must be None: {directory} is a saved model, already packed"
-        )
-    if not options.smooth:
-        raise ValueError(
-            f"load: smooth must be left out: {directory} is a saved model, already packed"
-        )
-    require_no_adapters(directory, options.adapter or options.adapters)
+    require_left_out(
+        directory,
+        calibrate=options.synthetic or options.texts is not None,
+        higher_precision=options.patterns,
+        smooth=not options.smooth,
+        adapter=options.adapter or options.adapters,
+    )
     with SavedFile(directory / WEIGHTS) as file:
         stored, method = dtype_and_method(file)
         if options.dtype not in (None, stored):
@@ -330,12 +324,13 @@ def _map_saved(
         return read_saved(file, config, stored), method
 
 
-def require_no_adapters(directory: Path, adapters: object) -> None:
-    """Raise ValueError if there are adapters for a saved model."""
-    if adapters:
-        raise ValueError(
-            f"load: adapter must be None: {directory} is a saved model, merged with its adapter"
-        )
+def require_left_out(directory: Path, **given: object) -> None:
+    """Raise ValueError if there is something for a saved model that only changes checkpoints."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"load: {name} must be None: {directory} is a saved model, already packed"
+            )
 
 
 def _read_and_quantize(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,25 +72,17 @@ def observe(
         name: Moments.empty(linear.weight.shape[0], grams)
         for name, linear in linears(transformer).items()
     }
-    graphs = [part_graph(transformer, index) for index in range(transformer.parts)]
-    last = {name: n for n, graph in enumerate(graphs) for name in products_of(graph)}
-    done, total = 0, sum(s.size for s in sequences) * len(graphs)
+    parts = [Part.of(transformer, index) for index in range(transformer.parts)]
+    last = {name: part for part in parts for name in part.products}
     # Layers that share weights also share their inputs, and a sum depends on its order.
     shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
-    runner = PartRunner(transformer.config, num_threads)
+    total = sum(s.size for s in sequences) * len(parts)
+    runner = PartRunner(transformer.config, num_threads, total)
     for runs in batches_of(sequences, transformer.config, 1 if shared else KEPT_TOKENS, rows):
         hidden: list[Floats] | None = None
-        for n, graph in enumerate(graphs):
-            result, products, after = graph.outputs[0], products_of(graph), []
-            watched = [value for op in products.values() for value in watched_of(op)]
-            for values in runner.run(graph, result, runs, hidden, watched):
-                for name, op in products.items():
-                    moments[name].update(rows_of(op, values), num_threads)
-                after.append(values[result])
-                done += len(values[result])
-                tell("observing", done, total)
-            hidden = after
-            runner.forget([name for name in products if last[name] == n])
+        for part in parts:
+            hidden = runner.observe(part, runs, hidden, moments)
+            runner.forget([name for name in part.products if last[name] is part])
     return moments
 
 
@@ -116,26 +109,23 @@ def batches_of(
         yield group
 
 
-def part_graph(transformer: Transformer, index: int) -> Graph:
-    """Return the graph of a part of a network, whose output is its hidden states.
-
-    index: 0 for the embeddings, n for the n-th layer, which reads the input of the graph.
+class Part(NamedTuple):
+    """A part of a network: a graph whose output is its hidden states, and the linear layers in it
+    whose weights are not packed, by their names.
     """
-    graph = Graph()
-    x = graph.add(ops.Input(transformer.config.hidden_size)) if index else None
-    graph.output(transformer.build_part(graph, index, x))
-    return graph
 
+    graph: Graph
+    products: Mapping[str, ops.Linear]
 
-def products_of(graph: Graph) -> dict[str, ops.Linear]:
-    """Return the linear layers of a graph whose weights are not packed, by their names."""
-    found = [value.op for value in graph.values if isinstance(value.op, ops.Linear)]
-    return {op.layer.name: op for op in found if op.layer.dtype == "unpacked"}
-
-
-def watched_of(op: ops.Linear) -> list[Value]:
-    """Return the values that `rows_of` needs."""
-    return [op.x] if op.routes is None else [op.x, op.routes]
+    @staticmethod
+    def of(transformer: Transformer, index: int) -> Part:
+        """index: 0 for the embeddings, n for the n-th layer, which reads the input of the graph."""
+        graph = Graph()
+        x = graph.add(ops.Input(transformer.config.hidden_size)) if index else None
+        graph.output(transformer.build_part(graph, index, x))
+        found = [value.op for value in graph.values if isinstance(value.op, ops.Linear)]
+        unpacked = {op.layer.name: op for op in found if op.layer.dtype == "unpacked"}
+        return Part(graph, unpacked)
 
 
 def rows_of(op: ops.Linear, values: Mapping[Value, Floats]) -> Floats:
@@ -147,10 +137,12 @@ def rows_of(op: ops.Linear, values: Mapping[Value, Floats]) -> Floats:
 class PartRunner:
     """Runs graphs of parts of a network, and returns some of their values.
 
-    Weights that are unpacked are packed in float32 when a run first needs them, and kept.
+    Weights that are unpacked are packed in float32 when a run first needs them, and kept. total:
+    tokens to observe, counted once for each part.
     """
 
-    def __init__(self, config: EncoderConfig, num_threads: int) -> None:
+    def __init__(self, config: EncoderConfig, num_threads: int, total: int) -> None:
+        self._observed, self._total = 0, total
         self._weights: dict[str, PackedWeight] = {}  # by names of layers
         self._config = config
         self._num_threads = num_threads
@@ -161,6 +153,33 @@ class PartRunner:
         """Drop the weights of these layers."""
         for name in names:
             self._weights.pop(name, None)
+
+    def observe(
+        self,
+        part: Part,
+        runs: Sequence[PackedBatch],
+        hidden: list[Floats] | None,
+        moments: Mapping[str, Moments],
+        kept: list[Mapping[Value, Floats]] | None = None,
+    ) -> list[Floats]:
+        """Run a part of the exact network, which reads `hidden`; return its hidden states.
+
+        moments: of its linear layers, which take in their inputs. kept: receives the inputs and
+        the residuals of these layers in each run.
+        """
+        products, result, after = part.products.values(), part.graph.outputs[0], []
+        watched = [value for op in products for value in (op.x, op.routes) if value is not None]
+        if kept is not None:
+            watched += [op.residual for op in products if op.residual is not None]
+        for values in self.run(part.graph, result, runs, hidden, watched):
+            for name, op in part.products.items():
+                moments[name].update(rows_of(op, values), self._num_threads)
+            if kept is not None:
+                kept.append({value: values[value].copy() for value in set(watched)})
+            after.append(values[result])
+            self._observed += len(values[result])
+            tell("observing", self._observed, self._total)
+        return after
 
     def run(
         self,

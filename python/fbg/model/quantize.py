@@ -27,14 +27,7 @@ from fbg.graph.passes.migration import SmoothingGroup, smooth
 from fbg.graph.passes.rounding import RoundedWeight, round_by_gram
 from fbg.matmul.vocabulary import converted
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
-from fbg.model.observe import (
-    PartRunner,
-    batches_of,
-    part_graph,
-    products_of,
-    rows_of,
-    watched_of,
-)
+from fbg.model.observe import Part, PartRunner, batches_of
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import (
     Transformer,
@@ -177,10 +170,11 @@ def quantize_in_turn(
     tokens = np.cumsum([sequence.size for sequence in sequences])
     kept = sequences[: max(int(np.searchsorted(tokens, MOST_TOKENS, side="right")), 1)]
     (runs,) = batches_of(kept, transformer.config, int(tokens[-1]) + 1, rows)
-    runner = PartRunner(transformer.config, num_threads)
+    total = sum(run.tokens for run in runs) * transformer.parts
+    runner = PartRunner(transformer.config, num_threads, total)
     work = _InTurn(transformer, dtypes, runs, runner, num_threads)
     for index in range(transformer.parts):
-        work.advance(index)
+        work.advance(Part.of(transformer, index))
     if smoothed is not None:
         smoothed.update(work.smoothed)
     return finished(transformer, work.packed, dtype, higher, num_threads)
@@ -190,8 +184,6 @@ def quantize_in_turn(
 class _InTurn:
     """Two networks, the hidden states of both in each run, and the layers that are packed so far,
     with what they were before.
-
-    observed: number of tokens, counted once for each part of the network.
     """
 
     transformer: Transformer
@@ -203,17 +195,13 @@ class _InTurn:
     smoothed: dict[str, Linear] = field(default_factory=dict)
     exact: list[Floats] | None = None
     rounded: list[Floats] | None = None
-    observed: int = 0
 
-    def advance(self, index: int) -> None:
-        """Pack the linear layers of a part, and send the tokens through it."""
-        graph = part_graph(self.transformer, index)
-        products, result = products_of(graph), graph.outputs[0]
-        exact = self.observe(graph, products)
+    def advance(self, part: Part) -> None:
+        """Pack the linear layers of a part, and send the tokens through it in both networks."""
+        graph, products = part
         moments = {name: Moments.empty(op.x.columns) for name, op in products.items()}
-        for values in exact:
-            for name, op in products.items():
-                moments[name].update(rows_of(op, values), self.num_threads)
+        exact: list[Mapping[Value, Floats]] = []
+        self.exact = self.runner.observe(part, self.runs, self.exact, moments, exact)
         layers = {name: op.layer for name, op in products.items()}
         groups = [g for g in self.transformer.smoothing_groups() if g.readers[0] in layers]
         smoothed = smooth(layers, groups, self.dtypes, moments, self.num_threads)
@@ -230,27 +218,10 @@ class _InTurn:
                     )
             self.packed[name] = _packed(layer, dtype, self.num_threads, rounded)
             tell("quantizing", len(self.packed), len(self.dtypes))
+        result = graph.outputs[0]
         runs = self.runner.run(graph, result, self.runs, self.rounded, packed=self.packed)
         self.rounded = [values[result] for values in runs]
         self.runner.forget(products)
-
-    def observe(
-        self, graph: Graph, products: Mapping[str, ops.Linear]
-    ) -> Sequence[Mapping[Value, Floats]]:
-        """Send the tokens through a part of the exact network; return inputs of products in each
-        run, and their residuals.
-        """
-        watched = [v for op in products.values() for v in watched_of(op)]
-        watched += [op.residual for op in products.values() if op.residual is not None]
-        result, exact, after = graph.outputs[0], [], []
-        total = sum(run.tokens for run in self.runs) * self.transformer.parts
-        for values in self.runner.run(graph, result, self.runs, self.exact, watched):
-            exact.append({value: values[value].copy() for value in set(watched)})
-            after.append(values[result])
-            self.observed += len(values[result])
-            tell("observing", self.observed, total)
-        self.exact = after
-        return exact
 
     def compare(
         self,

@@ -15,7 +15,7 @@ from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.adapted import find_adapters
 from fbg.model.directory import find_directory
-from fbg.model.load import dtype_and_method, load, require_no_adapters
+from fbg.model.load import dtype_and_method, load, require_left_out
 from fbg.model.quantize import StoredDtypes, stored_dtypes
 from fbg.model.settings import ModelSettings, read_model_settings
 from fbg.networks.config import EncoderConfig
@@ -202,7 +202,7 @@ def inspect(directory: Path, settings: ModelSettings, adapters: Mapping[str, str
     """
     config = settings.config
     if (directory / WEIGHTS).is_file():
-        require_no_adapters(directory, adapters)
+        require_left_out(directory, adapter=adapters)
         with SavedFile(directory / WEIGHTS, verify=False) as file:
             dtype, method = dtype_and_method(file)
             return Inspected(read_saved(file, config, dtype), dtype, method)
