@@ -208,7 +208,11 @@ def _write(
     encoder = model.encoder(fbg.EncodeOptions(batch_size, **options))
     job = None
     if source.identity is not None:
-        job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
+        job = {
+            "model": fingerprint_model(model.origin, model.dtype),
+            "input": source.identity,
+            "options": options,
+        }
     with EmbeddingFile(output, encoder.dimension, job) as file:
         there = file.rows + len(file.done)
         if there > 0:

@@ -98,7 +98,7 @@ class ShardEncoder:
         stem = Path(path).stem
         output, record = f"{target}/{stem}.parquet", f"{target}/.fbg/{stem}.json"
         description = {
-            "model": fingerprint_model(self._model),
+            "model": fingerprint_model(self._model.origin, self._model.dtype),
             "input": [shard, fs.ukey(path), job.column],
             "options": asdict(job.options),
         }

@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from fbg.matmul.weights import PackedWeight
 from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
 from fbg.saved_file import WEIGHTS, replace_directory
-
-if TYPE_CHECKING:
-    from fbg.model.model import Model
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,20 +96,20 @@ def fingerprint_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint_model(model: Model) -> dict[str, Any]:
+def fingerprint_model(origin: Origin, dtype: str) -> dict[str, Any]:
     """Return JSON values that differ for models whose embeddings may differ in a bit.
 
     The files that were read to load it count by size and times of change at that moment;
     weights are too large to read again.
     """
     files = {
-        os.path.relpath(path, model.directory): list(dataclasses.astuple(state))
-        for path, state in sorted(model.reads.items())
+        os.path.relpath(path, origin.directory): list(dataclasses.astuple(state))
+        for path, state in sorted(origin.reads.items())
     }
     return {
         "fbg": _fbg.__version__,
         "isa": [isa.active(), *isa.supported()],
-        "directory": str(model.directory.resolve()),
-        "dtype": model.dtype,
+        "directory": str(origin.directory.resolve()),
+        "dtype": dtype,
         "files": files,
     }

@@ -379,7 +379,7 @@ class Family:
     """The description of a family; families/ has them all.
 
     read_config: reads and checks its settings; raises ModelError.
-    heads: names of the tensors of its heads, by task_config.KINDS.
+    heads: names of the tensors of its heads, by KINDS.
     positions: values allowed for position_embedding_type, the default first.
     """
 

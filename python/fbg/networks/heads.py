@@ -34,7 +34,7 @@ TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a model without 
 class Head:
     """The weights of a head, in float32.
 
-    kind: as in task_config.KINDS.
+    kind: as in config.KINDS.
     reads: "tokens", all hidden states; "cls", the first one; "lasttoken"; "mean";
         "late", the mean of the outputs of the dense layer; or "pooler".
     labels: names of the outputs of the last layer.
