@@ -9,6 +9,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.matmul.vocabulary import columns_of, converted
+from fbg.networks.source import SavedSource
 from fbg.networks.transformer import vocabulary
 from fbg.quantization import RowwiseMatrix, quantize_rowwise
 from fbg.saved_file import SavedFile
@@ -138,8 +139,9 @@ def test_memory_and_files_of_a_real_model(tmp_path: Path) -> None:
 
 def test_a_saved_table_of_another_width_is_refused(saved: Path) -> None:
     with SavedFile(saved / WEIGHTS) as file:
-        assert file.vocabulary("embeddings.word", 99, 48).shape == (99, 56)
+        source = SavedSource(file, "int8", {})
+        assert source.vocabulary("embeddings.word", "", 99, 48, 1.0).shape == (99, 56)
         with pytest.raises(fbg.ModelError, match=r"must have shape \(99, 55\), got \(99, 56\)"):
-            file.vocabulary("embeddings.word", 99, 47)
+            source.vocabulary("embeddings.word", "", 99, 47, 1.0)
         with pytest.raises(fbg.ModelError, match="must have dtype F32, got U8"):
             file.floats("embeddings.word", 99, 56)

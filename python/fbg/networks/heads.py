@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fbg.arrays import Floats
-from fbg.checkpoints.weights import Named, Ones, Part, Read
+from fbg.checkpoints.weights import Named, Ones, Part
 from fbg.errors import ModelError
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear
@@ -87,27 +87,24 @@ def read_head(
     activation = config.activation if names.activation == "encoder" else names.activation
     dense, norm, output, decoder, decoder_bias = None, None, None, None, None
     if names.dense is not None:
-        field, has_bias = "head.dense", names.biases or "dense" in config.biases
+        has_bias = names.biases or "dense" in config.biases
         # silu is an activation of gates: the gated factor is 1.
         parts: list[Named] = [names.dense]
         if activation == "silu":
             parts.append(Ones(names.dense))
-        dense = source.linear(
-            field, parts, config.hidden_size, width, bias=has_bias, dtype="float32"
-        )
+        sizes = config.hidden_size, width
+        dense = source.linear("head.dense", parts, *sizes, bias=has_bias, dtype="float32")
     if names.norm is not None:
         has_bias = names.biases or "norm" in config.biases
         norm = source.norm("head.norm", names.norm, width, config.norm_eps, bias=has_bias)
     if masked:
         wanted = names.output_biased or "decoder" in config.biases
-        size = config.vocab_size
-
-        def read_bias(read: Read) -> Floats:
-            return read(bias[1], size) if wanted else np.zeros(size, np.float32)
-
-        decoder_bias = source.computed(bias[0], (size,), read_bias)
+        n = config.vocab_size
+        decoder_bias = source.computed(
+            bias[0], (n,), lambda read: read(bias[1], n) if wanted else np.zeros(n, np.float32)
+        )
         if not config.tasks.tied:
-            decoder = source.table("head.decoder", names.output, config.vocab_size, width)
+            decoder = source.table("head.decoder", names.output, n, width)
     else:
         has_bias, count = names.output_biased, len(labels)
         output = source.linear(
