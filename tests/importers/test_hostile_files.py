@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
-from fbg.checkpoints import saved_file
-from fbg.checkpoints.saved_directory import WEIGHTS
+from fbg import saved_file
+from fbg.saved_file import WEIGHTS
 from helpers.onnx_models import make_net
 from helpers.peak_memory import peak
 
@@ -547,12 +547,12 @@ def test_a_saved_network_is_counted_like_a_file(tmp_path):
     net.save(tmp_path / "net")
     file = tmp_path / "net" / WEIGHTS
     many = 4_000_000
-    with saved_file.SavedFile(file, saved_file.NET_FORMAT) as saved:
+    with saved_file.SavedFile(file, saved_file.NET) as saved:
         data = saved.array("network").tobytes() + field(7, field(13, b"") * many)
         metadata = {key: saved.metadata(key) for key in ("fbg", "dtype", "versions")}
     file.unlink()
     stored = {"network": np.frombuffer(data, np.uint8)}
-    saved_file.write(file, stored, metadata, saved_file.NET_FORMAT)
+    saved_file.write(file, stored, metadata, saved_file.NET)
     Path("/proc/self/clear_refs").write_text("5")
     before = peak()
     with pytest.raises(fbg.ModelError, match=r"tensor network: more than \d+ fields in \d+ bytes"):
