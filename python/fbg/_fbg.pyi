@@ -298,15 +298,19 @@ def looks_up(features: int) -> bool: ...
 
 # bind_gemm.cc
 class AOperand:
-    def __init__(
-        self,
-        kind: str,
+    @staticmethod
+    def plain(array: npt.NDArray[Any], rounds: bool) -> AOperand: ...
+    @staticmethod
+    def with_offset(
+        array: npt.NDArray[Any], scale: float | None, zero_point: int
+    ) -> AOperand: ...
+    @staticmethod
+    def quantized(
         array: npt.NDArray[Any],
-        scale: float | None = 1.0,
-        zero_point: int = 0,
+        per_row: bool = True,
         row_range: _Floats | None = None,
         channel_scale: _Floats | None = None,
-    ) -> None: ...
+    ) -> AOperand: ...
 
 def kernels() -> list[tuple[str, str, str, int, int]]: ...
 def prepared_gemm_bytes() -> int: ...

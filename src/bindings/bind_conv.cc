@@ -101,7 +101,7 @@ py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<
   input.zero_point = zero_point;
   const std::int64_t m = p.shape().out_pixels(), n = p.geometry().out_channels;
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "conv");
-  const AOperand a{"plain", x, scale, zero_point, {}, {}};
+  const AOperand a{PackerKind::floats, x, scale, zero_point};
   require_apart(py_stages, a, "conv");
   const py::dtype dtype = p.output();
   py::array c;

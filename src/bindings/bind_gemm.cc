@@ -35,16 +35,15 @@ struct PreparedKey {
 // Gemms of earlier calls, about 20 kB each: one for every shape of weights, few rows or any number,
 // kind of packer, pipeline and set of features. The cache is never destroyed, because daemon
 // threads may still use it when static objects are.
-using PreparedGemms = LruCache<PreparedKey, std::shared_ptr<const AnyGemm>>;
+using PreparedGemms = LruCache<PreparedKey, GemmDriver>;
 constexpr std::size_t kMaxPreparedBytes = 16 << 20;
 PreparedGemms& prepared_gemms() {
   static auto* const cache = new PreparedGemms(kMaxPreparedBytes);
   return *cache;
 }
 
-std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
-                                        std::span<const Stage> stages, std::int64_t m,
-                                        const Blocking& blocking) {
+GemmDriver prepared(PackedAs as, const PackedMatrix& b, std::span<const Stage> stages,
+                    std::int64_t m, const Blocking& blocking) {
   const std::int64_t max_m = m <= policy::gemm::kFewRows
                                  ? policy::gemm::kFewRows
                                  : std::int64_t{std::numeric_limits<std::int32_t>::max()};
@@ -63,9 +62,9 @@ std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
                   {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.specialization);
   return prepared_gemms().get(key, [&] {
-    auto gemm = std::make_shared<const AnyGemm>(as.packer, as.family, b, pipeline_view(stages),
-                                                max_m, features, blocking);
-    const std::size_t bytes = gemm->nbytes();
+    GemmDriver gemm(product_types(as.packer, as.family), b, pipeline_view(stages), max_m,
+                    b.with_weights(features), blocking);
+    const std::size_t bytes = gemm.nbytes();
     return PreparedGemms::Sized{std::move(gemm), bytes};
   });
 }
@@ -85,8 +84,8 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
   require_channel_scale(operand, k, "gemm");
   require_scale(operand, py_stages, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
-  const auto gemm = prepared(as, b, stages, m, blocking);
-  const py::dtype dtype = dtype_of(gemm->output_type());
+  const GemmDriver gemm = prepared(as, b, stages, m, blocking);
+  const py::dtype dtype = dtype_of(gemm.output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
   py::array c = out.is_none() ? new_output(dtype, m, n) : py::reinterpret_borrow<py::array>(out);
@@ -96,10 +95,10 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
   }
   const OutputView view = output_view(c);
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
-  std::byte* const space = thread_workspace(gemm->workspace_bytes(num_threads));
+  std::byte* const space = thread_workspace(gemm.workspace_bytes(num_threads));
   const GilRelease release;
   const FloatEnvironment environment(subnormals_of(flush_subnormals));
-  run_product(*gemm, operand, x, b, stages, view, space, num_threads);
+  run_product(gemm, as.packer, operand, x, b, stages, view, space, num_threads);
   return c;
 }
 
@@ -129,8 +128,10 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
     stages.push_back(make_stage(stage_row(StageKind::bias), {}, *bias));
   }
   if (!activation.empty()) stages.push_back(function_stage(activation));
-  const char* const packer = reads_bytes(w.family()) ? "quant_row" : rounds ? "bfloat16" : "plain";
-  const AOperand a{packer, x, 1, 0, {}, {}};
+  const AOperand a{reads_bytes(w.family()) ? PackerKind::quantized
+                   : rounds                ? PackerKind::to_bfloat16
+                                           : PackerKind::floats,
+                   x};
   const PackedAs as = packed_as(a, w.family(), "linear");
   const Matrix rows = source(as.packer, x, "linear: x");
   if (rows.cols != w.rows())
@@ -156,15 +157,35 @@ constexpr NamedGemmType kGemmTypes[] = {{"int32", GemmType::int32},
 
 void bind_gemm(py::module_& m) {
   bound_class<AOperand>(m, "AOperand")
-      .def(py::init([](std::string kind, py::array array, std::optional<float> scale,
-                       std::int32_t zero_point, std::optional<py::array> row_range,
-                       std::optional<py::array> channel_scale) {
-             if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
-             return AOperand{std::move(kind), std::move(array),     scale,
-                             zero_point,      std::move(row_range), std::move(channel_scale)};
-           }),
-           py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
-           py::arg("row_range") = py::none(), py::arg("channel_scale") = py::none());
+      .def_static(
+          "plain",
+          [](const py::array& array, bool rounds) {
+            const bool bits = has_dtype<bfloat16>(array);
+            return AOperand{bits                             ? PackerKind::bfloat16s
+                            : rounds                         ? PackerKind::to_bfloat16
+                            : has_dtype<std::uint8_t>(array) ? PackerKind::bytes
+                                                             : PackerKind::floats,
+                            array};
+          },
+          py::arg("array"), py::arg("rounds"))
+      .def_static(
+          "with_offset",
+          [](const py::array& array, std::optional<float> scale, std::int32_t zero_point) {
+            const bool is_signed = has_dtype<std::int8_t>(array);
+            return AOperand{is_signed ? PackerKind::offset_int8 : PackerKind::offset_uint8, array,
+                            scale, zero_point};
+          },
+          py::arg("array"), py::arg("scale"), py::arg("zero_point"))
+      .def_static(
+          "quantized",
+          [](const py::array& array, bool per_row, const std::optional<py::array>& row_range,
+             const std::optional<py::array>& channel_scale) {
+            if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
+            return AOperand{PackerKind::quantized, array, 1.0f, 0, per_row, row_range,
+                            channel_scale};
+          },
+          py::arg("array"), py::arg("per_row") = true, py::arg("row_range") = py::none(),
+          py::arg("channel_scale") = py::none());
   // Methods of the weights, which bind_pack.cc binds.
   const py::handle weights = py::type::of<PackedMatrix>();
   const auto define = [&](const char* name, auto function, auto... arguments) {

@@ -16,13 +16,13 @@
 namespace fbg::bindings {
 namespace {
 
-struct PreparedCall {
+struct CallObject {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
-  Call* call;
+  PreparedCall* call;
 };
 
-Call& call_of(PyObject* self) { return *reinterpret_cast<PreparedCall*>(self)->call; }
+PreparedCall& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self)->call; }
 
 // Runs a function that may throw; then sets a Python error and returns `failed`.
 template <class Result, class Function>
@@ -79,12 +79,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* values, std::size_t count,
 
 void deallocate(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  delete reinterpret_cast<PreparedCall*>(self)->call;
+  delete reinterpret_cast<CallObject*>(self)->call;
   type->tp_free(self);
   Py_DECREF(type);
 }
 
-// A read-only property: the object that `get` makes of a Call.
+// A read-only property: the object that `get` makes of a call.
 template <auto get>
 PyObject* property(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] { return get(call_of(self)).release().ptr(); });
@@ -92,18 +92,18 @@ PyObject* property(PyObject* self, void*) {
 
 py::object make_type() {
   static PyMemberDef members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PreparedCall, vectorcall), READONLY, nullptr},
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallObject, vectorcall), READONLY, nullptr},
       {}};
   static PyGetSetDef properties[] = {
-      {"rows", property<[](const Call& c) { return py::int_(c.rows()); }>, nullptr,
+      {"rows", property<[](const PreparedCall& c) { return py::int_(c.rows()); }>, nullptr,
        "The most rows that x may have.", nullptr},
-      {"shape", property<[](const Call& c) { return py::make_tuple(c.k(), c.n()); }>, nullptr,
-       "(K, N) of the weights.", nullptr},
-      {"dtype", property<[](const Call& c) { return c.dtype(); }>, nullptr,
+      {"shape", property<[](const PreparedCall& c) { return py::make_tuple(c.k(), c.n()); }>,
+       nullptr, "(K, N) of the weights.", nullptr},
+      {"dtype", property<[](const PreparedCall& c) { return c.dtype(); }>, nullptr,
        "Type of the elements of out.", nullptr},
-      {"num_threads", property<[](const Call& c) { return py::int_(c.num_threads()); }>, nullptr,
-       "The most threads that a call uses.", nullptr},
-      {"kernel", property<[](const Call& c) { return py::str(c.kernel()); }>, nullptr,
+      {"num_threads", property<[](const PreparedCall& c) { return py::int_(c.num_threads()); }>,
+       nullptr, "The most threads that a call uses.", nullptr},
+      {"kernel", property<[](const PreparedCall& c) { return py::str(c.kernel()); }>, nullptr,
        "Name of the kernel that does most of the work where x has all rows.", nullptr},
       {}};
   // Pickle and copy prepare the call again.
@@ -129,7 +129,7 @@ py::object make_type() {
       {Py_tp_getset, properties},
       {}};
   static PyType_Spec spec = {
-      "fbg.PreparedCall", sizeof(PreparedCall), 0,
+      "fbg.PreparedCall", sizeof(CallObject), 0,
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
   if (!type) throw py::error_already_set();
@@ -152,14 +152,10 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedM
   require_channel_scale(sample, packed_b.rows(), "prepare");
   require_scale(sample, stages, "prepare");
   require_apart(stages, sample, "prepare");
-  auto product = std::make_unique<const Product>(
-      sample, as, packed_b, native_stages(stages, rows, packed_b.cols(), "prepare"), rows);
-  const ValueType output = product->output();
-  auto call = std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(),
-                                     x_dtype, out_dtype.value_or(dtype_of(output)), stages,
-                                     sample.row_range, num_threads, subnormals_of(flush_subnormals),
-                                     std::move(text), std::move(origin));
-  auto* const self = PyObject_New(PreparedCall, reinterpret_cast<PyTypeObject*>(type.ptr()));
+  auto call = std::make_unique<PreparedCall>(sample, as, packed_b, stages, rows, x_dtype, out_dtype,
+                                             num_threads, subnormals_of(flush_subnormals),
+                                             std::move(text), std::move(origin));
+  auto* const self = PyObject_New(CallObject, reinterpret_cast<PyTypeObject*>(type.ptr()));
   if (!self) throw py::error_already_set();
   self->vectorcall = &vectorcall;
   self->call = call.release();

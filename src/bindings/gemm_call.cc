@@ -62,7 +62,7 @@ struct Packer<PackAWithQuantRowOffset> {
   static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x,
                                       Features features) {
     if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors(), features);
+    return PackAWithQuantRowOffset(x, a.per_row, a.factors(), features);
   }
 };
 
@@ -72,12 +72,12 @@ PackedAs packed_as(const AOperand& a, GemmType weights, const char* function) {
   const auto refuse = [&](const char* reason) {
     throw py::type_error(std::string(function) + ": " + reason);
   };
-  const bool bfloat16s = a.kind == "bfloat16", plain = a.kind == "plain";
+  const bool bfloat16s = a.packer == PackerKind::to_bfloat16 || a.packer == PackerKind::bfloat16s;
+  const bool plain = a.packer == PackerKind::bytes || a.packer == PackerKind::floats;
   if (!reads_bytes(weights)) {
     // bfloat16 weights: float rows are multiplied in float, rows packed as bfloat16 by its dot
     // product.
-    if (weights == GemmType::bfloat16 && bfloat16s)
-      return {has_dtype<float>(a.array) ? PackerKind::to_bfloat16 : PackerKind::bfloat16s, weights};
+    if (weights == GemmType::bfloat16 && bfloat16s) return {a.packer, weights};
     if (!plain) refuse("float weights take PackA of float32, not this packer");
     if (weights == GemmType::float16 && multiplies_halves(active_features()))
       return {PackerKind::to_float16, weights};
@@ -88,10 +88,7 @@ PackedAs packed_as(const AOperand& a, GemmType weights, const char* function) {
   if (plain && is_int4(weights)) refuse("int4 weights take a packer with scales, not PackA");
   if (is_int4(weights) && !a.scale)
     refuse("int4 weights need the scale of the left operand, which has none");
-  if (plain) return {PackerKind::bytes, weights};
-  if (a.kind != "row_offset") return {PackerKind::quantized, weights};
-  return {has_dtype<std::int8_t>(a.array) ? PackerKind::offset_int8 : PackerKind::offset_uint8,
-          weights};
+  return {plain ? PackerKind::bytes : a.packer, weights};
 }
 
 const char* name_by_weights(const PackedMatrix& weights, const char* int4, const char* int8,
@@ -119,9 +116,9 @@ Matrix source(PackerKind packer, const py::array& a, const char* name) {
   });
 }
 
-void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const PackedMatrix& b,
-                 std::span<const Stage> stages, OutputView c, std::byte* workspace,
-                 int num_threads) noexcept {
+void run_product(const GemmDriver& gemm, PackerKind kind, const AOperand& a, const Matrix& x,
+                 const PackedMatrix& b, std::span<const Stage> stages, OutputView c,
+                 std::byte* workspace, int num_threads) noexcept {
   const PipelineView pipeline = pipeline_view(stages);
   const auto run_by_team = [&](const RowSource& rows) {
     run_shares(num_threads, [&](int thread_id, int threads) noexcept {
@@ -129,7 +126,7 @@ void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const 
     });
   };
   begin_run(stages, x.rows);
-  with_packer(gemm.packer(), [&]<class A>(std::type_identity<A>) {
+  with_packer(kind, [&]<class A>(std::type_identity<A>) {
     using T = typename Packer<A>::Source;
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     const MatrixView<const T> view{static_cast<const T*>(x.data), x.rows, x.cols,

@@ -13,7 +13,7 @@
 #include "bindings/arrays.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
-#include "gemm/any_gemm.h"
+#include "gemm/packers.h"
 
 namespace fbg::bindings {
 
@@ -37,15 +37,17 @@ PyStage make_stage(const StageRow& row, std::span<const double> constants = {},
 // The stage of floats that graphs call by that name.
 PyStage function_stage(std::string_view function);
 
-// A packer of Python: its kind ("plain", "bfloat16", "row_offset", "quant_row", "quant_tensor"),
-// what it refers to, and its parameters.
+// A packer of Python, what it refers to, and its parameters.
 struct AOperand {
-  std::string kind;
+  PackerKind packer;
   py::array array;
-  std::optional<float> scale;  // of row_offset: none where only its zero point is known
-  std::int32_t zero_point;
-  std::optional<py::array> row_range;      // of quant_row, where it is known
-  std::optional<py::array> channel_scale;  // of quant_row and quant_tensor: contiguous (K,)
+  std::optional<float> scale = 1.0f;  // none where only the zero point is known
+  std::int32_t zero_point = 0;
+  // Of quantized rows: whether each has parameters of its own, its range, where that is known, and
+  // the factors of columns: contiguous (K,).
+  bool per_row = true;
+  std::optional<py::array> row_range = {};
+  std::optional<py::array> channel_scale = {};
 
   const RowExtent* extents() const {
     return row_range ? static_cast<const RowExtent*>(row_range->data()) : nullptr;
@@ -130,8 +132,8 @@ struct Matrix {
   std::int64_t rows, cols, row_stride, col_stride;
 };
 
-// The packer that an operand names and the family that multiplies its result; throws where the
-// kernels of `weights` serve no such operand.
+// The packer of an operand for such weights, and the family that multiplies its result; throws
+// where the kernels of `weights` serve no such operand.
 struct PackedAs {
   PackerKind packer;
   GemmType family;
@@ -145,9 +147,9 @@ const char* name_by_weights(const PackedMatrix& weights, const char* int4, const
 // The matrix that such a packer reads; throws unless the array is one.
 Matrix source(PackerKind packer, const py::array& a, const char* name);
 
-// c = pipeline(x * b) by num_threads threads, where x is the input of the packer of `a`.
-void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const PackedMatrix& b,
-                 std::span<const Stage> stages, OutputView c, std::byte* workspace,
-                 int num_threads) noexcept;
+// c = pipeline(x * b) by num_threads threads, where x is the input of that packer of `a`.
+void run_product(const GemmDriver& gemm, PackerKind packer, const AOperand& a, const Matrix& x,
+                 const PackedMatrix& b, std::span<const Stage> stages, OutputView c,
+                 std::byte* workspace, int num_threads) noexcept;
 
 }  // namespace fbg::bindings

@@ -1,4 +1,5 @@
-// A prepared product and its call: x and out checked, then the kernels run.
+// A product with its weights, its stages and the arrays of its packer: a call checks x and out,
+// then runs the kernels.
 #pragma once
 
 #include <algorithm>
@@ -17,34 +18,6 @@
 #include "fbg/core/threads.h"
 
 namespace fbg::bindings {
-
-// A product with its weights, stages and the arrays of its packer.
-class Product {
- public:
-  Product(const AOperand& a, PackedAs as, const PackedMatrix& b, std::vector<Stage> stages,
-          std::int64_t rows)
-      : a_(a),
-        b_(b),
-        stages_(std::move(stages)),
-        gemm_(as.packer, as.family, b_, pipeline_view(std::span<const Stage>(stages_)), rows) {}
-
-  ValueType output() const noexcept { return gemm_.output_type(); }
-  std::size_t workspace_bytes(int num_threads) const noexcept {
-    return gemm_.workspace_bytes(num_threads);
-  }
-  std::string kernel_name(std::int64_t rows, int num_threads) const {
-    return gemm_.kernel_name(rows, num_threads);
-  }
-  void run(const Matrix& x, OutputView out, std::byte* workspace, int num_threads) const noexcept {
-    run_product(gemm_, a_, x, b_, stages_, out, workspace, num_threads);
-  }
-
- private:
-  const AOperand a_;
-  const PackedMatrix b_;
-  const std::vector<Stage> stages_;
-  const AnyGemm gemm_;
-};
 
 // A workspace for one call at a time. A call that meets another one works in its thread's own
 // memory instead: it neither waits nor disturbs.
@@ -96,38 +69,43 @@ class ElementType {
 
 inline constexpr const char* kPreparedCall = "PreparedCall";
 
-class Call {
+class PreparedCall {
  public:
-  Call(std::unique_ptr<const Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
-       py::dtype x, py::dtype out, std::vector<PyStage> stages, std::optional<py::array> row_range,
-       int num_threads, Subnormals subnormals, std::string text, py::tuple origin)
-      : product_(std::move(product)),
+  // `sample` stands for the operands of calls.
+  PreparedCall(const AOperand& sample, PackedAs as, const PackedMatrix& b,
+               std::vector<PyStage> stages, std::int64_t rows, py::dtype x,
+               std::optional<py::dtype> out, int num_threads, Subnormals subnormals,
+               std::string text, py::tuple origin)
+      : packer_(as.packer),
+        a_(sample),
+        b_(b),
         rows_(rows),
-        k_(k),
-        n_(n),
-        x_(std::move(x)),
-        out_(std::move(out)),
-        out_size_(out_.size()),
         stages_(std::move(stages)),
-        row_range_(std::move(row_range)),
+        native_stages_(native_stages(stages_, rows, b_.cols(), "prepare")),
+        gemm_(product_types(packer_, as.family), b_,
+              pipeline_view(std::span<const Stage>(native_stages_)), rows,
+              b_.with_weights(active_features())),
+        x_(std::move(x)),
+        out_(out ? *std::move(out) : dtype_of(gemm_.output_type())),
+        out_size_(out_.size()),
         chosen_(num_threads > 0),
-        num_threads_(chosen_ ? num_threads : default_threads(rows, n, k)),
+        num_threads_(chosen_ ? num_threads : default_threads(rows, n(), k())),
         subnormals_(subnormals),
-        workspace_(product_->workspace_bytes(num_threads_)),
+        workspace_(gemm_.workspace_bytes(num_threads_)),
         text_(std::move(text)),
         origin_(std::move(origin)) {
     for (const PyStage& s : stages_) {
       if (s.has_array()) bound_.push_back(byte_range(s.array()));
       if (s.writes()) written_.push_back(bound_.back());
     }
-    if (row_range_) bound_.push_back(byte_range(*row_range_));
+    if (a_.row_range) bound_.push_back(byte_range(*a_.row_range));
   }
 
   std::int64_t rows() const { return rows_; }
-  std::int64_t k() const { return k_; }
-  std::int64_t n() const { return n_; }
+  std::int64_t k() const { return b_.rows(); }
+  std::int64_t n() const { return b_.cols(); }
   int num_threads() const { return num_threads_; }
-  std::string kernel() const { return product_->kernel_name(rows_, num_threads_); }
+  std::string kernel() const { return gemm_.kernel_name(rows_, num_threads_); }
   const py::dtype& dtype() const { return out_.dtype(); }
   const py::tuple& origin() const { return origin_; }
   std::string repr() const {
@@ -138,7 +116,7 @@ class Call {
   // Writes the product to `out`, or to an array of its own where that is None; returns it.
   py::object operator()(py::handle x_object, py::handle out_object) {
     auto out = py::reinterpret_borrow<py::object>(out_object);
-    if (out.is_none()) out = new_output(out_.dtype(), require_x(x_object).rows, n_);
+    if (out.is_none()) out = new_output(out_.dtype(), require_x(x_object).rows, n());
     run(x_object, out, 1);
     return out;
   }
@@ -157,19 +135,20 @@ class Call {
     const Matrix out = require_out(out_object, x_object, x);
     if (x.rows == 0) return;
     const int threads =
-        chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n_, k_));
+        chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n(), k()));
     const Workspace::Lease workspace(workspace_);
     const GilRelease release;
     const FloatEnvironment environment(subnormals_);
     for (int i = 0; i < repeats; ++i)
-      product_->run(x, {out.data, out.row_stride}, workspace.data(), threads);
+      run_product(gemm_, packer_, a_, x, b_, native_stages_, {out.data, out.row_stride},
+                  workspace.data(), threads);
   }
 
   Matrix require_x(py::handle object) const {
     if (!py::isinstance<py::array>(object)) [[unlikely]]
       refuse_x(object);
     const auto x = py::reinterpret_borrow<py::array>(object);
-    const bool fits = x.ndim() == 2 && x.shape(0) <= rows_ && x.shape(1) == k_ && x_.matches(x) &&
+    const bool fits = x.ndim() == 2 && x.shape(0) <= rows_ && x.shape(1) == k() && x_.matches(x) &&
                       (x.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_);
     if (!fits) [[unlikely]]
       refuse_x(x);
@@ -183,8 +162,8 @@ class Call {
     if (!x_.matches(x))
       throw py::type_error(name + " must be " + py::str(x_.dtype()).cast<std::string>() + ", got " +
                            py::str(x.dtype()).cast<std::string>() + conversion(x));
-    if (x.ndim() != 2 || x.shape(0) > rows_ || x.shape(1) != k_)
-      throw py::value_error(name + " must have shape (M, " + std::to_string(k_) +
+    if (x.ndim() != 2 || x.shape(0) > rows_ || x.shape(1) != k())
+      throw py::value_error(name + " must have shape (M, " + std::to_string(k()) +
                             ") with M <= " + std::to_string(rows_) + ", got " + shape_text(x));
     throw py::value_error(name + " must be aligned to its elements");
   }
@@ -201,20 +180,21 @@ class Call {
       const auto out = py::reinterpret_borrow<py::array>(object);
       constexpr int wanted =
           py::detail::npy_api::NPY_ARRAY_ALIGNED_ | py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-      if (out.ndim() == 2 && out.shape(0) == x.rows && out.shape(1) == n_ && out_.matches(out) &&
+      if (out.ndim() == 2 && out.shape(0) == x.rows && out.shape(1) == n() && out_.matches(out) &&
           (out.flags() & wanted) == wanted && out.strides(1) == out_size_ &&
-          out.strides(0) >= n_ * out_size_ && out.strides(0) % out_size_ == 0) {
-        const Matrix c{const_cast<void*>(out.data()), x.rows, n_, out.strides(0), out_size_};
+          out.strides(0) >= n() * out_size_ && out.strides(0) % out_size_ == 0) {
+        const Matrix c{const_cast<void*>(out.data()), x.rows, n(), out.strides(0), out_size_};
         if (is_apart(c, x)) return c;
       }
     }
-    const AOperand a{{}, py::reinterpret_borrow<py::array>(x_object), 1, 0, row_range_, {}};
+    AOperand a = a_;
+    a.array = py::reinterpret_borrow<py::array>(x_object);
     require_apart(stages_, a, kPreparedCall);
-    require_output(py::reinterpret_borrow<py::object>(object), out_.dtype(), x.rows, n_, a, stages_,
-                   kPreparedCall);
+    require_output(py::reinterpret_borrow<py::object>(object), out_.dtype(), x.rows, n(), a,
+                   stages_, kPreparedCall);
     auto out = py::reinterpret_borrow<py::array>(object);
     const OutputView view = output_view(out);
-    return {view.data, x.rows, n_, view.ld, out_size_};
+    return {view.data, x.rows, n(), view.ld, out_size_};
   }
 
   // Whether the bytes between the first and the last of `out` hold none of x or of the arrays that
@@ -234,14 +214,17 @@ class Call {
            none_overlaps(written_, source);
   }
 
-  const std::unique_ptr<const Product> product_;
-  const std::int64_t rows_, k_, n_;
+  const PackerKind packer_;
+  const AOperand a_;
+  const PackedMatrix b_;
+  const std::int64_t rows_;
+  const std::vector<PyStage> stages_;
+  const std::vector<Stage> native_stages_;
+  const GemmDriver gemm_;
   const ElementType x_, out_;
   const std::int64_t out_size_;
-  const std::vector<PyStage> stages_;
-  const std::optional<py::array> row_range_;  // arrays of the packer
-  std::vector<ByteRange> bound_, written_;    // arrays that calls share; those they write
-  const bool chosen_;                         // by the caller
+  std::vector<ByteRange> bound_, written_;  // arrays that calls share; those they write
+  const bool chosen_;                       // by the caller
   const int num_threads_;
   const Subnormals subnormals_;
   Workspace workspace_;

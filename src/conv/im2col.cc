@@ -14,7 +14,7 @@
 #include "conv/padding.h"
 #include "conv/tiles.h"
 #include "fbg/conv/pack_im2col.h"
-#include "gemm/driver.h"
+#include "fbg/gemm/gemm.h"
 #include "simd/kernels.h"
 
 namespace fbg {

@@ -1,4 +1,4 @@
-// The loops of GemmDriver (see gemm.h for their order and why), and what they are prepared from.
+// The loops of GemmDriver, and what they are prepared from.
 #include "gemm/driver.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 #include "gemm/interleave.h"
 #include "gemm/tile_loop.h"
 
-// GCC does not inline lambdas of this length, so that what they capture is in memory, which would
-// cost 15 ns for a tile.
-#define FBG_INLINE_LAMBDA __attribute__((always_inline))
+// GCC does not inline functions of this length, so that what they refer to is in memory, which
+// would cost 15 ns for a tile.
+#define FBG_INLINE __attribute__((always_inline))
 
 namespace fbg {
 namespace {
@@ -31,277 +31,259 @@ std::int64_t tile_bytes(const Geometry& geometry) noexcept {
 // only wait for memory: a product of few rows that reads more weights than an L2 holds is bound by
 // memory, and vector kernels prefetch weights better than loads of tiles do. Only int32 sums, which
 // are exact, may depend on the number of rows in this way.
-std::int64_t geometry_groups(GemmType gemm_type, std::int64_t k, std::int64_t n,
+std::int64_t geometry_groups(GemmType gemm_type, const PanelLayout& b,
                              std::int64_t max_m) noexcept {
   const bool waits = gemm_type == GemmType::int32 && max_m <= policy::gemm::kFewRows &&
-                     k * n > policy::gemm::kManyWeights;
-  return waits ? 0 : ceil_div(k, packed_format(gemm_type).kr);
+                     b.k * b.n > policy::gemm::kManyWeights;
+  return waits ? 0 : b.groups;
 }
 
-// Bytes between rows of a gated C of so many columns.
-std::int64_t gated_ld(std::int64_t columns) {
-  return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
+KernelKey make_key(const Geometry& geometry, const ProductTypes& types,
+                   std::span<const Stage> stages, const PanelLayout& b) {
+  const KernelKey key = make_kernel_key(geometry, types.gemm_type, stages, types.a_has_scale,
+                                        b.has_scale, b.has_zero_point);
+  const std::int64_t limit = stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
+  if (is_integer(types.gemm_type) && b.k > limit)
+    throw std::invalid_argument("gemm: K = " + std::to_string(b.k) + " exceeds " +
+                                std::to_string(limit) + ", the most that int32 sums hold exactly");
+  return key;
+}
+
+// Checks what a gate needs of the product before it.
+void check_gate(const PanelLayout& b, ValueType output) {
+  if (b.n % (2 * kPanelColumns) != 0)
+    throw std::invalid_argument("gemm: N of a gated product must be a multiple of " +
+                                std::to_string(2 * kPanelColumns) + ", got " + std::to_string(b.n));
+  if (output != ValueType::float32)
+    throw PipelineTypeError("gemm: stages before a gate must end in float32");
 }
 
 }  // namespace
 
-std::int64_t GemmDriver::gated_columns(std::int64_t rows) const noexcept {
-  const std::int64_t columns =
-      policy::gemm::kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
-  const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
-  return std::clamp<std::int64_t>(whole, kPanelColumns,
-                                  std::max<std::int64_t>(n_ / 2, kPanelColumns));
+PanelLayout::PanelLayout(const PackedMatrix& b)
+    : format(b.format().packed),
+      k(b.rows()),
+      n(b.cols()),
+      groups(b.groups()),
+      group_bytes(b.group_bytes()),
+      panel_bytes(b.panel_bytes()),
+      column_bytes(format.b_column_group()),
+      has_scale(b.scale() != nullptr),
+      has_zero_point(b.header().has_zero_point != 0) {}
+
+bool PanelLayout::is_of(const PackedMatrix& b) const {
+  return b.rows() == k && b.cols() == n && (b.scale() != nullptr) == has_scale &&
+         (b.header().has_zero_point != 0) == has_zero_point;
 }
 
-std::int64_t GemmDriver::depth_unit() const noexcept {
-  if (gemm_type_ == GemmType::float16) return kHalfDepth;
-  return geometry_.interleaved_vectors > 0 ? 2 : geometry_.block_groups;
-}
-
-BalancedSplit GemmDriver::split_depth(std::int64_t max_groups) const noexcept {
-  const std::int64_t unit = depth_unit();
-  return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups_, unit), 1),
-                              max_groups / unit);
-}
-
-Range GemmDriver::depth_range(Range units) const noexcept {
-  const std::int64_t unit = depth_unit();
-  return {units.begin * unit, std::min(units.end * unit, groups_)};
-}
-
-std::int64_t GemmDriver::all_groups() const noexcept {
-  return round_up(std::max<std::int64_t>(groups_, 1), depth_unit());
-}
-
-GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
-                       const PipelineView& pipeline, std::int64_t max_m, Features features,
-                       const Blocking& blocking)
-    : gemm_type_(types.gemm_type),
-      format_(packed_format(gemm_type_)),
-      features_(features & ~feature::narrow_weights),
-      blocking_(blocking),
-      n_(b.cols()),
-      k_(b.rows()),
-      whole_groups_(k_ / format_.kr),
-      groups_(ceil_div(k_, format_.kr)),
-      group_bytes_(format_.b_group(b.header().has_zero_point)),
-      panel_bytes_(groups_ * group_bytes_),
-      column_bytes_(format_.b_column_group()),
-      has_scale_(b.scale() != nullptr),
-      has_zero_point_(b.header().has_zero_point != 0),
-      a_shift_(types.a_shift),
-      geometry_(choose_geometry(gemm_type_, features,
-                                tile_limits(blocking, ceil_div(n_, kPanelColumns) * panel_bytes_),
-                                geometry_groups(gemm_type_, k_, n_, max_m))),
-      ld_(row_distance(groups_ * format_.a_group())),
-      a_group_bytes_(geometry_.format.a_group()),
-      functors_(pipeline.finish != nullptr),
-      gates_(pipeline.gate != nullptr),
-      pipelines_tiles_(!functors_ && !is_int16()) {
-  const KernelKey whole = make_kernel_key(geometry_, gemm_type_, pipeline.stages, types.a_has_scale,
-                                          has_scale_, has_zero_point_);
-  if (is_integer(gemm_type_)) {
-    const std::int64_t limit = pipeline.stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
-    if (k_ > limit)
-      throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
-                                  std::to_string(limit) +
-                                  ", the most that int32 sums hold exactly");
-  }
-  output_ = functors_ ? pipeline.output : whole.output();
-  result_ = gates_ ? pipeline.output : output_;
-  row_offsets_ = whole.corrections == Corrections::both;
-  group_sums_ = whole.group_offsets;
-
-  const std::int64_t mr = geometry_.max_rows;
-  const BalancedSplit depths = split_depth(policy::gemm::kDepthBytes / a_group_bytes_);
+Depth::Depth(GemmType gemm_type, const Geometry& geometry, std::int64_t groups, std::int64_t max_m)
+    : groups_(groups),
+      unit_(gemm_type == GemmType::float16     ? kHalfDepth
+            : geometry.interleaved_vectors > 0 ? 2
+                                               : geometry.block_groups) {
+  const BalancedSplit cut = split(policy::gemm::kDepthBytes / geometry.format.a_group());
+  const std::int64_t all = round_up(std::max<std::int64_t>(groups, 1), unit_);
   // Kernels add int16 sums to int32 sums themselves, in the scratch of the tile.
-  cuts_ = depths.count > 1 && max_m > mr && !is_int16();
-  kc_ = cuts_ ? depths.largest * depth_unit() : all_groups();
-  depths_ = split_depth(kc_);
-  uncut_ = split_depth(all_groups());
-  mc_ =
-      std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
-  max_m_ = std::max<std::int64_t>(max_m, 1);
-  nc_ = cuts_ ? policy::gemm::kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
+  cuts_ = cut.count > 1 && max_m > geometry.max_rows && gemm_type != GemmType::int16;
+  longest_ = cuts_ ? cut.largest * unit_ : all;
+  blocks_ = split(longest_);
+  whole_ = split(all);
+}
 
+BalancedSplit Depth::split(std::int64_t max_groups) const {
+  return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups_, unit_), 1),
+                              max_groups / unit_);
+}
+
+Tiles::Tiles(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
+             const PipelineView& pipeline, bool reads_again, std::int64_t n, std::int64_t max_m)
+    : output(pipeline.finish ? pipeline.output : whole.output()),
+      has_functors(pipeline.finish != nullptr),
+      pipelined(!has_functors && whole.gemm_type != GemmType::int16),
+      interleaves(geometry.interleaved_vectors > 0 && geometry.max_rows >= 2 &&
+                  max_m > geometry.max_rows) {
   // Interleaving gains where several tiles share the result. Short tiles then have the width of
   // tall ones.
-  interleaves_ = geometry_.interleaved_vectors > 0 && mr >= 2 && max_m > mr;
-  if (interleaves_) {
-    interleaved_geometry_ = geometry_;
-    interleaved_geometry_.max_rows = static_cast<int>(mr / 2 * 2);
-    interleaved_geometry_.max_vectors.fill(geometry_.interleaved_vectors);
+  Geometry wide = geometry;
+  if (interleaves) {
+    wide.max_rows = geometry.max_rows / 2 * 2;
+    wide.max_vectors.fill(geometry.interleaved_vectors);
   }
-  make_kernels(whole, max_m);
-  if (gates_) prepare_gate();
-  thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
-}
-
-void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
   for (const Sums sums : {Sums::whole, Sums::first, Sums::inner, Sums::last}) {
-    if (sums != Sums::whole && !cuts_) continue;
+    if (sums != Sums::whole && !depth.cuts()) continue;
     KernelKey key = part_key(whole, sums);
     const auto part = static_cast<std::size_t>(sums);
-    kernels_[part] = KernelTable(geometry_, key, n_, 1, max_m);
-    if (!interleaves_) continue;
+    plain_[part] = KernelTable(geometry, key, n, 1, max_m);
+    if (!interleaves) continue;
     key.a = ARows::interleaved;
-    interleaved_kernels_[part] = KernelTable(interleaved_geometry_, key, n_, 1, max_m);
+    interleaved_[part] = KernelTable(wide, key, n, 1, max_m);
   }
   // A shifted operand's raw sums are read again.
-  const bool read_again = a_shift_ != 0 && output_ == ValueType::acc;
-  streams_ = value_size(output_) == 4 && !read_again && !functors_ && !gates_ &&
-             max_m >= policy::gemm::kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
-  if (streams_) {
-    KernelKey key = whole;
-    key.sums = last_sums();
-    key.caching = Caching::streams_c;
-    streaming_ =
-        KernelTable(geometry_, key, n_, std::max<std::int64_t>(geometry_.max_rows - 1, 1), max_m);
-  }
+  streams = value_size(output) == 4 && !(reads_again && output == ValueType::acc) &&
+            !has_functors && !pipeline.gate &&
+            max_m >= policy::gemm::kStreamBytes / 4 / std::max<std::int64_t>(n, 1);
+  if (!streams) return;
+  KernelKey key = whole;
+  key.sums = depth.last_sums();
+  key.caching = Caching::streams_c;
+  streaming =
+      KernelTable(geometry, key, n, std::max<std::int64_t>(geometry.max_rows - 1, 1), max_m);
 }
 
-// Checks the needs of a gated pipeline, and takes its workspace.
-void GemmDriver::prepare_gate() {
-  if (n_ % (2 * kPanelColumns) != 0)
-    throw std::invalid_argument("gemm: N of a gated product must be a multiple of " +
-                                std::to_string(2 * kPanelColumns) + ", got " + std::to_string(n_));
-  if (output_ != ValueType::float32)
-    throw PipelineTypeError("gemm: stages before a gate must end in float32");
-  for (std::int64_t rows = 1; rows <= mc_; ++rows)
-    gated_bytes_ = std::max(gated_bytes_, rows * gated_ld(gated_columns(rows)));
-}
-
-std::size_t GemmDriver::nbytes() const noexcept {
-  std::size_t bytes = sizeof *this + streaming_.nbytes();
-  for (const auto* tables : {&kernels_, &interleaved_kernels_})
+std::size_t Tiles::nbytes() const noexcept {
+  std::size_t bytes = streaming.nbytes();
+  for (const auto* tables : {&plain_, &interleaved_})
     for (const KernelTable& table : *tables) bytes += table.nbytes();
   return bytes;
 }
 
-// Divides the rows as run() and run_block() do.
-std::string GemmDriver::kernel_name(std::int64_t rows, int num_threads) const {
-  rows = std::clamp<std::int64_t>(rows, 1, max_m_);
-  const Share share =
-      thread_share(rows, gates_ ? n_ / 2 : n_, 0, std::max(num_threads, 1), blocking_.row_parts);
-  const std::int64_t own = std::max<std::int64_t>(share.rows.size(), 1);
-  const std::int64_t block = BalancedSplit::split(own, mc_).largest;
-  const bool interleaved = interleaves_ && block > geometry_.max_rows;
-  const Geometry& geometry = interleaved ? interleaved_geometry_ : geometry_;
-  const std::int64_t units =
-      BalancedSplit::split((block + interleaved) >> interleaved, geometry.max_rows >> interleaved)
-          .largest;
-  const std::int64_t tallest = std::min(units << interleaved, block);
-  const std::int64_t lanes = geometry_.lanes;
+std::int64_t Gate::columns(std::int64_t rows) const noexcept {
   const std::int64_t columns =
-      std::clamp<std::int64_t>(share.cols.size(), 1, tile_columns(geometry, tallest));
-  const Sums sums = block <= geometry_.max_rows ? Sums::whole : last_sums();
+      policy::gemm::kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
+  const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
+  return std::clamp<std::int64_t>(whole, kPanelColumns,
+                                  std::max<std::int64_t>(n / 2, kPanelColumns));
+}
+
+GemmDriver::Parts::Parts(const ProductTypes& types, const PackedMatrix& b,
+                         const PipelineView& pipeline, std::int64_t most_rows, Features features,
+                         const Blocking& own_blocking)
+    : gemm_type(types.gemm_type),
+      blocking(own_blocking),
+      a_shift(types.a_shift),
+      max_m(std::max<std::int64_t>(most_rows, 1)),
+      panels(b),
+      geometry(choose_geometry(
+          gemm_type, features,
+          tile_limits(blocking, ceil_div(panels.n, kPanelColumns) * panels.panel_bytes),
+          geometry_groups(gemm_type, panels, max_m))),
+      key(make_key(geometry, types, pipeline.stages, panels)),
+      depth(gemm_type, geometry, panels.groups, max_m),
+      tiles(geometry, key, depth, pipeline, a_shift != 0, panels.n, max_m),
+      gate{pipeline.gate != nullptr, panels.n},
+      nc(depth.cuts() ? policy::gemm::kCutColumns
+                      : round_up(std::max<std::int64_t>(panels.n, 1), kPanelColumns)) {
+  tiles.result = gate.used ? pipeline.output : tiles.output;
+  packing.format = packed_format(gemm_type);
+  packing.wide = geometry.format;
+  packing.features = features & ~feature::narrow_weights;
+  packing.k = panels.k;
+  packing.groups = panels.groups;
+  packing.panel_bytes = panels.panel_bytes;
+  packing.ld = row_distance(panels.groups * packing.format.a_group());
+  packing.rows = std::min(
+      a_block_rows(blocking, depth.longest() * geometry.format.a_group(), geometry.max_rows),
+      max_m);
+  packing.interleaved_rows = tiles.interleaves ? geometry.max_rows : 0;
+  packing.block_groups = geometry.block_groups;
+  packing.row_offsets = key.corrections == Corrections::both;
+  packing.group_sums = key.group_offsets;
+  if (gate.used) check_gate(panels, tiles.output);
+  for (std::int64_t rows = 1; gate.used && rows <= packing.rows; ++rows)
+    gate.bytes = std::max(gate.bytes, rows * Gate::ld(gate.columns(rows)));
+  workspace_bytes = static_cast<std::size_t>(lay_out(nullptr).bytes);
+}
+
+// Divides the rows as run() and run_block() do.
+std::string GemmDriver::Parts::kernel_name(std::int64_t rows, int num_threads) const {
+  const Share own = share(std::clamp<std::int64_t>(rows, 1, max_m), 0, std::max(num_threads, 1));
+  const std::int64_t count = std::max<std::int64_t>(own.rows.size(), 1);
+  const std::int64_t block = BalancedSplit::split(count, packing.rows).largest;
+  const bool interleaved = tiles.interleaves && block > geometry.max_rows;
   const KernelTable& kernels =
-      (interleaved ? interleaved_kernels_ : kernels_)[static_cast<std::size_t>(sums)];
+      tiles.kernels(block <= geometry.max_rows ? Sums::whole : depth.last_sums(), interleaved);
+  const std::int64_t units = BalancedSplit::split((block + interleaved) >> interleaved,
+                                                  kernels.geometry().max_rows >> interleaved)
+                                 .largest;
+  const std::int64_t tallest = std::min(units << interleaved, block);
+  const std::int64_t lanes = geometry.lanes;
+  const std::int64_t columns =
+      std::clamp<std::int64_t>(own.cols.size(), 1, tile_columns(kernels.geometry(), tallest));
   return fbg::kernel_name(
       kernels.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
-auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {
+auto GemmDriver::Parts::lay_out(std::byte* base) const noexcept -> Workspace {
+  constexpr auto kValue = static_cast<std::int64_t>(sizeof(Value));
+  WorkspaceLayout layout(base);
   Workspace w{};
-  w.block.features = features_;
-  const auto place = [&](auto*& part, std::int64_t bytes) {
-    part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(
-        reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(w.bytes));
-    w.bytes += round_up(bytes, 64);
-  };
-  place(w.block.scale, mc_ * 4);
-  place(w.block.zero_point, mc_ * 4);
-  if (row_offsets_) place(w.block.row_offsets, mc_ * 4);
-  std::byte* packed = nullptr;
-  place(packed, mc_ * ld_);
-  w.block.packed = packed;
-  w.block.ld = ld_;
-  if (geometry_.format.wide_a) place(w.wide, mc_ * 2 * ld_);
-  if (interleaves_) {
-    place(w.interleaved_a, round_up(mc_, 2) * ld_);
-    place(w.interleaved_b,
-          geometry_.interleaved_vectors * geometry_.lanes * interleaved_bytes(kc_));
-  }
-  place(w.tail, mc_ * a_group_bytes_);
-  if (group_sums_) place(w.group_sums, groups_ * mc_ * 4);
-  if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
-  if (is_int16()) place(w.partial, tile_bytes(geometry_));
-  if (functors_) place(w.tile, tile_bytes(geometry_));
-  if (gates_) place(w.gated, gated_bytes_);
-  if (pipelines_tiles_) place(w.pipelined, PipelinedTiles::bytes(kMaxPlaces));
+  w.a = packing.lay_out(layout);
+  const std::int64_t mc = packing.rows;
+  if (tiles.interleaves)
+    layout.place(w.interleaved_b, geometry.interleaved_vectors * geometry.lanes *
+                                      interleaved_bytes(depth.longest()));
+  if (depth.cuts()) layout.place(w.partial, mc * nc * kValue);
+  if (is_int16()) layout.place(w.partial, tile_bytes(geometry));
+  if (tiles.has_functors) layout.place(w.tile, tile_bytes(geometry));
+  if (gate.used) layout.place(w.gated, gate.bytes);
+  if (tiles.pipelined) layout.place(w.pipelined, PipelinedTiles::bytes(RowPlaces::kMost));
+  w.bytes = layout.bytes();
   return w;
 }
 
-void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
-                     OutputView c, std::byte* workspace, int thread_id,
-                     int num_threads) const noexcept {
-  run(a, b, pipeline, c, workspace + static_cast<std::size_t>(thread_id) * thread_workspace_,
-      thread_share(a.rows, gates_ ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts));
-}
-
-void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
-                     OutputView c, std::byte* workspace, const Share& share) const noexcept {
+void GemmDriver::Parts::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                            OutputView c, std::byte* workspace, const Share& share) const noexcept {
   if (!serves(b)) std::abort();
   const FloatEnvironment environment;
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
-  const KernelScope scope(geometry_, share.rows.size());
+  const KernelScope scope(geometry, share.rows.size());
   const Workspace w = lay_out(workspace);
-  const Run run{w, b, pipeline};
+  const Run run{w, b, pipeline, b.scale(), b.zero_point()};
   std::array<StageArgs, kMaxStages> stage_args;
   std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);
   TileArgs args;
   args.stages = stage_args.data();
-  const bool streams = streams_ && c.ld % static_cast<std::int64_t>(kCacheLine) == 0 &&
+  const bool streams = tiles.streams && c.ld % static_cast<std::int64_t>(kCacheLine) == 0 &&
                        reinterpret_cast<std::uintptr_t>(c.data) % kCacheLine == 0 &&
-                       a.rows * n_ * 4 >= policy::gemm::kStreamBytes;
+                       a.rows * panels.n * 4 >= policy::gemm::kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
-  const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), mc_);
+  const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), packing.rows);
   for (std::int64_t i = 0; i < blocks.count; ++i) {
     const Range rows{share.rows.begin + blocks[i].begin, share.rows.begin + blocks[i].end};
-    const AOperand operand = pack(a, rows, run);
-    // A single tile of rows reads B once in any case: for it, K and N stay whole.
-    const bool single = rows.size() <= geometry_.max_rows;
-    const BalancedSplit& depths = single ? uncut_ : depths_;
+    const RowPlaces places = packing.pack(a, rows, w.a);
+    const BalancedSplit& depths = depth.blocks(rows.size() <= geometry.max_rows);
     // The columns `cols` of A * B, to c; `after` is the part of B that is read next.
     const auto multiply = [&](Range cols, const std::byte* after, OutputView to) {
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
-        DepthBlock depth = cut(operand, depth_range(depths[d]), sums_of(d == 0, last));
-        depth.streams = streams && depth.sums == last_sums();
-        const std::byte* const next = last ? after : panel(b, cols.begin, depth.groups.end);
+        const Sums sums = sums_of(d == 0, last);
+        const Range groups = depth.groups(depths[d]);
+        const DepthBlock block{groups, sums == Sums::whole ? places : packing.part(places, groups),
+                               sums, streams && sums == depth.last_sums()};
+        const std::byte* const next = last ? after : panels.at(b, cols.begin, groups.end);
         if (is_int16())
-          run_block<false, true>(rows, cols, depth, next, args, run, to);
-        else if (pipelines_tiles_ && PipelinedTiles::gains(geometry_, rows.size()))
-          run_block<true, false>(rows, cols, depth, next, args, run, to);
+          run_block<false, true>(rows, cols, block, next, args, run, to);
+        else if (tiles.pipelined && PipelinedTiles::gains(geometry, rows.size()))
+          run_block<true, false>(rows, cols, block, next, args, run, to);
         else
-          run_block<false, false>(rows, cols, depth, next, args, run, to);
+          run_block<false, false>(rows, cols, block, next, args, run, to);
       }
     };
-    const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
-    if (gates_)
-      run_gated(rows, share.cols, std::min(nc, gated_columns(rows.size())), run, c, multiply);
+    const std::int64_t columns = depths.count > 1 ? nc : share.cols.size();
+    if (gate.used)
+      run_gated(rows, share.cols, std::min(columns, gate.columns(rows.size())), run, c, multiply);
     else
-      for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
-        const Range cols{col, std::min(col + nc, share.cols.end)};
-        multiply(cols, panel(b, cols.end, 0), c);
+      for (std::int64_t col = share.cols.begin; col < share.cols.end; col += columns) {
+        const Range cols{col, std::min(col + columns, share.cols.end)};
+        multiply(cols, panels.at(b, cols.end, 0), c);
       }
-    if (a_shift_ != 0 && output_ == ValueType::acc) unshift(rows, share.cols, b, c);
+    if (a_shift != 0 && tiles.output == ValueType::acc) unshift(rows, share.cols, b, c);
   }
   if (streams) fence_streams();
 }
 
-// Computes the columns `cols` of a gated C, nc of them at a time: those of a, those of b, which are
-// half of N further, and f(a, b), while both are in the caches.
+// Computes the columns `cols` of a gated C, `count` of them at a time: those of a, those of b,
+// which are half of N further, and f(a, b), while both are in the caches.
 template <class Multiply>
-void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
-                           Multiply multiply) const noexcept {
+void GemmDriver::Parts::run_gated(Range rows, Range cols, std::int64_t count, const Run& run,
+                                  OutputView c, Multiply multiply) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
-  const std::int64_t half = n_ / 2, ld = gated_ld(nc), size = value_size(result_);
+  const std::int64_t half = panels.n / 2, ld = Gate::ld(count), size = value_size(tiles.result);
   std::byte* const gated = run.w.gated;
-  for (std::int64_t col = cols.begin; col < cols.end; col += nc) {
-    const Range a_cols{col, std::min(col + nc, cols.end)};
+  for (std::int64_t col = cols.begin; col < cols.end; col += count) {
+    const Range a_cols{col, std::min(col + count, cols.end)};
     const Range b_cols{half + a_cols.begin, half + a_cols.end};
     // Tiles are addressed by their row and column of A * B: a view whose element (rows.begin,
     // first) is at `at`.
@@ -309,9 +291,9 @@ void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& r
       return OutputView{at - rows.begin * ld - first * kValue, ld};
     };
     const std::byte* a_row = gated;
-    const std::byte* b_row = gated + nc * kValue;
-    multiply(a_cols, panel(run.b, b_cols.begin, 0), view(gated, a_cols.begin));
-    multiply(b_cols, panel(run.b, a_cols.end, 0), view(gated + nc * kValue, b_cols.begin));
+    const std::byte* b_row = gated + count * kValue;
+    multiply(a_cols, panels.at(run.b, b_cols.begin, 0), view(gated, a_cols.begin));
+    multiply(b_cols, panels.at(run.b, a_cols.end, 0), view(gated + count * kValue, b_cols.begin));
     for (std::int64_t i = rows.begin; i < rows.end; ++i, a_row += ld, b_row += ld)
       for (std::int64_t j = 0; j < a_cols.size(); j += kMaxGatedColumns)
         run.pipeline.gate(run.pipeline.pipeline, reinterpret_cast<const float*>(a_row) + j,
@@ -321,94 +303,128 @@ void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& r
   }
 }
 
+// Subtracts the effect of the shift s of A from raw sums: sum a b = sum (a + s) b - s sum b,
+// modulo 2^32.
+void GemmDriver::Parts::unshift(Range rows, Range cols, const PackedMatrix& b,
+                                OutputView c) const noexcept {
+  const auto shift = static_cast<std::uint32_t>(a_shift);
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
+    for (std::int64_t j = cols.begin; j < cols.end; ++j)
+      row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
+  }
+}
+
+// Sets what a tile reads of the parameters of its columns.
+FBG_INLINE inline void GemmDriver::Parts::set_columns(const ColumnGroup& group, Sums sums,
+                                                      const Run& run, TileArgs& args) const {
+  args.col = group.col;
+  args.columns = group.columns;
+  if (run.b_scale) args.b_scale = run.b_scale + group.col;
+  if (run.b_zero_point) args.b_zero_point = run.b_zero_point + group.col;
+  if (panels.format.nibbles) {
+    args.int4.weighted_offsets = run.b.weighted_offsets() + group.col;
+  } else if (const std::int32_t* const offsets = run.b.col_offsets()) {
+    args.col_offsets = offsets + group.col;
+    args.b_sums = goes_on(sums) ? nullptr : args.col_offsets;
+  }
+}
+
+// Lets the block pairs of a column group begin where its first tile does.
+FBG_INLINE inline void GemmDriver::Parts::set_pairs(const ColumnGroup& group,
+                                                    const DepthBlock& depth_block,
+                                                    const std::byte* from, const Workspace& w,
+                                                    std::span<BlockPair> pairs) const {
+  const std::byte* b = from;
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    pairs[p].a = depth_block.a.pairs[p].a;
+    pairs[p].b = b;
+    b += pairs[p].groups * panels.group_bytes;
+  }
+  if (!depth_block.a.interleaved || pairs.empty()) return;
+  interleave_columns(from, panels.format.b_group(), group.vectors * geometry.lanes,
+                     depth_block.groups.size(), w.interleaved_b);
+  pairs[0].b = w.interleaved_b;
+}
+
+// Sets when int16 sums are spilled. Returns whether there are sums beside those of the kernels.
+FBG_INLINE inline bool GemmDriver::Parts::set_spills(const ColumnGroup& group,
+                                                     const PackedMatrix& b, std::int64_t groups,
+                                                     TileArgs& args) const {
+  const std::int32_t* spill = b.spill_groups();
+  const std::int64_t col = group.col, end = col + group.columns;
+  args.spill_groups =
+      *std::min_element(spill + col / kPanelColumns, spill + ceil_div(end, kPanelColumns));
+  args.ldpartial = group.vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value));
+  const Outliers outliers = b.outliers();
+  return outliers.indptr[col] != outliers.indptr[end] ||
+         (geometry.spills && (args.num_pairs > 1 || groups > args.spill_groups));
+}
+
+// Moves on to the rows below a tile of that height.
+FBG_INLINE inline void advance(TileArgs& args, std::int64_t height) {
+  args.row += height;
+  args.a_scale += height;
+  args.a_zero_point += height;
+  if (args.row_terms) args.row_terms += height;
+  if (args.int4.group_sums) args.int4.group_sums += height;
+}
+
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
 // part of B that will be read next. kPipelined: tall tiles may be pipelined. kInt16: there may be
 // outliers and spilled sums. Products without these do not pay for them.
 template <bool kPipelined, bool kInt16>
-void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
-                           const std::byte* next_panel, TileArgs args, const Run& run,
-                           OutputView c) const noexcept {
+void GemmDriver::Parts::run_block(Range rows, Range cols, const DepthBlock& block,
+                                  const std::byte* next_panel, TileArgs args, const Run& run,
+                                  OutputView c) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
   const Workspace& w = run.w;
-  const PackedMatrix& b = run.b;
-  const float* const b_scale = b.scale();
-  const std::int32_t* const b_zero_point = b.zero_point();
-  const std::int32_t* const col_offsets = b.col_offsets();
-  const std::byte* const b_panels = panel(b, 0, depth.groups.begin);
-  const bool interleaved = depth.a.interleaved;
-  const Geometry& geometry = interleaved ? interleaved_geometry_ : geometry_;
+  const std::byte* const b_panels = panels.at(run.b, 0, block.groups.begin);
+  const bool interleaved = block.a.interleaved;
+  const KernelTable& plain = tiles.kernels(block.sums, interleaved);
+  const Geometry& tile = plain.geometry();
   // In rows, or in pairs of interleaved rows, which tiles do not divide.
-  const BalancedSplit tiles = BalancedSplit::split((rows.size() + interleaved) >> interleaved,
-                                                   geometry.max_rows >> interleaved);
-  const std::int64_t tallest = tiles.largest << interleaved;
-  const auto part = static_cast<std::size_t>(depth.sums);
-  const KernelTable& kernels = interleaved ? interleaved_kernels_[part]
-                               : depth.streams && tallest == geometry.max_rows ? streaming_
-                                                                               : kernels_[part];
-  const std::int64_t nr = tile_columns(geometry, tallest);
-  const std::int64_t depth_bytes = depth.groups.size() * group_bytes_;
-  const bool to_partial = !completes(depth.sums), to_functor = !to_partial && functors_;
+  const BalancedSplit heights = BalancedSplit::split((rows.size() + interleaved) >> interleaved,
+                                                     tile.max_rows >> interleaved);
+  const std::int64_t tallest = heights.largest << interleaved;
+  const bool streams = block.streams && !interleaved && tallest == tile.max_rows;
+  const KernelTable& kernels = streams ? tiles.streaming : plain;
+  const std::int64_t nr = tile_columns(tile, tallest);
+  const std::int64_t depth_bytes = block.groups.size() * panels.group_bytes;
+  const bool to_partial = !completes(block.sums), to_functor = !to_partial && tiles.has_functors;
   // Each row tile prefetches its part of the next panel into the L2, so that weights arrive from
   // DRAM in time. For a single tile, the prefetch of its kernel is enough.
-  const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
-  const bool unit = PipelinedTiles::gains(geometry, tallest);
+  const std::int64_t fetched_per_tile = panels.format.fetched_bytes(block.groups.size());
+  const bool unit = PipelinedTiles::gains(tile, tallest);
 
-  AOperand operand = depth.a;
-  const std::span<BlockPair> blocks = operand.blocks();
-  [[maybe_unused]] PipelinedTiles pipelined(w.pipelined, kMaxPlaces);
-  args.set_blocks(blocks);
-  args.ldpartial = nc_ * kValue;
-  args.int4.ld_group_sums = mc_ * kValue;
+  RowPlaces places = block.a;
+  const std::span<BlockPair> pairs = places.blocks();
+  [[maybe_unused]] PipelinedTiles pipelined(w.pipelined, RowPlaces::kMost);
+  args.set_blocks(pairs);
+  args.ldpartial = nc * kValue;
+  args.int4.ld_group_sums = packing.rows * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
-  const std::int64_t c_value = value_size(output_);
-  for_each_column_group(geometry, tallest, cols, [&](const ColumnGroup& group) FBG_INLINE_LAMBDA {
-    const std::int64_t col = group.col;
-    args.col = col;
-    args.columns = group.columns;
-    if (b_scale) args.b_scale = b_scale + col;
-    if (b_zero_point) args.b_zero_point = b_zero_point + col;
-    if (is_int4(gemm_type_)) {
-      args.int4.weighted_offsets = b.weighted_offsets() + col;
-    } else if (col_offsets) {
-      args.col_offsets = col_offsets + col;
-      args.b_sums = goes_on(depth.sums) ? nullptr : args.col_offsets;
-    }
-    const std::byte* const from = b_panels + column_offset(col);
-    const std::byte* from_pair = from;
-    for (std::size_t p = 0; p < blocks.size(); ++p) {
-      blocks[p].a = depth.a.pairs[p].a;
-      blocks[p].b = from_pair;
-      from_pair += blocks[p].groups * group_bytes_;
-    }
-    if (interleaved && !blocks.empty()) {
-      interleave_columns(from, format_.b_group(), group.vectors * geometry.lanes,
-                         depth.groups.size(), w.interleaved_b);
-      blocks[0].b = w.interleaved_b;
-    }
+  const std::int64_t c_value = value_size(tiles.output);
+  for_each_column_group(tile, tallest, cols, [&](const ColumnGroup& group) FBG_INLINE {
+    const std::byte* const from = b_panels + panels.column(group.col);
+    set_columns(group, block.sums, run, args);
+    set_pairs(group, block, from, w, pairs);
     [[maybe_unused]] bool has_sums = false;
-    if constexpr (kInt16) {
-      const std::int32_t* spill = b.spill_groups();
-      args.spill_groups = *std::min_element(spill + col / kPanelColumns,
-                                            spill + ceil_div(col + group.columns, kPanelColumns));
-      args.ldpartial = group.vectors * geometry_.lanes * kValue;
-      const Outliers outliers = b.outliers();
-      has_sums =
-          outliers.indptr[col] != outliers.indptr[col + group.columns] ||
-          (geometry_.spills && (blocks.size() > 1 || depth.groups.size() > args.spill_groups));
-    }
+    if constexpr (kInt16) has_sums = set_spills(group, run.b, block.groups.size(), args);
 
     const std::byte* const next =
-        col + nr < cols.end ? b_panels + column_offset(col + nr) : next_panel;
-    std::int64_t fetched = tiles.count > 1 ? 0 : depth_bytes;
+        group.col + nr < cols.end ? b_panels + panels.column(group.col + nr) : next_panel;
+    std::int64_t fetched = heights.count > 1 ? 0 : depth_bytes;
     const std::byte* const fetched_again = unit ? nullptr : from;  // vector kernels always fetch
     args.row = rows.begin;
-    args.a_scale = w.block.scale;
-    args.a_zero_point = w.block.zero_point;
-    args.row_terms = w.block.row_offsets;
-    if (group_sums_) args.int4.group_sums = w.group_sums + depth.groups.begin * mc_;
-    Value* partial = depth.sums != Sums::whole ? w.partial + (col - cols.begin) : nullptr;
-    std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * c_value;
-    for_each_row_tile(tiles, blocks, [&](std::int64_t units) FBG_INLINE_LAMBDA {
+    args.a_scale = w.a.block.scale;
+    args.a_zero_point = w.a.block.zero_point;
+    args.row_terms = w.a.block.row_offsets;
+    if (packing.group_sums)
+      args.int4.group_sums = w.a.group_sums + block.groups.begin * packing.rows;
+    Value* partial = block.sums != Sums::whole ? w.partial + (group.col - cols.begin) : nullptr;
+    std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + group.col * c_value;
+    for_each_row_tile(heights, pairs, [&](std::int64_t units) FBG_INLINE {
       const std::int64_t height = std::min(units << interleaved, rows.end - args.row);
       args.prefetch = fetched < depth_bytes ? next + fetched : fetched_again;
       args.partial = partial;
@@ -416,28 +432,63 @@ void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
       if constexpr (kInt16) {
         args.partial = has_sums ? w.partial : nullptr;
         if (has_sums)
-          multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
-                            group.vectors * geometry_.lanes, w.partial);
+          multiply_outliers(run.b.outliers(), {group.col, group.col + group.columns}, pairs, height,
+                            group.vectors * tile.lanes, w.partial);
       }
-      if (kPipelined && PipelinedTiles::gains(geometry_, height))
+      if (kPipelined && PipelinedTiles::gains(tile, height))
         pipelined.add(kernels.find(height, group.vectors, group.masked), args);
       else
         run_tile(kernels, group, height, args);
       if (to_functor)
         run.pipeline.finish(run.pipeline.pipeline,
-                            {w.tile, nr, height, group.columns, args.row, col}, c_tile, c.ld);
-
-      args.row += height;
-      args.a_scale += height;
-      args.a_zero_point += height;
-      if (args.row_terms) args.row_terms += height;
-      if (args.int4.group_sums) args.int4.group_sums += height;
-      if (partial) partial += height * nc_;
+                            {w.tile, nr, height, group.columns, args.row, group.col}, c_tile, c.ld);
+      advance(args, height);
+      if (partial) partial += height * nc;
       c_tile += height * c.ld;
       fetched += fetched_per_tile;
     });
   });
   if constexpr (kPipelined) pipelined.run();
+}
+
+GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,
+                       const PipelineView& pipeline, std::int64_t max_m, Features features,
+                       const Blocking& blocking)
+    : parts_(std::make_shared<Parts>(types, b, pipeline, max_m, features, blocking)) {
+  const Features narrow = b.with_weights(features);
+  if (narrow != features)
+    narrow_ = std::make_shared<Parts>(types, b, pipeline, max_m, narrow, blocking);
+}
+
+const GemmDriver::Parts& GemmDriver::own() const noexcept { return narrow_ ? *narrow_ : *parts_; }
+ValueType GemmDriver::output_type() const noexcept { return parts_->tiles.result; }
+Features GemmDriver::features() const noexcept { return parts_->packing.features; }
+std::string GemmDriver::kernel_name() const { return kernel_name(own().max_m, 1); }
+std::string GemmDriver::kernel_name(std::int64_t rows, int num_threads) const {
+  return own().kernel_name(rows, num_threads);
+}
+std::size_t GemmDriver::nbytes() const noexcept {
+  return parts_->nbytes() + (narrow_ ? narrow_->nbytes() : 0);
+}
+std::size_t GemmDriver::workspace_bytes(int num_threads) const noexcept {
+  return static_cast<std::size_t>(num_threads) *
+         std::max(parts_->workspace_bytes, own().workspace_bytes);
+}
+bool GemmDriver::serves(const PackedMatrix& b) const noexcept { return parts_->serves(b); }
+
+void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                     OutputView c, std::byte* workspace, int thread_id,
+                     int num_threads) const noexcept {
+  const Parts& parts = b.is_narrow() ? own() : *parts_;
+  parts.run(a, b, pipeline, c,
+            workspace + static_cast<std::size_t>(thread_id) * parts.workspace_bytes,
+            parts.share(a.rows, thread_id, num_threads));
+}
+
+void GemmDriver::run_part(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                          OutputView c, std::byte* workspace, Range rows,
+                          Range cols) const noexcept {
+  (b.is_narrow() ? own() : *parts_).run(a, b, pipeline, c, workspace, {rows, cols});
 }
 
 }  // namespace fbg

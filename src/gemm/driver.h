@@ -1,75 +1,139 @@
-// The loops of Gemm (fbg/gemm/gemm.h). The documentation of its functions is that of GemmBase.
+// The parts of GemmDriver: where B has what, how K is cut, how A reaches the kernels (packing.h),
+// which kernels compute the tiles, a gate that combines halves of the columns, and the loops over
+// all of these. The order of the loops, and why, is in fbg/gemm/gemm.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "fbg/core/isa.h"
-#include "fbg/core/types.h"
-#include "fbg/gemm/detail/product.h"
+#include "fbg/gemm/detail/driver.h"
 #include "gemm/kernel_table.h"
+#include "gemm/packing.h"
 #include "gemm/partition.h"
-#include "kernels/microkernel.h"
+#include "gemm/tile_loop.h"
 
 namespace fbg {
 
-class GemmDriver {
- public:
-  // With feature::narrow_weights, it serves narrow weights alone.
-  GemmDriver(const ProductTypes& types, const PackedMatrix& b, const PipelineView& pipeline,
-             std::int64_t max_m, Features features, const Blocking& blocking);
+// The layout of B, and what it stores.
+struct PanelLayout {
+  explicit PanelLayout(const PackedMatrix& b);
+  bool is_of(const PackedMatrix& b) const;
+  // Where a column is, and where its k-group is in b.
+  std::int64_t column(std::int64_t col) const {
+    return col / kPanelColumns * panel_bytes + col % kPanelColumns * column_bytes;
+  }
+  const std::byte* at(const PackedMatrix& b, std::int64_t col, std::int64_t group) const {
+    return b.panels() + column(col) + group * group_bytes;
+  }
 
-  ValueType output_type() const { return result_; }
-  Features features() const { return features_; }
-  std::string kernel_name(std::int64_t rows, int num_threads) const;
-  std::string kernel_name() const { return kernel_name(max_m_, 1); }
+  PackedFormat format;
+  std::int64_t k, n, groups, group_bytes, panel_bytes, column_bytes;
+  bool has_scale, has_zero_point;
+};
+
+// How K is cut into blocks of k-groups, in units that are not divided.
+class Depth {
+ public:
+  Depth(GemmType gemm_type, const Geometry& geometry, std::int64_t groups, std::int64_t max_m);
+  bool cuts() const { return cuts_; }
+  std::int64_t longest() const { return longest_; }  // of a block, in k-groups
+  // The blocks, in units; a single tile of rows reads B once in any case: for it, K stays whole.
+  const BalancedSplit& blocks(bool single_tile) const { return single_tile ? whole_ : blocks_; }
+  Range groups(Range units) const {
+    return {units.begin * unit_, std::min(units.end * unit_, groups_)};
+  }
+  // The sums of the block that completes them.
+  Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
+
+ private:
+  BalancedSplit split(std::int64_t max_groups) const;
+
+  std::int64_t groups_, unit_, longest_;
+  bool cuts_;
+  BalancedSplit blocks_, whole_;
+};
+
+// The kernels of a product, and the types that they give.
+struct Tiles {
+  Tiles(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
+        const PipelineView& pipeline, bool reads_again, std::int64_t n, std::int64_t max_m);
+  const KernelTable& kernels(Sums sums, bool interleaved) const {
+    return (interleaved ? interleaved_ : plain_)[static_cast<std::size_t>(sums)];
+  }
   std::size_t nbytes() const noexcept;
-  std::size_t workspace_bytes(int num_threads) const noexcept {
-    return static_cast<std::size_t>(num_threads) * thread_workspace_;
+
+  ValueType output, result;  // of tiles, of C
+  bool has_functors;         // that follow the stages of kernels
+  bool pipelined;            // tall tiles may be (PipelinedTiles)
+  bool interleaves;          // operands of several row tiles are
+  bool streams;              // a C that no cache will hold is written past the caches
+  KernelTable streaming;     // by these kernels for the tallest tiles
+
+ private:
+  std::array<KernelTable, 4> plain_, interleaved_;  // by Sums
+};
+
+// A gate of a pipeline, which combines columns a of A * B with columns b, half of N further.
+struct Gate {
+  bool used;
+  std::int64_t n;          // of A * B
+  std::int64_t bytes = 0;  // of the workspace
+
+  std::int64_t columns_of_c() const { return used ? n / 2 : n; }
+  // Columns of C that are computed together for so many rows; bytes between rows of their parts.
+  std::int64_t columns(std::int64_t rows) const noexcept;
+  static std::int64_t ld(std::int64_t columns) {
+    return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
   }
+};
+
+struct GemmDriver::Parts {
+  Parts(const ProductTypes& types, const PackedMatrix& b, const PipelineView& pipeline,
+        std::int64_t max_m, Features features, const Blocking& blocking);
+
   bool serves(const PackedMatrix& b) const noexcept {
-    return b.rows() == k_ && b.cols() == n_ && (b.scale() != nullptr) == has_scale_ &&
-           (b.header().has_zero_point != 0) == has_zero_point_ &&
-           (b.is_narrow() || !geometry_.narrow);
+    return panels.is_of(b) && (b.is_narrow() || !geometry.narrow);
   }
-  void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
-           std::byte* workspace, int thread_id, int num_threads) const noexcept;
-  // Computes a share of C, in the workspace of one thread.
+  std::size_t nbytes() const noexcept { return sizeof *this + tiles.nbytes(); }
+  std::string kernel_name(std::int64_t rows, int num_threads) const;
+  Share share(std::int64_t rows, int thread_id, int num_threads) const noexcept {
+    return thread_share(rows, gate.columns_of_c(), thread_id, num_threads, blocking.row_parts);
+  }
   void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
            std::byte* workspace, const Share& share) const noexcept;
 
+  GemmType gemm_type;
+  Blocking blocking;
+  std::int32_t a_shift;
+  std::int64_t max_m;
+  PanelLayout panels;
+  Geometry geometry;
+  KernelKey key;
+  Depth depth;
+  Tiles tiles;
+  Gate gate;
+  Packing packing;
+  std::int64_t nc;  // columns of C between two cuts of K
+  std::size_t workspace_bytes;
+
  private:
   struct Workspace {
-    ABlock block;
-    std::byte* wide;  // A in a wider type, for kernels that read that (PackedFormat::wide_a)
-    // Interleaved operands (src/gemm/interleave.h): B of one column group.
-    std::byte *interleaved_a, *interleaved_b;
-    std::byte* tail;       // the last k-group of each row, if it has a place of its own (AOperand)
-    float* group_sums;     // of rows of A, for offsets of 4-bit weights: [groups][mc]
-    Value* partial;        // raw sums: of mc x nc between blocks of k; for int16, of one tile
-    Value* tile;           // the tile that a kernel leaves to functors
-    std::byte* gated;      // columns a of A * B, and beside them b, that a gated pipeline combines
-    std::byte* pipelined;  // of PipelinedTiles
-    std::int64_t bytes;    // of all of these
-  };
-  // Places of the k-groups of a block of A, in the order of k: in one place or, where A is read in
-  // place and K is not a multiple of the k-group, the last group of each row in a second place.
-  static constexpr std::size_t kMaxPlaces = 2;
-  struct AOperand {
-    std::array<BlockPair, kMaxPlaces> pairs;
-    std::size_t num_pairs = 0;
-    bool interleaved = false;                                          // two rows at a time
-    void add(const BlockPair& pair) { pairs.at(num_pairs++) = pair; }  // ends the program if full
-    std::span<BlockPair> blocks() { return std::span(pairs).first(num_pairs); }
-    std::span<const BlockPair> blocks() const { return std::span(pairs).first(num_pairs); }
+    Packing::Space a;
+    std::byte* interleaved_b;  // of one column group
+    Value* partial;            // raw sums: of mc x nc between blocks of k; for int16, of one tile
+    Value* tile;               // the tile that a kernel leaves to functors
+    std::byte* gated;          // columns a of A * B, and beside them b
+    std::byte* pipelined;      // of PipelinedTiles
+    std::int64_t bytes;        // of all of these
   };
   // A block of k: the k-groups `groups` of A and of B.
   struct DepthBlock {
     Range groups;
-    AOperand a;
+    RowPlaces a;
     Sums sums;
     bool streams;
   };
@@ -78,64 +142,24 @@ class GemmDriver {
     const Workspace& w;
     const PackedMatrix& b;
     const PipelineView& pipeline;
+    const float* b_scale;
+    const std::int32_t* b_zero_point;
   };
 
-  // Where packed B has a column's k-group.
-  const std::byte* panel(const PackedMatrix& b, std::int64_t col, std::int64_t group) const {
-    return b.panels() + column_offset(col) + group * group_bytes_;
-  }
-  std::int64_t column_offset(std::int64_t col) const {
-    return col / kPanelColumns * panel_bytes_ + col % kPanelColumns * column_bytes_;
-  }
-  // The sums of the block of k that completes them: K may be cut into several blocks, or is whole.
-  Sums last_sums() const { return cuts_ ? Sums::last : Sums::whole; }
-  bool is_int16() const { return gemm_type_ == GemmType::int16; }
-  void make_kernels(const KernelKey& whole, std::int64_t max_m);
-  void prepare_gate();
+  bool is_int16() const { return gemm_type == GemmType::int16; }
   Workspace lay_out(std::byte* base) const noexcept;
-  AOperand pack(const RowSource& a, Range rows, const Run& run) const noexcept;
-  bool is_aligned(const std::byte* data, std::int64_t ld) const noexcept;
   void unshift(Range rows, Range cols, const PackedMatrix& b, OutputView c) const noexcept;
-  // The blocks of k, each of at most max_groups k-groups, in units that are not divided; the
-  // k-groups of such a range; and the least max_groups that leaves K whole.
-  std::int64_t depth_unit() const noexcept;
-  BalancedSplit split_depth(std::int64_t max_groups) const noexcept;
-  Range depth_range(Range units) const noexcept;
-  std::int64_t all_groups() const noexcept;
-  DepthBlock cut(const AOperand& a, Range groups, Sums sums) const noexcept;
-  std::int64_t gated_columns(std::int64_t rows) const noexcept;
   template <class Multiply>
-  void run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
+  void run_gated(Range rows, Range cols, std::int64_t count, const Run& run, OutputView c,
                  Multiply multiply) const noexcept;
+  void set_columns(const ColumnGroup& group, Sums sums, const Run& run, TileArgs& args) const;
+  void set_pairs(const ColumnGroup& group, const DepthBlock& depth_block, const std::byte* from,
+                 const Workspace& w, std::span<BlockPair> pairs) const;
+  bool set_spills(const ColumnGroup& group, const PackedMatrix& b, std::int64_t groups,
+                  TileArgs& args) const;
   template <bool kPipelined, bool kInt16>
-  void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
+  void run_block(Range rows, Range cols, const DepthBlock& block, const std::byte* next_panel,
                  TileArgs args, const Run& run, OutputView c) const noexcept;
-
-  GemmType gemm_type_;
-  PackedFormat format_;  // of the operands in memory
-  Features features_;
-  Blocking blocking_;
-  // The sizes of B.
-  std::int64_t n_, k_;
-  std::int64_t whole_groups_, groups_, group_bytes_, panel_bytes_, column_bytes_;
-  bool has_scale_, has_zero_point_;
-  std::int32_t a_shift_;
-  Geometry geometry_;
-  Geometry interleaved_geometry_{};                 // of interleaved operands
-  std::array<KernelTable, 4> kernels_;              // by Sums
-  std::array<KernelTable, 4> interleaved_kernels_;  // the same, of interleaved operands
-  KernelTable streaming_;      // the last one's, for a C that no cache will hold
-  ValueType output_, result_;  // of tiles, of C
-  std::int64_t max_m_;
-  std::int64_t mc_, nc_, kc_, ld_;
-  std::int64_t a_group_bytes_;    // of a k-group of A as kernels read it
-  BalancedSplit depths_, uncut_;  // of K: where it is cut, and whole
-  std::size_t thread_workspace_;
-  std::int64_t gated_bytes_ = 0;
-  bool cuts_, row_offsets_, group_sums_, streams_;
-  bool interleaves_;       // whether operands of several row tiles are interleaved
-  bool functors_, gates_;  // what follows the stages of kernels
-  bool pipelines_tiles_;   // whether tall tiles are pipelined
 };
 
 // Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of

@@ -42,7 +42,8 @@ KernelKey make_kernel_key(const Geometry& geometry, GemmType gemm_type,
 
 KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n,
                          std::int64_t min_rows, std::int64_t max_m)
-    : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
+    : geometry_(geometry),
+      kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
   const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
   for (int rows = static_cast<int>(min_rows); rows <= tallest; ++rows) {
     // Beside tiles that are one row taller it has their width, as Geometry::widest() says; where

@@ -29,6 +29,7 @@ class KernelTable {
   // Tiles of min_rows or more; max_m bounds the number of rows of any later run.
   KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t min_rows,
               std::int64_t max_m);
+  const Geometry& geometry() const noexcept { return geometry_; }
   const Entry& find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
     return kernels_[index(rows, vectors, masked)];
   }
@@ -41,6 +42,7 @@ class KernelTable {
   static std::size_t index(std::int64_t rows, std::int64_t vectors, bool masked) noexcept {
     return static_cast<std::size_t>(((rows - 1) * 8 + (vectors - 1)) * 2 + masked);
   }
+  Geometry geometry_{};
   std::vector<Entry> kernels_;
 };
 

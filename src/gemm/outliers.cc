@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fbg/gemm/pack_b.h"
+#include "gemm/driver.h"
 #include "gemm/packed_block.h"
 
 namespace fbg {
@@ -180,6 +181,22 @@ std::optional<PackedMatrix> PackedMatrix::split(const PackedMatrix& b, int outli
         std::min<std::int64_t>(splits[p].depth, std::numeric_limits<std::int32_t>::max()));
   }
   return PackedMatrix(block.finish());
+}
+
+void multiply_outliers(const Outliers& outliers, Range cols, std::span<const BlockPair> pairs,
+                       std::int64_t rows, std::int64_t ld, Value* sums) noexcept {
+  std::memset(sums, 0, static_cast<std::size_t>(rows * ld) * sizeof(Value));
+  std::int64_t j = cols.begin;
+  for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[cols.end]; ++p) {
+    while (p >= outliers.indptr[j + 1]) ++j;
+    std::int64_t k = outliers.rows[p];  // then counted from the beginning of its pair
+    const BlockPair* pair = pairs.data();
+    for (; k >= pair->groups * Int16::format.kr; ++pair) k -= pair->groups * Int16::format.kr;
+    const auto* a = static_cast<const std::uint8_t*>(pair->a) + k;
+    const std::int32_t value = outliers.values[p];
+    Value* sum = sums + (j - cols.begin);
+    for (std::int64_t i = 0; i < rows; ++i, sum += ld, a += pair->lda) sum->i += value * *a;
+  }
 }
 
 }  // namespace fbg

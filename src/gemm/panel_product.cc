@@ -5,23 +5,24 @@
 
 namespace fbg {
 
-PanelProduct::PanelProduct(GemmType gemm_type, const Geometry& geometry, std::int64_t columns)
-    : geometry_(geometry),
-      kernels_(geometry, make_kernel_key(geometry, gemm_type, {}, false, false, false), columns, 1,
-               geometry.max_rows) {}
+KernelTable panel_kernels(GemmType gemm_type, const Geometry& geometry, std::int64_t columns) {
+  const KernelKey key = make_kernel_key(geometry, gemm_type, {}, false, false, false);
+  return {geometry, key, columns, 1, geometry.max_rows};
+}
 
-void PanelProduct::run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
-                       const MatrixView<float>& c) const noexcept {
+void multiply_panels(const KernelTable& kernels, const MatrixView<const float>& a,
+                     const float* panels, std::int64_t depth, const MatrixView<float>& c) noexcept {
+  const Geometry& geometry = kernels.geometry();
   constexpr std::int64_t kWord = sizeof(float);
-  const BalancedSplit tiles = BalancedSplit::split(a.rows, geometry_.max_rows);
+  const BalancedSplit tiles = BalancedSplit::split(a.rows, geometry.max_rows);
   BlockPair block{nullptr, a.row_stride * kWord, nullptr, depth * kPanelColumns * kWord, a.cols};
-  const KernelScope scope(geometry_, tiles.largest);
+  const KernelScope scope(geometry, tiles.largest);
   TileArgs args;
   args.set_blocks({&block, 1});
   args.ldc = c.row_stride * kWord;
   alignas(64) std::byte memory[PipelinedTiles::bytes(1)];
   PipelinedTiles pipelined(memory, 1);
-  for_each_column_group(geometry_, tiles.largest, {0, c.cols}, [&](const ColumnGroup& group) {
+  for_each_column_group(geometry, tiles.largest, {0, c.cols}, [&](const ColumnGroup& group) {
     args.columns = group.columns;
     block.a = a.data;
     block.b =
@@ -29,10 +30,10 @@ void PanelProduct::run(const MatrixView<const float>& a, const float* panels, st
     float* tile = c.data + group.col;
     for_each_row_tile(tiles, {&block, 1}, [&](std::int64_t rows) {
       args.c = tile;
-      if (PipelinedTiles::gains(geometry_, rows))
-        pipelined.add(kernels_.find(rows, group.vectors, group.masked), args);
+      if (PipelinedTiles::gains(geometry, rows))
+        pipelined.add(kernels.find(rows, group.vectors, group.masked), args);
       else
-        run_tile(kernels_, group, rows, args);
+        run_tile(kernels, group, rows, args);
       tile += rows * c.row_stride;
     });
   });

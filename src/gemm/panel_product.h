@@ -7,25 +7,17 @@
 
 #include "fbg/core/types.h"
 #include "gemm/kernel_table.h"
-#include "kernels/microkernel.h"
 
 namespace fbg {
 
-class PanelProduct {
- public:
-  // The GEMM type's k-groups must be 32-bit words: one float (Float32), or two bfloat16
-  // (BFloat16). Any number of columns that equals `columns` modulo whole panels can be computed.
-  // Throws std::runtime_error where executable memory is denied.
-  PanelProduct(GemmType gemm_type, const Geometry& geometry, std::int64_t columns);
+// The kernels of such products. The GEMM type's k-groups must be 32-bit words: one float (Float32),
+// or two bfloat16 (BFloat16). Any number of columns that equals `columns` modulo whole panels can
+// be computed. Throws std::runtime_error where executable memory is denied.
+KernelTable panel_kernels(GemmType gemm_type, const Geometry& geometry, std::int64_t columns);
 
-  // `a` has unit column stride, and its columns are words. panels[p][depth][32] are words; the
-  // product takes the first a.cols of the depth. Not to be called inside a KernelScope.
-  void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
-           const MatrixView<float>& c) const noexcept;
-
- private:
-  const Geometry geometry_;
-  const KernelTable kernels_;
-};
+// `a` has unit column stride, and its columns are words. panels[p][depth][32] are words; the
+// product takes the first a.cols of the depth. Not to be called inside a KernelScope.
+void multiply_panels(const KernelTable& kernels, const MatrixView<const float>& a,
+                     const float* panels, std::int64_t depth, const MatrixView<float>& c) noexcept;
 
 }  // namespace fbg

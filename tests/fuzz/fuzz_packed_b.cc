@@ -9,8 +9,8 @@
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
 #include "fuzz/fuzz_input.h"
-#include "gemm/any_gemm.h"
 #include "gemm/packed_block.h"
+#include "gemm/packers.h"
 
 namespace fbg::fuzz {
 namespace {
@@ -51,7 +51,8 @@ void multiply(PackerKind packer, const PackedMatrix& b) {
   const std::vector<T> x(static_cast<std::size_t>(2 * b.rows()));
   const PackA<T> a({x.data(), 2, b.rows(), b.rows(), 1});
   const PipelineView none = pipeline_view(RuntimePipeline{});
-  const AnyGemm gemm(packer, b.family(), b, none, 2);
+  const GemmDriver gemm(product_types(packer, b.family()), b, none, 2,
+                        b.with_weights(active_features()));
   AlignedBuffer workspace(gemm.workspace_bytes(1));
   std::vector<std::int32_t> c(static_cast<std::size_t>(2 * b.cols()));
   gemm.run(row_source(a), b, none, {c.data(), b.cols() * 4}, workspace.data(), 0, 1);

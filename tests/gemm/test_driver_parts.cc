@@ -9,8 +9,9 @@
 
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
-#include "gemm/any_gemm.h"
+#include "gemm/driver.h"
 #include "gemm/interleave.h"
+#include "gemm/packers.h"
 #include "gemm/panel_product.h"
 
 namespace fbg {
@@ -90,7 +91,7 @@ TEST_P(PanelProductOf, FloatsInPlaceIsTheirMatrixProduct) {
   for (const std::int64_t columns : {1, 17, 32, 40, 75})
     for (const std::int64_t k : {depth, std::int64_t{5}})
       for (const std::int64_t m : {1, 2, 13, 25}) {
-        const PanelProduct product(GemmType::float32, geometry, columns);
+        const KernelTable kernels = panel_kernels(GemmType::float32, geometry, columns);
         const std::int64_t ldc = columns + 3;
         std::vector<float> a(static_cast<std::size_t>(m * lda)),
             c(static_cast<std::size_t>(m * ldc));
@@ -102,7 +103,8 @@ TEST_P(PanelProductOf, FloatsInPlaceIsTheirMatrixProduct) {
         for (std::int64_t i = 0; i < std::ssize(a); ++i) a[i] = static_cast<float>(i * 7 % 11 - 5);
         for (std::int64_t i = 0; i < round_up(columns, 32) * depth; ++i)
           b[i] = static_cast<float>(i * 5 % 13 - 6);
-        product.run({a.data(), m, k, lda, 1}, b, depth, {c.data(), m, columns, ldc, 1});
+        multiply_panels(kernels, {a.data(), m, k, lda, 1}, b, depth,
+                        {c.data(), m, columns, ldc, 1});
         for (std::int64_t i = 0; i < m; ++i)
           for (std::int64_t j = 0; j < ldc; ++j) {
             float sum = 0;
@@ -185,13 +187,14 @@ TEST(Gemm, PacksForTheFeaturesItWasPreparedFor) {
 }
 
 // What types rule out of a Gemm, and the bits of one.
-TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
+TEST(GemmDriver, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
   const std::vector<std::int8_t> w(40 * 33, 3);
   const std::vector<std::uint8_t> x(5 * 40, 7);
   const auto b = PackedB<Int32>::pack({w.data(), 40, 33, 33, 1});
   const PackA<std::uint8_t> a({x.data(), 5, 40, 40, 1});
   const PipelineView none;
-  const AnyGemm gemm(PackerKind::bytes, GemmType::int32, b, none, 5);
+  const GemmDriver gemm(product_types(PackerKind::bytes, GemmType::int32), b, none, 5,
+                        b.with_weights(active_features()));
   AlignedBuffer workspace(gemm.workspace_bytes(1));
   std::vector<std::int32_t> c(5 * 33);
   gemm.run(row_source(a), b, none, {c.data(), 33 * 4}, workspace.data(), 0, 1);
@@ -199,10 +202,9 @@ TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
 
   for (const PackerKind packer :
        {PackerKind::floats, PackerKind::bfloat16s, PackerKind::to_bfloat16, PackerKind::to_float16})
-    EXPECT_THROW(AnyGemm(packer, GemmType::int32, b, none, 5), std::invalid_argument);
-  const auto floats = PackedB<Float32>::pack({std::vector<float>(6).data(), 2, 3, 3, 1});
+    EXPECT_THROW(product_types(packer, GemmType::int32), std::invalid_argument);
   for (const PackerKind packer : {PackerKind::bytes, PackerKind::quantized, PackerKind::bfloat16s})
-    EXPECT_THROW(AnyGemm(packer, GemmType::float32, floats, none, 5), std::invalid_argument);
+    EXPECT_THROW(product_types(packer, GemmType::float32), std::invalid_argument);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ def test_members_of_an_uninitialized_instance_are_type_errors(cls: type) -> None
 @pytest.mark.parametrize("cls", CLASSES)
 def test_an_uninitialized_instance_is_no_argument(cls: type) -> None:
     w = fbg.PackedB(np.eye(4, dtype=np.float32))._native
-    a = _fbg.AOperand("quant_row", np.eye(4, dtype=np.float32))
+    a = _fbg.AOperand.quantized(np.eye(4, dtype=np.float32))
     for instance in instances(cls):
         with pytest.raises(TypeError):
             w.gemm(instance, [], None, 1)

@@ -23,7 +23,7 @@
 
 #include "fbg/core/types.h"
 #include "fbg/gemm/blocking.h"
-#include "fbg/gemm/detail/product.h"
+#include "fbg/gemm/detail/driver.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/pack_b.h"
 #include "fbg/gemm/pipeline.h"
@@ -40,7 +40,7 @@ inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 // Or it is a gated pipeline: C then has half of the columns of B, which must be whole panels, and
 // is computed for a few columns of both halves at a time.
 template <PackAModel A, class Acc, class P = RuntimePipeline>
-class Gemm : public GemmBase {
+class Gemm : GemmDriver {
  public:
   static_assert(std::is_same_v<typename A::Element, typename Acc::A>,
                 "Gemm: the packer gives other elements than the accumulator multiplies: uint8 for "
@@ -59,12 +59,15 @@ class Gemm : public GemmBase {
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
   Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
        Features features = active_features(), const Blocking& blocking = {})
-      : GemmBase({Acc::kind, A::kHasScale, a_shift<A>()}, b, pipeline_view(pipeline), max_m,
-                 features, blocking) {}
+      : GemmDriver({Acc::kind, A::kHasScale, a_shift<A>()}, b, pipeline_view(pipeline), max_m,
+                   features, blocking) {}
+
+  using GemmDriver::features, GemmDriver::kernel_name, GemmDriver::nbytes, GemmDriver::output_type,
+      GemmDriver::workspace_bytes;
 
   // Whether runs may have this matrix: that of the constructor, or one of the same shape that
   // stores the same kinds of parameters.
-  bool serves(const PackedB<Acc>& b) const noexcept { return GemmBase::serves(b); }
+  bool serves(const PackedB<Acc>& b) const noexcept { return GemmDriver::serves(b); }
 
   // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
   // `b` is a matrix that it serves; any other ends the program, because kernels would read what
@@ -73,7 +76,8 @@ class Gemm : public GemmBase {
   // `workspace` is 64-byte aligned and shared by all.
   void run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c, std::byte* workspace,
            int thread_id, int num_threads) const noexcept {
-    GemmBase::run(row_source(a), b, pipeline_view(pipeline), c, workspace, thread_id, num_threads);
+    GemmDriver::run(row_source(a), b, pipeline_view(pipeline), c, workspace, thread_id,
+                    num_threads);
   }
 };
 

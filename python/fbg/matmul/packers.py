@@ -58,10 +58,8 @@ class PackA:
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
         self._options = {"dtype": dtype}
         self.rounds = dtype is not None and not is_bfloat16(self._array)
-        if is_bfloat16(self._array):
-            self._native = _fbg.AOperand("bfloat16", self._array.view(np.uint16))
-        else:
-            self._native = _fbg.AOperand("bfloat16" if dtype else "plain", self._array)
+        array = self._array.view(np.uint16) if is_bfloat16(self._array) else self._array
+        self._native = _fbg.AOperand.plain(array, self.rounds)
 
     def _refer(self, x: object, *dtypes: str) -> None:
         """Check and keep the source."""
@@ -147,7 +145,7 @@ class PackAWithRowOffset(PackA):
             zero_point, "PackAWithRowOffset: zero_point", int(limits.min), int(limits.max)
         )
         self._options = {"scale": value, "zero_point": point}
-        self._native = _fbg.AOperand("row_offset", self._array, value, point)
+        self._native = _fbg.AOperand.with_offset(self._array, value, point)
 
 
 class PackAWithQuantRowOffset(PackA):
@@ -189,7 +187,9 @@ class PackAWithQuantRowOffset(PackA):
         if row_range is None:
             factors = None if channel_scale is None else self._factors(channel_scale)
             self._options = {"granularity": granularity, "channel_scale": factors}
-            self._native = _fbg.AOperand(f"quant_{granularity}", self._array, channel_scale=factors)
+            self._native = _fbg.AOperand.quantized(
+                self._array, granularity == "row", channel_scale=factors
+            )
             return
         if channel_scale is not None:
             raise TypeError(
@@ -204,7 +204,7 @@ class PackAWithQuantRowOffset(PackA):
             wanted = (self.shape[0], 2)
             raise ValueError(f"{name} must have shape {wanted}, got {extents.shape}")
         self._options = {"row_range": extents}
-        self._native = _fbg.AOperand("quant_row", self._array, row_range=extents)
+        self._native = _fbg.AOperand.quantized(self._array, row_range=extents)
 
     def _factors(self, channel_scale: object) -> npt.NDArray[np.float32]:
         name = "PackAWithQuantRowOffset: channel_scale"

@@ -95,7 +95,7 @@ class AttentionOp final : public Op {
       const std::int64_t score =
           std::max(policy::attention::kScoreBytes / kFloat, tallest() * row_stride(keys));
       place(keys_, round_up(length, kPanelColumns) * words(d));
-      place(values_, round_up(d, kPanelColumns) * panels_.depth(long_.geometry, length));
+      place(values_, round_up(d, kPanelColumns) * panels_.depth(long_.geometry(), length));
       place(score_, score);
       const std::int64_t rounded_rows = length + (relative_ ? kPanelColumns : 0);
       place(rounded_, panels_.pairs() ? rounded_rows * words(d) : 0);
@@ -142,30 +142,29 @@ class AttentionOp final : public Op {
     std::int64_t words(std::int64_t k) const { return panels_.words(k); }
     // Of so many keys of a sequence of that length.
     std::int64_t depth(std::int64_t keys, std::int64_t length) const {
-      return panels_.depth(products(length).geometry, keys);
+      return panels_.depth(products(length).geometry(), keys);
     }
 
     // Both products of sequences of a kind.
     struct Products {
       Products(const AttentionShape& shape, GemmType type, const Geometry& g)
-          : geometry(g),
-            scores(type, geometry, kAllScoreColumns),
-            context(type, geometry, shape.head_dim) {}
-      Geometry geometry;
-      PanelProduct scores, context;
+          : scores(panel_kernels(type, g, kAllScoreColumns)),
+            context(panel_kernels(type, g, shape.head_dim)) {}
+      const Geometry& geometry() const { return scores.geometry(); }
+      KernelTable scores, context;
     };
     const Products& products(std::int64_t length) const {
       return length < kLongSequence ? short_ : long_;
     }
     // Rows of a block at most where queries see different keys.
     std::int64_t tallest() const {
-      return std::max(short_.geometry.max_rows, long_.geometry.max_rows);
+      return std::max(short_.geometry().max_rows, long_.geometry().max_rows);
     }
     // Where threads may share a head. If the blocks of short sequences have another height, those
     // are not divided.
     QueryBlocks blocks() const {
-      const bool alike = short_.geometry.max_rows == long_.geometry.max_rows;
-      return {long_.geometry.max_rows, alike ? 0 : kLongSequence};
+      const bool alike = short_.geometry().max_rows == long_.geometry().max_rows;
+      return {long_.geometry().max_rows, alike ? 0 : kLongSequence};
     }
 
     // A head of the sequence that spans `tokens`: first come those of Q, then those of K and V.
@@ -228,7 +227,7 @@ class AttentionOp final : public Op {
                                       scratch + relative_scratch_, scratch + rounded_);
       }
 
-      const std::int64_t tallest = product.geometry.max_rows;
+      const std::int64_t tallest = product.geometry().max_rows;
       const BalancedSplit split =
           BalancedSplit::split(rows.size(), query_rows(tallest, std::min(length, kKeys)));
       auto* const sums = reinterpret_cast<simd::ExpSum*>(scratch + sums_);
@@ -274,8 +273,8 @@ class AttentionOp final : public Op {
                        scratch + rounded_);
       {
         const PhaseTimer timer(Phase::scores);
-        at.product.scores.run(queries, scratch + keys_ + keys.begin * words(d), words(d),
-                              {score, count, round_up(n, kKeyPadding), stride, 1});
+        multiply_panels(at.product.scores, queries, scratch + keys_ + keys.begin * words(d),
+                        words(d), {score, count, round_up(n, kKeyPadding), stride, 1});
         if (relative_) relative_.begin_rows(at.relative, queries, at.product.scores);
       }
       const bool first = keys.begin == block.keys.begin, last = keys.end == block.keys.end;
@@ -302,9 +301,9 @@ class AttentionOp final : public Op {
       }
       {
         const PhaseTimer timer(Phase::context);
-        at.product.context.run({p.data, count, p.cols, p.row_stride, 1},
-                               scratch + values_ + words(keys.begin) * kPanelColumns,
-                               depth(length, length), made);
+        multiply_panels(at.product.context, {p.data, count, p.cols, p.row_stride, 1},
+                        scratch + values_ + words(keys.begin) * kPanelColumns,
+                        depth(length, length), made);
       }
       if (panels_.pairs()) divide_rows(made, score, stride);
       if (!first) join(made, sums, context, block.sums);

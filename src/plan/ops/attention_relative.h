@@ -48,7 +48,7 @@ class RelativeScores {
   // `k`: its keys, as words, at ascending positions. `rounded` has room for 32 rows behind them,
   // in case that it holds them.
   RelativeHead begin(std::int64_t head, const std::int32_t* positions,
-                     const MatrixView<const float>& k, const PanelProduct& product, float* scratch,
+                     const MatrixView<const float>& k, const KernelTable& kernels, float* scratch,
                      float* rounded) const noexcept {
     const std::int32_t* const rows = relative_.rows.data() + relative_.rows.size() / 2;
     const std::int64_t reach = positions[k.rows - 1] - positions[0], depth = words();
@@ -61,8 +61,8 @@ class RelativeScores {
       at.queries = scratch + panel_words();
       at.position_to_content = scratch + 2 * panel_words();
       pack(relative_.queries, head, at, at.queries, free_rows);
-      product.run(
-          k, at.queries, depth,
+      multiply_panels(
+          kernels, k, at.queries, depth,
           {at.position_to_content, k.rows, round_up(at.rows, kKeyPadding), row_stride(at.rows), 1});
     }
     if (relative_.keys.data) {
@@ -75,11 +75,11 @@ class RelativeScores {
 
   // A block of queries of that head, as words.
   void begin_rows(const RelativeHead& at, const MatrixView<const float>& queries,
-                  const PanelProduct& product) const noexcept {
+                  const KernelTable& kernels) const noexcept {
     if (!at.keys) return;
-    product.run(queries, at.keys, words(),
-                {at.content_to_position, queries.rows, round_up(at.rows, kKeyPadding),
-                 row_stride(at.rows), 1});
+    multiply_panels(kernels, queries, at.keys, words(),
+                    {at.content_to_position, queries.rows, round_up(at.rows, kKeyPadding),
+                     row_stride(at.rows), 1});
   }
 
   // Adds the terms of each visible key to the scores of a row of that block.

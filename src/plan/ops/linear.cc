@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "fbg/core/phase.h"
-#include "gemm/any_gemm.h"
+#include "gemm/packers.h"
 #include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
 #include "plan/ops/quantized_rows.h"
@@ -197,7 +197,7 @@ class LinearOp final : public ProductOp {
     struct Variant {
       std::int64_t last_rows;
       Blocking blocking;
-      AnyGemm gemm;
+      GemmDriver gemm;
     };
 
     static bool holds_bytes(ValueType type) { return type == ValueType::uint8; }
@@ -239,9 +239,9 @@ class LinearOp final : public ProductOp {
       if (rows <= last_rows()) return;
       if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
       with_pipeline({}, [&](const PipelineView& pipeline) {
-        variants_.push_back(
-            {rows, blocking,
-             AnyGemm(packer_, family_, op_.w_, pipeline, rows, features_, blocking)});
+        variants_.push_back({rows, blocking,
+                             GemmDriver(product_types(packer_, family_), op_.w_, pipeline, rows,
+                                        op_.w_.with_weights(features_), blocking)});
       });
     }
 

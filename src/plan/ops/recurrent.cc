@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "core/policy.h"
-#include "gemm/any_gemm.h"
+#include "gemm/packers.h"
 #include "plan/ops/recurrent_cell.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
@@ -69,7 +69,8 @@ class RecurrentOp::RecurrentStep final : public Step {
       const PackedMatrix& any = **std::min_element(
           panels_.end() - r_.directions, panels_.end(),
           [](const auto* a, const auto* b) { return a->is_narrow() < b->is_narrow(); });
-      gemms_.emplace_back(packer, w.family(), any, pipeline(), r_.batch, context.features);
+      gemms_.emplace_back(product_types(packer, w.family()), any, pipeline(), r_.batch,
+                          any.with_weights(context.features));
       weight_bytes_ += any.nbytes();
       workspace = std::max(workspace, static_cast<std::int64_t>(gemms_.back().workspace_bytes(1)));
     }
@@ -229,7 +230,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   // The product number p of a step.
   void multiply(const Run& run, std::size_t p, std::int64_t direction, Range rows,
                 std::int64_t step, const Team& team) const noexcept {
-    const AnyGemm& gemm = gemms_[p];
+    const GemmDriver& gemm = gemms_[p];
     const PackedMatrix& weights =
         *panels_[p * static_cast<std::size_t>(r_.directions) + static_cast<std::size_t>(direction)];
     const std::int64_t row = direction * r_.batch + rows.begin;
@@ -258,7 +259,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   }
 
   // The columns of a thread; those of large weights piece by piece, forwards or backwards.
-  void multiply_columns(const AnyGemm& gemm, const RowSource& a, const PackedMatrix& weights,
+  void multiply_columns(const GemmDriver& gemm, const RowSource& a, const PackedMatrix& weights,
                         OutputView c, std::byte* workspace, std::int64_t step,
                         const Team& team) const noexcept {
     const std::int64_t l2 = cpu_info().l2_bytes, panel = weights.panel_bytes();
@@ -269,9 +270,8 @@ class RecurrentOp::RecurrentStep final : public Step {
     for (std::int64_t i = 0; i < pieces.count; ++i) {
       const Range piece = pieces[step % 2 == 0 ? i : pieces.count - 1 - i];
       const std::int64_t end = (panels.begin + piece.end) * kPanelColumns;
-      gemm.run(a, weights, pipeline(), c, workspace,
-               {{0, a.rows},
-                {(panels.begin + piece.begin) * kPanelColumns, std::min(end, weights.cols())}});
+      gemm.run_part(a, weights, pipeline(), c, workspace, {0, a.rows},
+                    {(panels.begin + piece.begin) * kPanelColumns, std::min(end, weights.cols())});
     }
   }
 
@@ -305,7 +305,7 @@ class RecurrentOp::RecurrentStep final : public Step {
   const CellFunctions cell_;
   const std::int64_t width_;  // of all gates of a direction
   std::vector<const PackedMatrix*> panels_;
-  std::vector<AnyGemm> gemms_;
+  std::vector<GemmDriver> gemms_;
   std::int64_t weight_bytes_ = 0;  // of a direction
   std::int64_t scratch_bytes_ = 0;
   Place workspaces_, products_, resets_, temporaries_, dense_, quantized_;

@@ -57,11 +57,11 @@ class MultiplyOp final : public Op {
     const std::int64_t height = round_up(policy::attention::kProductRows, geometry.max_rows);
     const BalancedSplit blocks = BalancedSplit::split(p_.rows, height);
     const std::int64_t panels = aligned(round_up(p_.columns, kPanelColumns) * p_.depth);
-    const PanelProduct product(GemmType::float32, geometry, p_.columns);
+    const KernelTable kernels = panel_kernels(GemmType::float32, geometry, p_.columns);
     const auto bytes = static_cast<std::size_t>(panels * context.capacity.threads) * sizeof(float);
     return make_unit_step(
         volume_of(p_.stack) * blocks.count, bytes,
-        [this, blocks, panels, product](const Frame& frame, std::byte* scratch, int thread_id,
+        [this, blocks, panels, kernels](const Frame& frame, std::byte* scratch, int thread_id,
                                         Range units) {
           float* const memory = reinterpret_cast<float*>(scratch) + thread_id * panels;
           std::int64_t packed = -1;  // the element at which the matrix in the panels begins
@@ -75,8 +75,8 @@ class MultiplyOp final : public Op {
                 offset_of(p_.a, p_.stack, matrix) + rows.begin * p_.a.row_stride;
             float* const to = reinterpret_cast<float*>(frame[output].data) +
                               offset_of(p_.c, p_.stack, matrix) + rows.begin * p_.c.row_stride;
-            product.run(view_of(frame, p_.a, from, rows.size(), p_.depth), memory, p_.depth,
-                        {to, rows.size(), p_.columns, p_.c.row_stride, 1});
+            multiply_panels(kernels, view_of(frame, p_.a, from, rows.size(), p_.depth), memory,
+                            p_.depth, {to, rows.size(), p_.columns, p_.c.row_stride, 1});
           }
         });
   }
@@ -121,8 +121,8 @@ class AttendOp final : public Op {
           panels_(kernels_, type, false),
           geometry_(
               choose_geometry(type, context.features, {}, panels_.pairs() ? words(a_.depth) : 0)),
-          scores_(type, geometry_, round_up(a_.keys, kKeyPadding)),
-          context_(type, geometry_, a_.columns) {
+          scores_(panel_kernels(type, geometry_, round_up(a_.keys, kKeyPadding))),
+          context_(panel_kernels(type, geometry_, a_.columns)) {
       score_stride_ = row_stride(a_.keys);
       depth_ = panels_.depth(geometry_, a_.keys);
       blocks_ = BalancedSplit::split(a_.queries, query_rows(geometry_.max_rows, a_.keys));
@@ -170,8 +170,8 @@ class AttendOp final : public Op {
       float* const scores = memory + score_;
       const auto queries =
           panels_.rows(view_of(frame, a_.q, from, count, a_.depth), memory + rounded_);
-      scores_.run(queries, memory, words(a_.depth),
-                  {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
+      multiply_panels(scores_, queries, memory, words(a_.depth),
+                      {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
       float* const to = reinterpret_cast<float*>(frame[op_.output].data) +
                         offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
       const MatrixView<float> context{to, count, a_.columns, a_.output.row_stride, 1};
@@ -189,7 +189,8 @@ class AttendOp final : public Op {
         }
         softmax(row, n, a_.bias ? 1.0f : a_.scale, probabilities + i * stride);
       }
-      context_.run({probabilities, count, depth_, stride, 1}, memory + values_, depth_, context);
+      multiply_panels(context_, {probabilities, count, depth_, stride, 1}, memory + values_, depth_,
+                      context);
       if (panels_.pairs())
         for (std::int64_t i = 0; i < count; ++i)
           kernels_.multiply(&context(i, 0), scores[i * score_stride_],
@@ -213,7 +214,7 @@ class AttendOp final : public Op {
     const simd::RowKernels& kernels_;
     const AttentionPanels panels_;
     const Geometry geometry_;
-    const PanelProduct scores_, context_;
+    const KernelTable scores_, context_;
     BalancedSplit blocks_;
     // Where a thread has what, in words of its scratch; the panels of K come first.
     std::int64_t score_stride_, depth_, values_, score_, rounded_, probabilities_, thread_floats_;

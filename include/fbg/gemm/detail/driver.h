@@ -1,5 +1,5 @@
-// What Gemm is made of (fbg/gemm/gemm.h): the loops, compiled once for all packers, families of
-// weights and pipelines, and the functions by which a Gemm tells them what it knows of these types.
+// What Gemm is made of (fbg/gemm/gemm.h): the driver, compiled once for all packers, families of
+// weights and pipelines, and the functions by which a Gemm tells it what it knows of these types.
 // They are called for a block of rows, for a tile or for a part of a row: seldom next to what
 // kernels do.
 #pragma once
@@ -79,38 +79,45 @@ PipelineView pipeline_view(const P& pipeline) noexcept {
   return view;
 }
 
-class GemmDriver;
-
-class GemmBase {
+// The loops of a product that is prepared: for the shape and the kinds of parameters of B, the
+// stages and the features of a CPU. Plans and Python, which know packers and weights only at run
+// time, use it as it is; a Gemm knows the types. Copies share everything.
+class GemmDriver {
  public:
-  ValueType output_type() const;
+  // Runs may have any B of the same shape that stores the same kinds of parameters. Where
+  // `features` have what narrow weights add (PackedMatrix::with_weights), only narrow ones.
+  // Throws as Gemm does.
+  GemmDriver(const ProductTypes& types, const PackedMatrix& b, const PipelineView& pipeline,
+             std::int64_t max_m, Features features, const Blocking& blocking = {});
+
+  ValueType output_type() const noexcept;
   // The features that its kernels and its packing were chosen for.
-  Features features() const;
+  Features features() const noexcept;
 
   // Name of the kernel of the largest tile, which computes most of a C of max_m rows; or of what
   // the first of several threads computes of a C of `rows` rows.
   std::string kernel_name() const;
   std::string kernel_name(std::int64_t rows, int num_threads) const;
 
-  // Bytes of memory that the Gemm itself takes; kernels are shared by all.
+  // Bytes of memory that it takes; kernels are shared by all.
   std::size_t nbytes() const noexcept;
 
   // Bytes of workspace for all threads of a run of at most max_m rows.
   std::size_t workspace_bytes(int num_threads) const noexcept;
 
- protected:
-  GemmBase(const ProductTypes& types, const PackedMatrix& b, const PipelineView& pipeline,
-           std::int64_t max_m, Features features, const Blocking& blocking);
   bool serves(const PackedMatrix& b) const noexcept;
   void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
            std::byte* workspace, int thread_id, int num_threads) const noexcept;
+  // Computes a part of C, in the workspace of one thread.
+  void run_part(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                OutputView c, std::byte* workspace, Range rows, Range cols) const noexcept;
 
  private:
-  const GemmDriver& driver(const PackedMatrix& b) const noexcept;
+  struct Parts;                       // src/gemm/driver.h
+  const Parts& own() const noexcept;  // for weights like those of the constructor
 
-  // They never change, so that copies share them: kernels for all weights and, if those of the
-  // constructor are narrow (PackedMatrix::is_narrow), kernels for such weights.
-  std::shared_ptr<const GemmDriver> driver_, narrow_;
+  // For all weights and, where those of the constructor are narrow, for such weights.
+  std::shared_ptr<const Parts> parts_, narrow_;
 };
 
 }  // namespace fbg

@@ -1,12 +1,13 @@
-// A Gemm whose packer and family of weights are known only at run time: what Python's
-// products and the linear layers of plans share, instead of one Gemm for each pair of types.
+// The packers of A and what they multiply, where both are known only at run time: for Python and
+// for plans, which prepare a GemmDriver.
 #pragma once
 
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
 
-#include "gemm/driver.h"
+#include "fbg/gemm/gemm.h"
+#include "kernels/microkernel.h"
 
 namespace fbg {
 
@@ -52,34 +53,20 @@ inline bool multiplies_halves(Features features) {
   return choose_geometry(GemmType::float16, features).isa != Isa::generic;
 }
 
-class AnyGemm : public GemmDriver {
- public:
-  // `family` is the family of the weights b, or float32_bf16 for bfloat16, or float32_f16 for
-  // float16. Throws as Gemm does,
-  // and std::invalid_argument where the kernels of the family read other elements than the packer
-  // gives.
-  AnyGemm(PackerKind packer, GemmType family, const PackedMatrix& b, const PipelineView& pipeline,
-          std::int64_t max_m, Features features = active_features(), const Blocking& blocking = {})
-      : GemmDriver(types(packer, family), b, pipeline, max_m, b.with_weights(features), blocking),
-        packer_(packer) {}
-
-  PackerKind packer() const { return packer_; }
-
- private:
-  static ProductTypes types(PackerKind packer, GemmType family) {
-    return with_packer(packer, [&]<class A>(std::type_identity<A>) -> ProductTypes {
-      using Read = typename A::Element;
-      constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
-      constexpr bool kRounded = std::is_same_v<Read, bfloat16>;
-      constexpr bool kHalf = std::is_same_v<Read, float16>;
-      if (kBytes != reads_bytes(family) || kRounded != (family == GemmType::bfloat16) ||
-          kHalf != (family == GemmType::float16))
-        throw std::invalid_argument("gemm: these weights do not multiply what the packer gives");
-      return {family, A::kHasScale, a_shift<A>()};
-    });
-  }
-
-  PackerKind packer_;
-};
+// What a driver needs to know of that packer for products with kernels of that family: the family
+// of the weights, or float32_bf16 for bfloat16, or float32_f16 for float16. Throws
+// std::invalid_argument where the kernels read other elements than the packer gives.
+inline ProductTypes product_types(PackerKind packer, GemmType family) {
+  return with_packer(packer, [&]<class A>(std::type_identity<A>) -> ProductTypes {
+    using Read = typename A::Element;
+    constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
+    constexpr bool kRounded = std::is_same_v<Read, bfloat16>;
+    constexpr bool kHalf = std::is_same_v<Read, float16>;
+    if (kBytes != reads_bytes(family) || kRounded != (family == GemmType::bfloat16) ||
+        kHalf != (family == GemmType::float16))
+      throw std::invalid_argument("gemm: these weights do not multiply what the packer gives");
+    return {family, A::kHasScale, a_shift<A>()};
+  });
+}
 
 }  // namespace fbg
