@@ -26,12 +26,6 @@ inline std::int32_t int4_value(const std::byte* group, std::int64_t column, std:
   return (bits ^ 8) - 8;
 }
 
-// Adds weight k of a column, which is within [-8, 7], to a group that was 0 there.
-inline void put_int4(std::byte* group, std::int64_t column, std::int64_t k, std::int32_t q) {
-  const auto bits = static_cast<std::byte>(q & 15);
-  group[int4_byte(column, k)] |= int4_is_high(k) ? bits << 4 : bits;
-}
-
 // The scale of a column, behind `depth` k.
 inline float16 int4_scale(const std::byte* group, std::int64_t column, std::int64_t depth) {
   float16 scale;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/float16.h"
-#include "core/int4.h"
 
 namespace fbg {
 namespace {
@@ -114,21 +113,6 @@ Int4Column quantize_int4_with_offset(std::span<const float> weights) noexcept {
   for (std::size_t k = 0; k < weights.size(); ++k)
     column.q[k] = static_cast<std::int8_t>(rounded((weights[k] - start) / step));
   return column;
-}
-
-float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth, std::int64_t used,
-                      bool has_offset, const Int4Column& weights, float weighted) noexcept {
-  std::int32_t sum = 0;
-  for (std::int64_t k = 0; k < depth; ++k) {
-    const std::int32_t q = weights.q[static_cast<std::size_t>(k)];
-    put_int4(group, column, k, q);
-    sum += q;
-  }
-  put_int4_scale(group, column, depth, weights.scale);
-  weighted = std::fma(to_float(weights.scale), static_cast<float>(sum), weighted);
-  if (!has_offset) return weighted;
-  put_int4_offset(group, column, depth, weights.offset);
-  return std::fma(to_float(weights.offset), static_cast<float>(used), weighted);
 }
 
 }  // namespace fbg

@@ -1,4 +1,4 @@
-// One column of a group of 4-bit weights: how it is quantized, and how it is written to a panel.
+// One column of a group of 4-bit weights: how it is quantized.
 #pragma once
 
 #include <array>
@@ -26,10 +26,5 @@ Int4Column quantize_int4(std::span<const float> weights) noexcept;
 // The same of a scale and an offset: the values reach from the least weight to the greatest one, or
 // a little less or more, and least squares give the rest.
 Int4Column quantize_int4_with_offset(std::span<const float> weights) noexcept;
-
-// Writes the column to a group of `depth` k whose values were 0, of which the first `used` are
-// weights. Returns the weighted offset of the column, which was `weighted` before this group.
-float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth, std::int64_t used,
-                      bool has_offset, const Int4Column& weights, float weighted) noexcept;
 
 }  // namespace fbg

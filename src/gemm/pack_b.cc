@@ -1,5 +1,5 @@
-// Packs whole matrices B into panels. for_each_place knows the layout that fbg/gemm/pack_b.h draws;
-// outliers.cc splits matrices that were packed here.
+// Packs whole matrices B into panels, and reads them back; outliers.cc splits matrices that were
+// packed here.
 #include "fbg/gemm/pack_b.h"
 
 #include <algorithm>
@@ -8,70 +8,45 @@
 
 #include "core/int4.h"
 #include "gemm/pack_codes.h"
-#include "gemm/packed_block.h"
 #include "kernels/weight_codec.h"
 
 namespace fbg {
 namespace {
 
-// Calls f(size, at, i) for every weight of a k x n matrix whose elements have places of their own,
-// panel by panel: `size` is an element's size, a constant, `at` the element's byte in the panels,
-// and `i` its index in a matrix with those strides.
-template <class F>
-void for_each_place(const PackedFormat& format, std::int64_t k, std::int64_t n,
-                    std::int64_t row_stride, std::int64_t col_stride, F f) {
-  with_constant(format.b_bytes, [&](auto size) {
-    with_constant(format.kr, [&](auto kr) {
-      constexpr std::int64_t kGroup = kPanelColumns * kr;
-      const std::int64_t groups = ceil_div(k, std::int64_t{kr});
-      std::int64_t panel = 0;
-      for (std::int64_t first = 0; first < n; first += kPanelColumns, panel += groups * kGroup) {
-        const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, n - first);
-        for (std::int64_t g = 0; g < groups; ++g) {
-          const std::int64_t depth = std::min<std::int64_t>(kr, k - g * kr);
-          for (std::int64_t j = 0; j < columns; ++j)
-            for (std::int64_t r = 0; r < depth; ++r)
-              f(size, (panel + g * kGroup + j * kr + r) * size,
-                (g * kr + r) * row_stride + (first + j) * col_stride);
-        }
-      }
-    });
-  });
-}
+class ElementPacker final : public PanelWriter {
+ public:
+  ElementPacker(GemmType family, const ElementView& w, const WeightQuant& quant, bool zero_points)
+      : PanelWriter({family, w.rows, w.cols, !quant.scale.empty(), zero_points}), w_(w) {
+    PackedHeader& h = block_.header;
+    h.per_column = quant.scale.size() > 1 || quant.granularity == Granularity::column;
+    const auto spread = [&](auto* out, auto values) {
+      for (std::int64_t j = 0; j < std::max<std::int64_t>(w.cols, 1); ++j)
+        out[j] = values[values.size() == 1 ? 0 : j];
+    };
+    if (!quant.scale.empty()) spread(block_.at<float>(h.scale_offset), quant.scale);
+    if (zero_points) spread(block_.at<std::int32_t>(h.zero_point_offset), quant.zero_point);
+  }
 
-void fill_col_offsets(PackedBlock& s) {
-  const PackedHeader& h = s.header;
-  const PackedFormat format = packed_format(h.gemm_type);
-  const std::int64_t groups = ceil_div(h.k, format.kr);
-  const auto* panel = s.at<std::int8_t>(h.panels_offset);
-  auto* sums = s.at<std::int32_t>(h.col_offsets_offset);
-  for (std::int64_t first = 0; first < h.n; first += kPanelColumns, sums += kPanelColumns)
-    for (std::int64_t g = 0; g < groups; ++g, panel += format.b_group())
-      for (std::int64_t j = 0; j < kPanelColumns; ++j)
-        sums[j] += panel[4 * j] + panel[4 * j + 1] + panel[4 * j + 2] + panel[4 * j + 3];
-}
+ private:
+  void read(Chunk& chunk) noexcept override {
+    const std::int64_t down = w_.row_stride * format_.b_bytes;
+    const std::int64_t along = w_.col_stride * format_.b_bytes;
+    read_elements(chunk, 0, chunk.columns,
+                  static_cast<const std::byte*>(w_.data) + chunk.begin * down + chunk.first * along,
+                  down, along);
+  }
+
+  const ElementView w_;
+};
 
 }  // namespace
 
 PackedMatrix PackedMatrix::pack(GemmType family, const ElementView& w, const WeightQuant& quant) {
   const bool zero_points = std::ranges::any_of(
       quant.zero_point, [&](std::int32_t z) { return quant.stores_zeros || z != 0; });
-  PackedBlock s(lay_out({family, w.rows, w.cols, !quant.scale.empty(), zero_points}));
-  s.header.per_column = quant.scale.size() > 1 || quant.granularity == Granularity::column;
-  std::byte* const panels = s.at<std::byte>(s.header.panels_offset);
-  const auto* const elements = static_cast<const std::byte*>(w.data);
-  for_each_place(packed_format(family), w.rows, w.cols, w.row_stride, w.col_stride,
-                 [=](auto size, std::int64_t at, std::int64_t i) {
-                   std::memcpy(panels + at, elements + i * size, size);
-                 });
-  const auto spread = [&](auto* out, auto values) {
-    for (std::int64_t j = 0; j < std::max<std::int64_t>(w.cols, 1); ++j)
-      out[j] = values[values.size() == 1 ? 0 : j];
-  };
-  if (!quant.scale.empty()) spread(s.at<float>(s.header.scale_offset), quant.scale);
-  if (zero_points) spread(s.at<std::int32_t>(s.header.zero_point_offset), quant.zero_point);
-  if (is_integer(family)) fill_col_offsets(s);
-  return PackedMatrix(s.finish());
+  ElementPacker packer(family, w, quant, zero_points);
+  packer.run(0, 1);
+  return packer.finish();
 }
 
 PackedMatrix PackedMatrix::convert(GemmType family, MatrixView<const float> w) {
@@ -131,19 +106,15 @@ void PackedMatrix::read(std::int64_t k, std::int64_t n, void* element) const {
 void PackedMatrix::unpack(void* elements, std::int64_t row_stride, std::int64_t col_stride) const {
   auto* const out = static_cast<std::byte*>(elements);
   const PackedFormat& packed = format().packed;
-  if (packed.nibbles) {
-    const auto read_one = kernels::weight_codec(family()).read;
-    for (std::int64_t j = 0; j < cols(); ++j)
-      for (std::int64_t k = 0; k < rows(); ++k)
-        read_one(packed, group_of(k, j), j % kPanelColumns, k % packed.kr,
-                 out + k * row_stride + j * col_stride);
-    return;
+  const std::int64_t kr = packed.kr, bytes = packed.b_bytes;
+  const auto read_one = kernels::weight_codec(family()).read;
+  for (std::int64_t j = 0; j < cols(); ++j) {
+    const std::byte* group = group_of(0, j);
+    for (std::int64_t k = 0; k < rows(); k += kr, group += group_bytes())
+      for (std::int64_t r = 0; r < std::min(kr, rows() - k); ++r)
+        read_one(packed, group, j % kPanelColumns, r,
+                 out + ((k + r) * row_stride + j * col_stride) * bytes);
   }
-  const std::byte* const in = panels();
-  for_each_place(packed, rows(), cols(), row_stride, col_stride,
-                 [=](auto size, std::int64_t at, std::int64_t i) {
-                   std::memcpy(out + i * size, in + at, size);
-                 });
   if (family() != GemmType::int16) return;
   const Outliers sparse = outliers();
   for (std::int64_t j = 0; j < cols(); ++j)

@@ -5,15 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "fbg/gemm/pack_b.h"
+#include "gemm/panel_writer.h"
 
 namespace fbg {
-
-struct PackedBlock;
 
 // How a matrix (N, K) of codes is stored. Words are of 32 bits, the lowest bits first, and hold
 // codes of 4 bits plus 8.
@@ -30,9 +27,7 @@ struct CodeMatrix {
   std::int64_t row_stride, col_stride;  // in bytes, of the stored matrix
 };
 
-// The caller brings the threads, as for LinearPacker: each calls run() once, then one of them
-// finish(). The bytes are the same for any number of threads.
-class CodePacker {
+class CodePacker final : public PanelWriter {
  public:
   // K inputs. int8 takes the parameters of `quant`, one for each output; int4 takes scales and
   // offsets of groups, (ceil(K / group), N). Parts of whole words have a multiple of 8 outputs, if
@@ -40,28 +35,15 @@ class CodePacker {
   CodePacker(GemmType family, std::vector<CodeMatrix> parts, std::int64_t inputs, WeightQuant quant,
              MatrixView<const float16> scales = {},
              std::optional<MatrixView<const float16>> offsets = std::nullopt);
-  ~CodePacker();
-  CodePacker(const CodePacker&) = delete;
-  CodePacker& operator=(const CodePacker&) = delete;
-
-  void run(int thread_id, int num_threads) noexcept;
-  PackedMatrix finish(bool checksum = true);
 
  private:
-  struct Chunk;
-  void pack_panel(std::int64_t panel) noexcept;
-  void read(std::int64_t first, std::int64_t columns, std::int64_t begin, std::int64_t size,
-            Chunk& chunk) const noexcept;
-  void put_bytes(const Chunk& chunk, std::int64_t groups, std::byte* out,
-                 std::int32_t* sums) const noexcept;
-  void put_nibbles(const Chunk& chunk, std::int64_t first, std::int64_t columns, std::int64_t begin,
-                   std::int64_t size, std::byte* out, float* weighted) const noexcept;
+  void read(Chunk& chunk) noexcept override;
+  void read_words(const CodeMatrix& part, std::int64_t row, std::int64_t j, std::int64_t count,
+                  Chunk& chunk) const noexcept;
 
-  const PackedFormat format_;
   const std::vector<CodeMatrix> parts_;
   const MatrixView<const float16> scales_;
   const std::optional<MatrixView<const float16>> offsets_;
-  std::unique_ptr<PackedBlock> block_;
 };
 
 }  // namespace fbg

@@ -6,22 +6,18 @@
 //   part 1  [N1][K]  ─┼─►  B (K x N), N = N0 + N1 + …; element (k, j) is w / divisor[j] * factor[k]
 //   part 2  [N2][K]  ─┘
 //
-// The caller brings the threads: each calls run() once, then one of them finish(). The bytes are
-// the same for any number of threads, and the same that PackedB gives for that matrix.
+// The bytes are those that PackedB gives for that matrix.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
-#include "fbg/gemm/pack_b.h"
+#include "gemm/panel_writer.h"
 
 namespace fbg {
-
-struct PackedBlock;
 
 struct LinearWeights {
   std::vector<MatrixView<const float>> parts;  // (N_i, K) each, with contiguous rows
@@ -45,7 +41,7 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
 
 // Packs for a family: int8 symmetric with one scale per column, int4 with the scale of each group
 // that gives the least squared error, all others rounded half to even.
-class LinearPacker {
+class LinearPacker final : public PanelWriter {
  public:
   // limit: the largest magnitude that a weight may have. symmetric: false gives groups offsets,
   // which only int4 has. Throws std::invalid_argument if the members of `weights` do not fit
@@ -53,31 +49,21 @@ class LinearPacker {
   // than int4; std::length_error, std::bad_alloc.
   LinearPacker(GemmType family, LinearWeights weights,
                float limit = std::numeric_limits<float>::infinity(), bool symmetric = true);
-  ~LinearPacker();
-  LinearPacker(const LinearPacker&) = delete;
-  LinearPacker& operator=(const LinearPacker&) = delete;
 
-  void run(int thread_id, int num_threads) noexcept;
   // Throws std::invalid_argument where a weight is beyond the limit, or is not finite (int8: after
-  // it was divided and multiplied). A matrix that is never stored needs no checksum, which one
-  // thread computes.
-  PackedMatrix finish(bool checksum = true);
+  // it was divided and multiplied).
+  PackedMatrix finish(bool checksum = true) override;
 
  private:
-  // Writes a panel and the data of its columns; returns the largest magnitude in it.
-  float pack_panel(std::int64_t panel) noexcept;
-  float pack_int4_panel(std::int64_t panel) noexcept;
-  float choose_scales(std::int64_t first, std::int64_t columns) noexcept;
-  std::int32_t quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
-                        std::byte* row) noexcept;
-  const std::byte* convert(std::int64_t j, std::int64_t begin, std::int64_t size, std::byte* row,
-                           float& largest) noexcept;
+  void read(Chunk& chunk) noexcept override;
+  // Each returns the largest magnitude of what it read.
+  float choose_scales(const Chunk& chunk) noexcept;
+  float quantize_groups(std::int64_t j, Chunk& chunk) const noexcept;
+  float convert(std::int64_t j, Chunk& chunk) const noexcept;
 
   const GemmType family_;
-  const PackedFormat format_;
   const LinearWeights weights_;
   const float limit_;
-  const std::unique_ptr<PackedBlock> block_;
   std::atomic<float> largest_{0.0f};
 };
 
