@@ -26,46 +26,6 @@ void require_apart(const py::array& out, const PyStage& stage, const char* funct
   throw py::value_error(name + " must not overlap the array of " + row.name);
 }
 
-// Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
-// `features`. Arrays of bfloat16 come as their bits.
-template <class A>
-struct Packer;
-template <class T>
-struct Packer<PackA<T>> {
-  using Source = T;
-  static PackA<T> make(const AOperand&, MatrixView<const T> x, Features) { return PackA<T>(x); }
-};
-template <>
-struct Packer<PackAToBFloat16> {
-  using Source = float;
-  static PackAToBFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
-    return PackAToBFloat16(x);
-  }
-};
-template <>
-struct Packer<PackAToFloat16> {
-  using Source = float;
-  static PackAToFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
-    return PackAToFloat16(x);
-  }
-};
-template <class T>
-struct Packer<PackAWithRowOffset<T>> {
-  using Source = T;
-  static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x, Features) {
-    return {x, a.scale.value_or(1), a.zero_point};
-  }
-};
-template <>
-struct Packer<PackAWithQuantRowOffset> {
-  using Source = float;
-  static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x,
-                                      Features features) {
-    if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.per_row, a.factors(), features);
-  }
-};
-
 }  // namespace
 
 PackedAs packed_as(const AOperand& a, GemmType weights, const char* function) {
@@ -108,8 +68,7 @@ void require_scale(const AOperand& a, const std::vector<PyStage>& stages, const 
 }
 
 Matrix source(PackerKind packer, const py::array& a, const char* name) {
-  return with_packer(packer, [&]<class A>(std::type_identity<A>) -> Matrix {
-    using T = typename Packer<A>::Source;
+  return with_packer(packer, [&]<class A, class T>(Type<A>, Type<T>) -> Matrix {
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     const auto x = matrix<T>(a, name);
     return {const_cast<T*>(x.data), x.rows, x.cols, x.row_stride * size, x.col_stride * size};
@@ -126,12 +85,12 @@ void run_product(const GemmDriver& gemm, PackerKind kind, const AOperand& a, con
     });
   };
   begin_run(stages, x.rows);
-  with_packer(kind, [&]<class A>(std::type_identity<A>) {
-    using T = typename Packer<A>::Source;
+  with_packer(kind, [&]<class A, class T>(Type<A>, Type<T>) {
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     const MatrixView<const T> view{static_cast<const T*>(x.data), x.rows, x.cols,
                                    x.row_stride / size, x.col_stride / size};
-    const A packer = Packer<A>::make(a, view, gemm.features());
+    const A packer = make_packer<A>(view, {gemm.features(), a.scale.value_or(1), a.zero_point,
+                                           a.per_row, a.extents(), a.factors()});
     const RowSource rows = row_source(packer);
     if (num_threads != 1) return run_by_team(rows);
     gemm.run(rows, b, pipeline, c, workspace, 0, 1);

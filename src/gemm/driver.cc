@@ -95,8 +95,9 @@ BalancedSplit Depth::split(std::int64_t max_groups) const {
                               max_groups / unit_);
 }
 
-Tiles::Tiles(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
-             const PipelineView& pipeline, bool reads_again, std::int64_t n, std::int64_t max_m)
+ProductKernels::ProductKernels(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
+                               const PipelineView& pipeline, bool reads_again, std::int64_t n,
+                               std::int64_t max_m)
     : output(pipeline.finish ? pipeline.output : whole.output()),
       has_functors(pipeline.finish != nullptr),
       pipelined(!has_functors && whole.gemm_type != GemmType::int16),
@@ -130,14 +131,14 @@ Tiles::Tiles(const Geometry& geometry, const KernelKey& whole, const Depth& dept
       KernelTable(geometry, key, n, std::max<std::int64_t>(geometry.max_rows - 1, 1), max_m);
 }
 
-std::size_t Tiles::nbytes() const noexcept {
+std::size_t ProductKernels::nbytes() const noexcept {
   std::size_t bytes = streaming.nbytes();
   for (const auto* tables : {&plain_, &interleaved_})
     for (const KernelTable& table : *tables) bytes += table.nbytes();
   return bytes;
 }
 
-std::int64_t Gate::columns(std::int64_t rows) const noexcept {
+std::int64_t GatedColumns::columns(std::int64_t rows) const noexcept {
   const std::int64_t columns =
       policy::gemm::kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
@@ -164,23 +165,23 @@ GemmDriver::Parts::Parts(const ProductTypes& types, const PackedMatrix& b,
       nc(depth.cuts() ? policy::gemm::kCutColumns
                       : round_up(std::max<std::int64_t>(panels.n, 1), kPanelColumns)) {
   tiles.result = gate.used ? pipeline.output : tiles.output;
-  packing.format = packed_format(gemm_type);
-  packing.wide = geometry.format;
-  packing.features = features & ~feature::narrow_weights;
-  packing.k = panels.k;
-  packing.groups = panels.groups;
-  packing.panel_bytes = panels.panel_bytes;
-  packing.ld = row_distance(panels.groups * packing.format.a_group());
-  packing.rows = std::min(
-      a_block_rows(blocking, depth.longest() * geometry.format.a_group(), geometry.max_rows),
-      max_m);
-  packing.interleaved_rows = tiles.interleaves ? geometry.max_rows : 0;
-  packing.block_groups = geometry.block_groups;
-  packing.row_offsets = key.corrections == Corrections::both;
-  packing.group_sums = key.group_offsets;
+  packing = {packed_format(gemm_type),
+             geometry.format,
+             features & ~feature::narrow_weights,
+             panels.k,
+             panels.groups,
+             panels.panel_bytes,
+             row_distance(panels.groups * packed_format(gemm_type).a_group()),
+             std::min(a_block_rows(blocking, depth.longest() * geometry.format.a_group(),
+                                   geometry.max_rows),
+                      max_m),
+             tiles.interleaves ? geometry.max_rows : 0,
+             geometry.block_groups,
+             key.corrections == Corrections::both,
+             key.group_offsets};
   if (gate.used) check_gate(panels, tiles.output);
   for (std::int64_t rows = 1; gate.used && rows <= packing.rows; ++rows)
-    gate.bytes = std::max(gate.bytes, rows * Gate::ld(gate.columns(rows)));
+    gate.bytes = std::max(gate.bytes, rows * GatedColumns::ld(gate.columns(rows)));
   workspace_bytes = static_cast<std::size_t>(lay_out(nullptr).bytes);
 }
 
@@ -213,152 +214,12 @@ auto GemmDriver::Parts::lay_out(std::byte* base) const noexcept -> Workspace {
     layout.place(w.interleaved_b, geometry.interleaved_vectors * geometry.lanes *
                                       interleaved_bytes(depth.longest()));
   if (depth.cuts()) layout.place(w.partial, mc * nc * kValue);
-  if (is_int16()) layout.place(w.partial, tile_bytes(geometry));
+  if (gemm_type == GemmType::int16) layout.place(w.partial, tile_bytes(geometry));
   if (tiles.has_functors) layout.place(w.tile, tile_bytes(geometry));
   if (gate.used) layout.place(w.gated, gate.bytes);
   if (tiles.pipelined) layout.place(w.pipelined, PipelinedTiles::bytes(RowPlaces::kMost));
   w.bytes = layout.bytes();
   return w;
-}
-
-void GemmDriver::Parts::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
-                            OutputView c, std::byte* workspace, const Share& share) const noexcept {
-  if (!serves(b)) std::abort();
-  const FloatEnvironment environment;
-  if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
-
-  const KernelScope scope(geometry, share.rows.size());
-  const Workspace w = lay_out(workspace);
-  const Run run{w, b, pipeline, b.scale(), b.zero_point()};
-  std::array<StageArgs, kMaxStages> stage_args;
-  std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);
-  TileArgs args;
-  args.stages = stage_args.data();
-  const bool streams = tiles.streams && c.ld % static_cast<std::int64_t>(kCacheLine) == 0 &&
-                       reinterpret_cast<std::uintptr_t>(c.data) % kCacheLine == 0 &&
-                       a.rows * panels.n * 4 >= policy::gemm::kStreamBytes;
-
-  // Blocks of equal size rather than mc, mc, ..., leftover.
-  const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), packing.rows);
-  for (std::int64_t i = 0; i < blocks.count; ++i) {
-    const Range rows{share.rows.begin + blocks[i].begin, share.rows.begin + blocks[i].end};
-    const RowPlaces places = packing.pack(a, rows, w.a);
-    const BalancedSplit& depths = depth.blocks(rows.size() <= geometry.max_rows);
-    // The columns `cols` of A * B, to c; `after` is the part of B that is read next.
-    const auto multiply = [&](Range cols, const std::byte* after, OutputView to) {
-      for (std::int64_t d = 0; d < depths.count; ++d) {
-        const bool last = d + 1 == depths.count;
-        const Sums sums = sums_of(d == 0, last);
-        const Range groups = depth.groups(depths[d]);
-        const DepthBlock block{groups, sums == Sums::whole ? places : packing.part(places, groups),
-                               sums, streams && sums == depth.last_sums()};
-        const std::byte* const next = last ? after : panels.at(b, cols.begin, groups.end);
-        if (is_int16())
-          run_block<false, true>(rows, cols, block, next, args, run, to);
-        else if (tiles.pipelined && PipelinedTiles::gains(geometry, rows.size()))
-          run_block<true, false>(rows, cols, block, next, args, run, to);
-        else
-          run_block<false, false>(rows, cols, block, next, args, run, to);
-      }
-    };
-    const std::int64_t columns = depths.count > 1 ? nc : share.cols.size();
-    if (gate.used)
-      run_gated(rows, share.cols, std::min(columns, gate.columns(rows.size())), run, c, multiply);
-    else
-      for (std::int64_t col = share.cols.begin; col < share.cols.end; col += columns) {
-        const Range cols{col, std::min(col + columns, share.cols.end)};
-        multiply(cols, panels.at(b, cols.end, 0), c);
-      }
-    if (a_shift != 0 && tiles.output == ValueType::acc) unshift(rows, share.cols, b, c);
-  }
-  if (streams) fence_streams();
-}
-
-// Computes the columns `cols` of a gated C, `count` of them at a time: those of a, those of b,
-// which are half of N further, and f(a, b), while both are in the caches.
-template <class Multiply>
-void GemmDriver::Parts::run_gated(Range rows, Range cols, std::int64_t count, const Run& run,
-                                  OutputView c, Multiply multiply) const noexcept {
-  constexpr std::int64_t kValue = sizeof(Value);
-  const std::int64_t half = panels.n / 2, ld = Gate::ld(count), size = value_size(tiles.result);
-  std::byte* const gated = run.w.gated;
-  for (std::int64_t col = cols.begin; col < cols.end; col += count) {
-    const Range a_cols{col, std::min(col + count, cols.end)};
-    const Range b_cols{half + a_cols.begin, half + a_cols.end};
-    // Tiles are addressed by their row and column of A * B: a view whose element (rows.begin,
-    // first) is at `at`.
-    const auto view = [&](std::byte* at, std::int64_t first) {
-      return OutputView{at - rows.begin * ld - first * kValue, ld};
-    };
-    const std::byte* a_row = gated;
-    const std::byte* b_row = gated + count * kValue;
-    multiply(a_cols, panels.at(run.b, b_cols.begin, 0), view(gated, a_cols.begin));
-    multiply(b_cols, panels.at(run.b, a_cols.end, 0), view(gated + count * kValue, b_cols.begin));
-    for (std::int64_t i = rows.begin; i < rows.end; ++i, a_row += ld, b_row += ld)
-      for (std::int64_t j = 0; j < a_cols.size(); j += kMaxGatedColumns)
-        run.pipeline.gate(run.pipeline.pipeline, reinterpret_cast<const float*>(a_row) + j,
-                          reinterpret_cast<const float*>(b_row) + j,
-                          std::min<std::int64_t>(a_cols.size() - j, kMaxGatedColumns),
-                          static_cast<std::byte*>(c.data) + i * c.ld + (col + j) * size);
-  }
-}
-
-// Subtracts the effect of the shift s of A from raw sums: sum a b = sum (a + s) b - s sum b,
-// modulo 2^32.
-void GemmDriver::Parts::unshift(Range rows, Range cols, const PackedMatrix& b,
-                                OutputView c) const noexcept {
-  const auto shift = static_cast<std::uint32_t>(a_shift);
-  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
-    for (std::int64_t j = cols.begin; j < cols.end; ++j)
-      row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
-  }
-}
-
-// Sets what a tile reads of the parameters of its columns.
-FBG_INLINE inline void GemmDriver::Parts::set_columns(const ColumnGroup& group, Sums sums,
-                                                      const Run& run, TileArgs& args) const {
-  args.col = group.col;
-  args.columns = group.columns;
-  if (run.b_scale) args.b_scale = run.b_scale + group.col;
-  if (run.b_zero_point) args.b_zero_point = run.b_zero_point + group.col;
-  if (panels.format.nibbles) {
-    args.int4.weighted_offsets = run.b.weighted_offsets() + group.col;
-  } else if (const std::int32_t* const offsets = run.b.col_offsets()) {
-    args.col_offsets = offsets + group.col;
-    args.b_sums = goes_on(sums) ? nullptr : args.col_offsets;
-  }
-}
-
-// Lets the block pairs of a column group begin where its first tile does.
-FBG_INLINE inline void GemmDriver::Parts::set_pairs(const ColumnGroup& group,
-                                                    const DepthBlock& depth_block,
-                                                    const std::byte* from, const Workspace& w,
-                                                    std::span<BlockPair> pairs) const {
-  const std::byte* b = from;
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    pairs[p].a = depth_block.a.pairs[p].a;
-    pairs[p].b = b;
-    b += pairs[p].groups * panels.group_bytes;
-  }
-  if (!depth_block.a.interleaved || pairs.empty()) return;
-  interleave_columns(from, panels.format.b_group(), group.vectors * geometry.lanes,
-                     depth_block.groups.size(), w.interleaved_b);
-  pairs[0].b = w.interleaved_b;
-}
-
-// Sets when int16 sums are spilled. Returns whether there are sums beside those of the kernels.
-FBG_INLINE inline bool GemmDriver::Parts::set_spills(const ColumnGroup& group,
-                                                     const PackedMatrix& b, std::int64_t groups,
-                                                     TileArgs& args) const {
-  const std::int32_t* spill = b.spill_groups();
-  const std::int64_t col = group.col, end = col + group.columns;
-  args.spill_groups =
-      *std::min_element(spill + col / kPanelColumns, spill + ceil_div(end, kPanelColumns));
-  args.ldpartial = group.vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value));
-  const Outliers outliers = b.outliers();
-  return outliers.indptr[col] != outliers.indptr[end] ||
-         (geometry.spills && (args.num_pairs > 1 || groups > args.spill_groups));
 }
 
 // Moves on to the rows below a tile of that height.
@@ -370,85 +231,244 @@ FBG_INLINE inline void advance(TileArgs& args, std::int64_t height) {
   if (args.int4.group_sums) args.int4.group_sums += height;
 }
 
-// Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
-// part of B that will be read next. kPipelined: tall tiles may be pipelined. kInt16: there may be
-// outliers and spilled sums. Products without these do not pay for them.
-template <bool kPipelined, bool kInt16>
-void GemmDriver::Parts::run_block(Range rows, Range cols, const DepthBlock& block,
-                                  const std::byte* next_panel, TileArgs args, const Run& run,
-                                  OutputView c) const noexcept {
-  constexpr std::int64_t kValue = sizeof(Value);
-  const Workspace& w = run.w;
-  const std::byte* const b_panels = panels.at(run.b, 0, block.groups.begin);
-  const bool interleaved = block.a.interleaved;
-  const KernelTable& plain = tiles.kernels(block.sums, interleaved);
-  const Geometry& tile = plain.geometry();
-  // In rows, or in pairs of interleaved rows, which tiles do not divide.
-  const BalancedSplit heights = BalancedSplit::split((rows.size() + interleaved) >> interleaved,
-                                                     tile.max_rows >> interleaved);
-  const std::int64_t tallest = heights.largest << interleaved;
-  const bool streams = block.streams && !interleaved && tallest == tile.max_rows;
-  const KernelTable& kernels = streams ? tiles.streaming : plain;
-  const std::int64_t nr = tile_columns(tile, tallest);
-  const std::int64_t depth_bytes = block.groups.size() * panels.group_bytes;
-  const bool to_partial = !completes(block.sums), to_functor = !to_partial && tiles.has_functors;
-  // Each row tile prefetches its part of the next panel into the L2, so that weights arrive from
-  // DRAM in time. For a single tile, the prefetch of its kernel is enough.
-  const std::int64_t fetched_per_tile = panels.format.fetched_bytes(block.groups.size());
-  const bool unit = PipelinedTiles::gains(tile, tallest);
+// The loops of a thread over its share of C.
+struct GemmDriver::Parts::Run {
+  // A block of k: the k-groups `groups` of A and of B.
+  struct Block {
+    Range groups;
+    RowPlaces a;
+    Sums sums;
+    bool streams;
+  };
+  static constexpr std::int64_t kValue = sizeof(Value);
 
-  RowPlaces places = block.a;
-  const std::span<BlockPair> pairs = places.blocks();
-  [[maybe_unused]] PipelinedTiles pipelined(w.pipelined, RowPlaces::kMost);
-  args.set_blocks(pairs);
-  args.ldpartial = nc * kValue;
-  args.int4.ld_group_sums = packing.rows * kValue;
-  args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
-  const std::int64_t c_value = value_size(tiles.output);
-  for_each_column_group(tile, tallest, cols, [&](const ColumnGroup& group) FBG_INLINE {
-    const std::byte* const from = b_panels + panels.column(group.col);
-    set_columns(group, block.sums, run, args);
-    set_pairs(group, block, from, w, pairs);
-    [[maybe_unused]] bool has_sums = false;
-    if constexpr (kInt16) has_sums = set_spills(group, run.b, block.groups.size(), args);
+  const Parts& p;
+  const PackedMatrix& b;
+  const PipelineView& pipeline;
+  const Workspace w;
+  const float* const b_scale;
+  const std::int32_t *const b_zero_point, *const col_offsets;
+  TileArgs common;   // what is the same in all tiles
+  bool past_caches;  // whether C is written
 
-    const std::byte* const next =
-        group.col + nr < cols.end ? b_panels + panels.column(group.col + nr) : next_panel;
-    std::int64_t fetched = heights.count > 1 ? 0 : depth_bytes;
-    const std::byte* const fetched_again = unit ? nullptr : from;  // vector kernels always fetch
-    args.row = rows.begin;
-    args.a_scale = w.a.block.scale;
-    args.a_zero_point = w.a.block.zero_point;
-    args.row_terms = w.a.block.row_offsets;
-    if (packing.group_sums)
-      args.int4.group_sums = w.a.group_sums + block.groups.begin * packing.rows;
-    Value* partial = block.sums != Sums::whole ? w.partial + (group.col - cols.begin) : nullptr;
-    std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + group.col * c_value;
-    for_each_row_tile(heights, pairs, [&](std::int64_t units) FBG_INLINE {
-      const std::int64_t height = std::min(units << interleaved, rows.end - args.row);
-      args.prefetch = fetched < depth_bytes ? next + fetched : fetched_again;
-      args.partial = partial;
-      args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
-      if constexpr (kInt16) {
-        args.partial = has_sums ? w.partial : nullptr;
-        if (has_sums)
-          multiply_outliers(run.b.outliers(), {group.col, group.col + group.columns}, pairs, height,
-                            group.vectors * tile.lanes, w.partial);
-      }
-      if (kPipelined && PipelinedTiles::gains(tile, height))
-        pipelined.add(kernels.find(height, group.vectors, group.masked), args);
+  void run(const RowSource& a, OutputView c, const Share& share) const noexcept {
+    // Blocks of equal size rather than mc, mc, ..., leftover.
+    const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), p.packing.rows);
+    for (std::int64_t i = 0; i < blocks.count; ++i) {
+      const Range rows{share.rows.begin + blocks[i].begin, share.rows.begin + blocks[i].end};
+      const RowPlaces places = p.packing.pack(a, rows, w.a);
+      const BalancedSplit& depths = p.depth.blocks(rows.size() <= p.geometry.max_rows);
+      const std::int64_t columns = depths.count > 1 ? p.nc : share.cols.size();
+      if (p.gate.used)
+        run_gated(rows, places, depths, share.cols, std::min(columns, p.gate.columns(rows.size())),
+                  c);
       else
-        run_tile(kernels, group, height, args);
-      if (to_functor)
-        run.pipeline.finish(run.pipeline.pipeline,
-                            {w.tile, nr, height, group.columns, args.row, group.col}, c_tile, c.ld);
-      advance(args, height);
-      if (partial) partial += height * nc;
-      c_tile += height * c.ld;
-      fetched += fetched_per_tile;
+        for (std::int64_t col = share.cols.begin; col < share.cols.end; col += columns) {
+          const Range cols{col, std::min(col + columns, share.cols.end)};
+          multiply(rows, places, depths, cols, p.panels.at(b, cols.end, 0), c);
+        }
+      if (p.a_shift != 0 && p.tiles.output == ValueType::acc) unshift(rows, share.cols, c);
+    }
+  }
+
+  // Computes the columns `cols` of A * B; `after` is the part of B that is read next.
+  void multiply(Range rows, const RowPlaces& places, const BalancedSplit& depths, Range cols,
+                const std::byte* after, OutputView c) const noexcept {
+    for (std::int64_t d = 0; d < depths.count; ++d) {
+      const bool last = d + 1 == depths.count;
+      const Sums sums = sums_of(d == 0, last);
+      const Range groups = p.depth.groups(depths[d]);
+      const Block block{groups, sums == Sums::whole ? places : p.packing.part(places, groups), sums,
+                        past_caches && sums == p.depth.last_sums()};
+      const std::byte* const next = last ? after : p.panels.at(b, cols.begin, groups.end);
+      if (p.gemm_type == GemmType::int16)
+        run_block<false, true>(rows, cols, block, next, common, c);
+      else if (p.tiles.pipelined && PipelinedTiles::gains(p.geometry, rows.size()))
+        run_block<true, false>(rows, cols, block, next, common, c);
+      else
+        run_block<false, false>(rows, cols, block, next, common, c);
+    }
+  }
+
+  // Computes the columns `cols` of a gated C, `count` of them at a time: those of a, those of b,
+  // which are half of N further, and f(a, b), while both are in the caches.
+  void run_gated(Range rows, const RowPlaces& places, const BalancedSplit& depths, Range cols,
+                 std::int64_t count, OutputView c) const noexcept {
+    const std::int64_t half = p.panels.n / 2, ld = GatedColumns::ld(count);
+    const std::int64_t size = value_size(p.tiles.result);
+    for (std::int64_t col = cols.begin; col < cols.end; col += count) {
+      const Range a_cols{col, std::min(col + count, cols.end)};
+      const Range b_cols{half + a_cols.begin, half + a_cols.end};
+      // Tiles are addressed by their row and column of A * B: a view whose element (rows.begin,
+      // first) is at `at`.
+      const auto view = [&](std::byte* at, std::int64_t first) {
+        return OutputView{at - rows.begin * ld - first * kValue, ld};
+      };
+      const std::byte* a_row = w.gated;
+      const std::byte* b_row = w.gated + count * kValue;
+      multiply(rows, places, depths, a_cols, p.panels.at(b, b_cols.begin, 0),
+               view(w.gated, a_cols.begin));
+      multiply(rows, places, depths, b_cols, p.panels.at(b, a_cols.end, 0),
+               view(w.gated + count * kValue, b_cols.begin));
+      for (std::int64_t i = rows.begin; i < rows.end; ++i, a_row += ld, b_row += ld)
+        for (std::int64_t j = 0; j < a_cols.size(); j += kMaxGatedColumns)
+          pipeline.gate(pipeline.pipeline, reinterpret_cast<const float*>(a_row) + j,
+                        reinterpret_cast<const float*>(b_row) + j,
+                        std::min<std::int64_t>(a_cols.size() - j, kMaxGatedColumns),
+                        static_cast<std::byte*>(c.data) + i * c.ld + (col + j) * size);
+    }
+  }
+
+  // Subtracts the effect of the shift s of A from raw sums: sum a b = sum (a + s) b - s sum b,
+  // modulo 2^32.
+  void unshift(Range rows, Range cols, OutputView c) const noexcept {
+    const auto shift = static_cast<std::uint32_t>(p.a_shift);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
+      for (std::int64_t j = cols.begin; j < cols.end; ++j)
+        row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
+    }
+  }
+
+  // Sets what a tile reads of the parameters of its columns.
+  FBG_INLINE void set_columns(const ColumnGroup& group, Sums sums, TileArgs& args) const {
+    args.col = group.col;
+    args.columns = group.columns;
+    if (b_scale) args.b_scale = b_scale + group.col;
+    if (b_zero_point) args.b_zero_point = b_zero_point + group.col;
+    if (p.panels.format.nibbles) {
+      args.int4.weighted_offsets = b.weighted_offsets() + group.col;
+    } else if (col_offsets) {
+      args.col_offsets = col_offsets + group.col;
+      args.b_sums = goes_on(sums) ? nullptr : args.col_offsets;
+    }
+  }
+
+  // Lets the block pairs of a column group begin where its first tile does.
+  FBG_INLINE void set_pairs(const ColumnGroup& group, const Block& block, const std::byte* from,
+                            std::span<BlockPair> pairs) const {
+    const std::byte* next = from;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      pairs[i].a = block.a.pairs[i].a;
+      pairs[i].b = next;
+      next += pairs[i].groups * p.panels.group_bytes;
+    }
+    if (!block.a.interleaved || pairs.empty()) return;
+    interleave_columns(from, p.panels.format.b_group(), group.vectors * p.geometry.lanes,
+                       block.groups.size(), w.interleaved_b);
+    pairs[0].b = w.interleaved_b;
+  }
+
+  // Sets when int16 sums are spilled. Returns whether there are sums beside those of the kernels.
+  FBG_INLINE bool set_spills(const ColumnGroup& group, const Block& block, TileArgs& args) const {
+    const std::int32_t* const spill = b.spill_groups();
+    const std::int64_t end = group.col + group.columns;
+    args.spill_groups =
+        *std::min_element(spill + group.col / kPanelColumns, spill + ceil_div(end, kPanelColumns));
+    args.ldpartial = group.vectors * p.geometry.lanes * kValue;
+    const Outliers outliers = b.outliers();
+    return outliers.indptr[group.col] != outliers.indptr[end] ||
+           (p.geometry.spills && (args.num_pairs > 1 || block.groups.size() > args.spill_groups));
+  }
+
+  // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is
+  // the part of B that will be read next. kPipelined: tall tiles may be pipelined. kInt16: there
+  // may be outliers and spilled sums. Products without these do not pay for them.
+  template <bool kPipelined, bool kInt16>
+  void run_block(Range rows, Range cols, const Block& block, const std::byte* next_panel,
+                 TileArgs args, OutputView c) const noexcept {
+    const std::byte* const b_panels = p.panels.at(b, 0, block.groups.begin);
+    const bool interleaved = block.a.interleaved;
+    const KernelTable& plain = p.tiles.kernels(block.sums, interleaved);
+    const Geometry& tile = plain.geometry();
+    // In rows, or in pairs of interleaved rows, which tiles do not divide.
+    const BalancedSplit heights = BalancedSplit::split((rows.size() + interleaved) >> interleaved,
+                                                       tile.max_rows >> interleaved);
+    const std::int64_t tallest = heights.largest << interleaved;
+    const bool streams = block.streams && !interleaved && tallest == tile.max_rows;
+    const KernelTable& kernels = streams ? p.tiles.streaming : plain;
+    const std::int64_t nr = tile_columns(tile, tallest);
+    const std::int64_t depth_bytes = block.groups.size() * p.panels.group_bytes;
+    const bool to_partial = !completes(block.sums),
+               to_functor = !to_partial && p.tiles.has_functors;
+    // Each row tile prefetches its part of the next panel into the L2, so that weights arrive from
+    // DRAM in time. For a single tile, the prefetch of its kernel is enough.
+    const std::int64_t fetched_per_tile = p.panels.format.fetched_bytes(block.groups.size());
+    const bool unit = PipelinedTiles::gains(tile, tallest);
+
+    RowPlaces places = block.a;
+    const std::span<BlockPair> pairs = places.blocks();
+    [[maybe_unused]] PipelinedTiles pipelined(w.pipelined, RowPlaces::kMost);
+    args.set_blocks(pairs);
+    args.ldpartial = p.nc * kValue;
+    args.int4.ld_group_sums = p.packing.rows * kValue;
+    args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
+    const std::int64_t c_value = value_size(p.tiles.output);
+    for_each_column_group(tile, tallest, cols, [&](const ColumnGroup& group) FBG_INLINE {
+      const std::byte* const from = b_panels + p.panels.column(group.col);
+      set_columns(group, block.sums, args);
+      set_pairs(group, block, from, pairs);
+      [[maybe_unused]] bool has_sums = false;
+      if constexpr (kInt16) has_sums = set_spills(group, block, args);
+
+      const std::byte* const next =
+          group.col + nr < cols.end ? b_panels + p.panels.column(group.col + nr) : next_panel;
+      std::int64_t fetched = heights.count > 1 ? 0 : depth_bytes;
+      const std::byte* const fetched_again = unit ? nullptr : from;  // vector kernels always fetch
+      args.row = rows.begin;
+      args.a_scale = w.a.block.scale;
+      args.a_zero_point = w.a.block.zero_point;
+      args.row_terms = w.a.block.row_offsets;
+      if (p.packing.group_sums)
+        args.int4.group_sums = w.a.group_sums + block.groups.begin * p.packing.rows;
+      Value* partial = block.sums != Sums::whole ? w.partial + (group.col - cols.begin) : nullptr;
+      std::byte* c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + group.col * c_value;
+      for_each_row_tile(heights, pairs, [&](std::int64_t units) FBG_INLINE {
+        const std::int64_t height = std::min(units << interleaved, rows.end - args.row);
+        args.prefetch = fetched < depth_bytes ? next + fetched : fetched_again;
+        args.partial = partial;
+        args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
+        if constexpr (kInt16) {
+          args.partial = has_sums ? w.partial : nullptr;
+          if (has_sums)
+            multiply_outliers(b.outliers(), {group.col, group.col + group.columns}, pairs, height,
+                              group.vectors * tile.lanes, w.partial);
+        }
+        if (kPipelined && PipelinedTiles::gains(tile, height))
+          pipelined.add(kernels.find(height, group.vectors, group.masked), args);
+        else
+          run_tile(kernels, group, height, args);
+        if (to_functor)
+          pipeline.finish(pipeline.pipeline,
+                          {w.tile, nr, height, group.columns, args.row, group.col}, c_tile, c.ld);
+        advance(args, height);
+        if (partial) partial += height * p.nc;
+        c_tile += height * c.ld;
+        fetched += fetched_per_tile;
+      });
     });
-  });
-  if constexpr (kPipelined) pipelined.run();
+    if constexpr (kPipelined) pipelined.run();
+  }
+};
+
+void GemmDriver::Parts::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                            OutputView c, std::byte* workspace, const Share& share) const noexcept {
+  if (!serves(b)) std::abort();
+  const FloatEnvironment environment;
+  if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
+
+  const KernelScope scope(geometry, share.rows.size());
+  std::array<StageArgs, kMaxStages> stage_args;
+  std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);
+  TileArgs args;
+  args.stages = stage_args.data();
+  const bool streams = tiles.streams && c.ld % static_cast<std::int64_t>(kCacheLine) == 0 &&
+                       reinterpret_cast<std::uintptr_t>(c.data) % kCacheLine == 0 &&
+                       a.rows * panels.n * 4 >= policy::gemm::kStreamBytes;
+  Run{*this,           b,    pipeline, lay_out(workspace), b.scale(), b.zero_point(),
+      b.col_offsets(), args, streams}
+      .run(a, c, share);
+  if (streams) fence_streams();
 }
 
 GemmDriver::GemmDriver(const ProductTypes& types, const PackedMatrix& b,

@@ -14,7 +14,6 @@
 #include "gemm/kernel_table.h"
 #include "gemm/packing.h"
 #include "gemm/partition.h"
-#include "gemm/tile_loop.h"
 
 namespace fbg {
 
@@ -58,9 +57,10 @@ class Depth {
 };
 
 // The kernels of a product, and the types that they give.
-struct Tiles {
-  Tiles(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
-        const PipelineView& pipeline, bool reads_again, std::int64_t n, std::int64_t max_m);
+struct ProductKernels {
+  ProductKernels(const Geometry& geometry, const KernelKey& whole, const Depth& depth,
+                 const PipelineView& pipeline, bool reads_again, std::int64_t n,
+                 std::int64_t max_m);
   const KernelTable& kernels(Sums sums, bool interleaved) const {
     return (interleaved ? interleaved_ : plain_)[static_cast<std::size_t>(sums)];
   }
@@ -78,7 +78,7 @@ struct Tiles {
 };
 
 // A gate of a pipeline, which combines columns a of A * B with columns b, half of N further.
-struct Gate {
+struct GatedColumns {
   bool used;
   std::int64_t n;          // of A * B
   std::int64_t bytes = 0;  // of the workspace
@@ -114,8 +114,8 @@ struct GemmDriver::Parts {
   Geometry geometry;
   KernelKey key;
   Depth depth;
-  Tiles tiles;
-  Gate gate;
+  ProductKernels tiles;
+  GatedColumns gate;
   Packing packing;
   std::int64_t nc;  // columns of C between two cuts of K
   std::size_t workspace_bytes;
@@ -130,36 +130,8 @@ struct GemmDriver::Parts {
     std::byte* pipelined;      // of PipelinedTiles
     std::int64_t bytes;        // of all of these
   };
-  // A block of k: the k-groups `groups` of A and of B.
-  struct DepthBlock {
-    Range groups;
-    RowPlaces a;
-    Sums sums;
-    bool streams;
-  };
-  // What the loops of a thread share.
-  struct Run {
-    const Workspace& w;
-    const PackedMatrix& b;
-    const PipelineView& pipeline;
-    const float* b_scale;
-    const std::int32_t* b_zero_point;
-  };
-
-  bool is_int16() const { return gemm_type == GemmType::int16; }
+  struct Run;  // the loops of a thread
   Workspace lay_out(std::byte* base) const noexcept;
-  void unshift(Range rows, Range cols, const PackedMatrix& b, OutputView c) const noexcept;
-  template <class Multiply>
-  void run_gated(Range rows, Range cols, std::int64_t count, const Run& run, OutputView c,
-                 Multiply multiply) const noexcept;
-  void set_columns(const ColumnGroup& group, Sums sums, const Run& run, TileArgs& args) const;
-  void set_pairs(const ColumnGroup& group, const DepthBlock& depth_block, const std::byte* from,
-                 const Workspace& w, std::span<BlockPair> pairs) const;
-  bool set_spills(const ColumnGroup& group, const PackedMatrix& b, std::int64_t groups,
-                  TileArgs& args) const;
-  template <bool kPipelined, bool kInt16>
-  void run_block(Range rows, Range cols, const DepthBlock& block, const std::byte* next_panel,
-                 TileArgs args, const Run& run, OutputView c) const noexcept;
 };
 
 // Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of

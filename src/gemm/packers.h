@@ -23,28 +23,52 @@ enum class PackerKind : std::uint8_t {
   offset_int8    // PackAWithRowOffset
 };
 
-// use(std::type_identity<A>()), where A is the packer of that kind.
+template <class T>
+using Type = std::type_identity<T>;
+
+// use(Type<A>(), Type<T>()), where A is the packer of that kind, and T what it reads.
 template <class Use>
 auto with_packer(PackerKind kind, Use use) {
   switch (kind) {
     case PackerKind::bytes:
-      return use(std::type_identity<PackA<std::uint8_t>>());
+      return use(Type<PackA<std::uint8_t>>(), Type<std::uint8_t>());
     case PackerKind::floats:
-      return use(std::type_identity<PackA<float>>());
+      return use(Type<PackA<float>>(), Type<float>());
     case PackerKind::bfloat16s:
-      return use(std::type_identity<PackA<bfloat16>>());
+      return use(Type<PackA<bfloat16>>(), Type<bfloat16>());
     case PackerKind::to_bfloat16:
-      return use(std::type_identity<PackAToBFloat16>());
+      return use(Type<PackAToBFloat16>(), Type<float>());
     case PackerKind::to_float16:
-      return use(std::type_identity<PackAToFloat16>());
+      return use(Type<PackAToFloat16>(), Type<float>());
     case PackerKind::quantized:
-      return use(std::type_identity<PackAWithQuantRowOffset>());
+      return use(Type<PackAWithQuantRowOffset>(), Type<float>());
     case PackerKind::offset_uint8:
-      return use(std::type_identity<PackAWithRowOffset<std::uint8_t>>());
+      return use(Type<PackAWithRowOffset<std::uint8_t>>(), Type<std::uint8_t>());
     case PackerKind::offset_int8:
-      return use(std::type_identity<PackAWithRowOffset<std::int8_t>>());
+      return use(Type<PackAWithRowOffset<std::int8_t>>(), Type<std::int8_t>());
   }
   __builtin_unreachable();
+}
+
+// What packers take beside a matrix. The features are those that the product was prepared for.
+struct PackerOptions {
+  Features features;
+  float scale = 1;
+  std::int32_t zero_point = 0;
+  bool per_row = true;
+  const RowExtent* extents = nullptr;
+  const float* channel_scale = nullptr;
+};
+
+template <class A, class T>
+A make_packer(const MatrixView<const T>& x, const PackerOptions& options) {
+  if constexpr (std::is_same_v<A, PackAWithQuantRowOffset>)
+    return options.extents ? A(x, options.extents)
+                           : A(x, options.per_row, options.channel_scale, options.features);
+  else if constexpr (std::is_constructible_v<A, MatrixView<const T>, float, std::int32_t>)
+    return A(x, options.scale, options.zero_point);
+  else
+    return A(x);
 }
 
 // Whether the CPU multiplies float16 by float16 (Float16). Where it does not, such weights multiply
@@ -57,7 +81,7 @@ inline bool multiplies_halves(Features features) {
 // of the weights, or float32_bf16 for bfloat16, or float32_f16 for float16. Throws
 // std::invalid_argument where the kernels read other elements than the packer gives.
 inline ProductTypes product_types(PackerKind packer, GemmType family) {
-  return with_packer(packer, [&]<class A>(std::type_identity<A>) -> ProductTypes {
+  return with_packer(packer, [&]<class A, class T>(Type<A>, Type<T>) -> ProductTypes {
     using Read = typename A::Element;
     constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
     constexpr bool kRounded = std::is_same_v<Read, bfloat16>;

@@ -59,7 +59,8 @@ void PanelWriter::run(int thread_id, int num_threads) noexcept {
     std::memset(chunk.room[chunk.columns], 0,
                 static_cast<std::size_t>(kPanelColumns - chunk.columns) * sizeof chunk.room[0]);
     auto* out = block_.at<std::byte>(h.panels_offset) + p * ceil_div(h.k, kr) * group_bytes;
-    for (chunk.begin = 0; chunk.begin < h.k; chunk.begin += Chunk::kDepth) {
+    chunk.begin = 0;
+    do {  // once without any k, too: scales are read with the first chunk
       chunk.size = std::min(Chunk::kDepth, h.k - chunk.begin);
       for (std::size_t j = 0; j < kPanelColumns; ++j) chunk.column[j] = chunk.room[j];
       read(chunk);
@@ -69,7 +70,8 @@ void PanelWriter::run(int thread_id, int num_threads) noexcept {
         std::memset(chunk.room[j] + used, 0, static_cast<std::size_t>(whole - used));
       format_.nibbles ? write_nibbles(chunk, out) : write(chunk, out);
       out += ceil_div(chunk.size, kr) * group_bytes;
-    }
+      chunk.begin += Chunk::kDepth;
+    } while (chunk.begin < h.k);
   }
 }
 

@@ -79,18 +79,6 @@ class LinearOp final : public ProductOp {
     return x == ValueType::bfloat16 ? PackerKind::bfloat16s : PackerKind::to_bfloat16;
   }
 
-  // use(rows of x), packed in that way.
-  template <class Use>
-  void with_rows(PackerKind packer, const BufferView& x, Use use) const noexcept {
-    if (packer == PackerKind::bfloat16s) return use(row_source(PackA(x.as<const bfloat16>())));
-    const auto floats = x.as<const float>();
-    if (packer == PackerKind::to_bfloat16) return use(row_source(PackAToBFloat16(floats)));
-    if (packer == PackerKind::to_float16) return use(row_source(PackAToFloat16(floats)));
-    if (packer == PackerKind::floats) return use(row_source(PackA(floats)));
-    use(row_source(
-        PackAWithQuantRowOffset(floats, /*per_row=*/true, epilogue_.channel_scale.data.get())));
-  }
-
   // The stages of the pipeline, and how many there are.
   struct Stages {
     std::array<Stage, 5> stage;
@@ -219,7 +207,11 @@ class LinearOp final : public ProductOp {
       if (bytes)
         run(row_source(QuantizedRows(x)));
       else
-        op_.with_rows(packer_, x, run);
+        with_packer(packer_, [&]<class A, class T>(Type<A>, Type<T>) {
+          run(row_source(make_packer<A>(
+              x.as<const T>(),
+              {.features = features_, .channel_scale = op_.epilogue_.channel_scale.data.get()})));
+        });
     }
 
     // Calls use(the stage after the product); a gate rounds its results itself.
