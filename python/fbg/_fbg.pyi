@@ -301,9 +301,7 @@ class AOperand:
     @staticmethod
     def plain(array: npt.NDArray[Any], rounds: bool) -> AOperand: ...
     @staticmethod
-    def with_offset(
-        array: npt.NDArray[Any], scale: float | None, zero_point: int
-    ) -> AOperand: ...
+    def with_offset(array: npt.NDArray[Any], scale: float | None, zero_point: int) -> AOperand: ...
     @staticmethod
     def quantized(
         array: npt.NDArray[Any],
