@@ -455,7 +455,7 @@ def ways_to_call(m: int, n: int, k: int) -> list[timing.Contestant]:
     call = fbg.prepare(w, pipeline, rows=m, num_threads=1)
 
     def native_gemm() -> Any:
-        operand = native.AOperand("quant_row", x)
+        operand = native.AOperand.quantized(x)
         return w._native.gemm(operand, pipeline._native, out, 1, False)
 
     def alone() -> float:
