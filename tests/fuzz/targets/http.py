@@ -90,7 +90,7 @@ def _state():
         directory = write_model(file_in(f"http_{name}", "x").parent, kind)
         sources.append(ModelSource(name, str(directory)))
     state = State(Settings(tuple(sources), max_body=20_000, access_log=False), 1)
-    state.models = serve_models(load_models(state.settings), state.former, lambda _n, _m: None)
+    state.models = serve_models(load_models(state.settings), state.batcher, lambda _n, _m: None)
     state.ready = True
     return state
 
