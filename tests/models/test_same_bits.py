@@ -7,7 +7,7 @@ import pytest
 
 import fbg
 from fbg import _fbg
-from fbg.runtime import runner as runners
+from fbg.runtime import engine
 from helpers.callers import call_together
 from helpers.forks import run_in_child
 
@@ -79,7 +79,7 @@ def test_plans_are_bounded_by_bytes(directory, monkeypatch):
     first, second = runner.plan(8, 1), runner.plan(500, 1)
     assert 0 < first.arena_bytes < first.nbytes < second.nbytes
     bound = first.nbytes + second.nbytes
-    monkeypatch.setattr(runners, "MAX_BYTES", bound)
+    monkeypatch.setattr(engine, "MAX_BYTES", bound)
     # Sizes, thread counts and ISAs share one bound; what was not used for longest goes first.
     assert runner.plan(8, 1) is first
     third = runner.plan(65, 1)
@@ -99,7 +99,7 @@ def test_plans_are_bounded_by_bytes(directory, monkeypatch):
 def test_a_plan_larger_than_the_bound_runs(directory, monkeypatch):
     model = fbg.load(directory)
     wanted = model.encode(TEXTS)
-    monkeypatch.setattr(runners, "MAX_BYTES", 1)
+    monkeypatch.setattr(engine, "MAX_BYTES", 1)
     assert np.array_equal(model.encode(TEXTS), wanted)
     assert np.array_equal(np.stack([model.encode(text) for text in TEXTS]), wanted)
 
