@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conv/algorithm.h"
+#include "core/policy.h"
 
 namespace fbg {
 namespace {
@@ -74,11 +75,9 @@ bool applies(const ConvProblem& p) {
   return implicit_gemm_method().applies(with(p, p.weights, wide));
 }
 
-// All runs consist of whole blocks here, which are computed faster than a run with a remainder.
 double cost(const ConvProblem& p) {
-  constexpr double kWholeBlocks = 0.55;  // measured
   const ConvGeometry wide = with_wide_groups(p.geometry, groups_of_block(p));
-  return kWholeBlocks * implicit_gemm_method().cost(with(p, p.weights, wide));
+  return policy::costs::kWholeBlocks * implicit_gemm_method().cost(with(p, p.weights, wide));
 }
 
 std::unique_ptr<ConvStep> prepare(const ConvProblem& p) {

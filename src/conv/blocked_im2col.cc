@@ -112,24 +112,21 @@ bool applies(const ConvProblem& p) {
   return !choose_geometry(p.family(), p.features).format.wide_a;
 }
 
-// The driver of products reads whole pixels in place as well, and fills its tiles better. Here the
-// rows of C are written one tile after the other, which gains where there are many long ones.
+using namespace policy::blocked_im2col;
+
 double relative_to_driver(const ConvProblem& p, bool in_place, std::int64_t tiles) {
-  constexpr std::int64_t kManyTiles = 16;
-  constexpr double kLongRows = 0.9, kOther = 1.1;  // measured
   if (!in_place || p.is_integer()) return 1;
   return p.geometry.out_channels > p.geometry.in_channels && tiles >= kManyTiles ? kLongRows
                                                                                  : kOther;
 }
 
-// Gathering a patch takes a few instructions for each run, and its bytes twice. Several runs of
-// bfloat16 begin in the middle of cache lines that the run before them has just written.
+// Gathering a patch takes a few instructions for each run, and its bytes twice.
 double gather_cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const auto runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
   const auto bytes = static_cast<double>(g.depth() * p.format().a_bytes);
-  if (p.is_integer() || runs == 1) return runs * 4 + bytes / 8;
-  return 60 + runs * 18 + bytes * 0.24;
+  if (p.is_integer() || runs == 1) return runs * kByteRun + bytes * kByte;
+  return kPatch + runs * kRun + bytes * kHalfByte;
 }
 
 double cost(const ConvProblem& p) {
@@ -140,14 +137,16 @@ double cost(const ConvProblem& p) {
   const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
   const bool in_place = pixels_are_patches(g, groups * kr);
   const double products = static_cast<double>(p.shape.batch * tiles.count) *
-                          tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : 1.1) *
+                          tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : kGathered) *
                           relative_cost(p, tile, volume(p.shape.output)) *
                           relative_to_driver(p, in_place, tiles.count);
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
   const bool overlapped = in_place && tile.block_groups > 1;  // with the products of the next tile
   const bool plain = p.stages.empty() || !p.is_integer();
-  const double finish = overlapped ? (plain ? 2 : 5) : plain ? 3 : 10;
+  const double finish = overlapped ? (plain ? kFinishBeside : kStagesBeside)
+                        : plain    ? costs::kFloatFinish
+                                   : costs::kByteFinish;
   const double gather = in_place ? 0 : gather_cost(p);
   return vectors * products + rows * (vectors * finish + gather);
 }

@@ -437,21 +437,19 @@ double cost(const ConvProblem& p) {
       sources * static_cast<double>(g.kernel[2]) * (u.depth == 2 && !has_dot ? 2 : 1);
   // Lanes are filled by vectors, or one by one if no such function fits. U exceeds the L1 if groups
   // have many channels.
-  constexpr double kLane = 10;
+  using namespace policy::channel_vectorized;
   const bool by_rows = u.kind == Kind::rows;
   const bool by_vectors = by_rows ? g.is_depthwise() : u.depth == 4 && g.group_inputs() % 4 == 0;
   double build = 0;
   if (u.kind != Kind::in_place && p.is_integer() && !by_vectors)
     build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);
   else if (by_rows)
-    build = sources * 5.0 / static_cast<double>(u.share);
+    build = sources * kRowSource / static_cast<double>(u.share);
   else if (u.kind == Kind::channels && g.group_inputs() > 1)
-    build = sources * 2.0 / static_cast<double>(g.kernel[1]) + sources * sources * 0.4;
+    build = sources * kChannelSource / static_cast<double>(g.kernel[1]) +
+            sources * sources * kSourcePair;
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
-  // The cost of reading pixels, and of the pipeline.
-  constexpr double kRest = 11;
-  // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
-  const double copies = p.is_integer() ? 1 : g.group_inputs() == 1 ? 1.7 : 3;
+  const double copies = p.is_integer() ? 1 : g.group_inputs() == 1 ? kFloatsInPlace : kFloats;
   return pixels * vectors * (sums + build + kRest) * copies;
 }
 

@@ -263,7 +263,7 @@ bool applies(const ConvProblem& p) {
 }
 
 double cost(const ConvProblem& p) {
-  constexpr double kAdd = 1.5, kRun = 1, kFinish = 4, kLine = 200;
+  using namespace policy::col2im;
   const ConvGeometry& g = p.geometry;
   const Geometry tile = choose_geometry(GemmType::float32, p.features);
   const std::int64_t columns = g.kernel[1] * g.kernel[2] * g.out_channels;
@@ -274,7 +274,7 @@ double cost(const ConvProblem& p) {
   const double height = tile.max_rows;
   const double products = pixels / height *
                           static_cast<double>(ceil_div(columns, std::int64_t{tile.lanes})) *
-                          (tile_cost(tile, height, g.in_channels) + 30);
+                          (tile_cost(tile, height, g.in_channels) + kProduct);
   const double run = static_cast<double>(
       g.out_channels * (g.dilation[2] == 1 ? std::min(g.stride[2], g.kernel[2]) : 1));
   const double adds =

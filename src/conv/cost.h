@@ -1,33 +1,29 @@
 // The costs of the parts of a convolution, for the cost models of the algorithms.
 //
-// The unit is the time of one multiply-add of vectors, about 0.15 ns: the two ports of a core do
-// two of them in a cycle. All constants were measured: those of transfers with measure_read() of
-// kernels/peak.h, the others fitted to the times of whole convolutions (bench/convolutions.py
-// --algorithms shows how well they predict the fastest algorithm). They are constants, and not
-// measured by each process, because the choice of an algorithm decides about the rounding of
-// floats: a result must not depend on what else the machine was doing. fbg.tune measures where this
-// has no effect on bits.
+// The constants, and how they were measured, are in core/policy.h. fbg.tune measures where the
+// choice has no effect on bits.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "core/policy.h"
 #include "fbg/core/isa.h"
 #include "kernels/microkernel.h"
 
 namespace fbg {
 
+namespace costs = policy::costs;
+
 // The time in which a core reads `bytes` again and again, if it reads `total` bytes, these
 // included, before it comes back to the same ones: they then come from the cache that holds the
-// total. Reading from the L1 is included in the cost of multiply-adds. Up to about 2.5 times the
-// size of the L2, prefetching hides most of the latency of the L3.
+// total. Reading from the L1 is included in the cost of multiply-adds.
 inline double read_cost(double bytes, double total) {
-  constexpr double kL2 = 0.08, kNearL3 = 0.1, kL3 = 0.25;  // a byte
   if (total <= static_cast<double>(cpu_info().l1d_bytes) * 2 / 3) return 0;
   const auto l2 = static_cast<double>(cpu_info().l2_bytes);
-  if (total <= l2 * 3 / 4) return bytes * kL2;
-  return bytes * (total <= l2 * 5 / 2 ? kNearL3 : kL3);
+  if (total <= l2 * 3 / 4) return bytes * costs::kL2;
+  return bytes * (total <= l2 * 5 / 2 ? costs::kNearL3 : costs::kL3);
 }
 
 // Computing and reading overlap, but not perfectly.
@@ -40,7 +36,9 @@ inline double overlapped(double compute, double read) { return std::hypot(comput
 inline double tile_cost(const Geometry& tile, double height, std::int64_t groups,
                         std::int64_t runs = 1) {
   const double count = static_cast<double>(runs);
-  const double instructions = tile.format.wide_a ? 2 : tile.narrow ? 1.25 : 1;
+  const double instructions = tile.format.wide_a ? costs::kWidened
+                              : tile.narrow      ? costs::kNarrow
+                                                 : 1;
   const double by_vectors = std::max(height, height / 2 + 2) * instructions;
   if (tile.block_groups == 1 || height <= tile.vector_rows) {
     constexpr std::int64_t kLaneBytes = 4;  // of a k-group
@@ -53,11 +51,11 @@ inline double tile_cost(const Geometry& tile, double height, std::int64_t groups
   // The k-groups of each run that do not fill a block go to vector kernels, which add to sums in
   // memory.
   const bool two_tiles = height > 16;
-  constexpr double kRun = 25, kBlock = 11, kTile = 27, kRow = 2.5;
-  const double rest_latency = two_tiles ? 400 : 160;
+  const double rest_latency = two_tiles ? costs::kTwoRests : costs::kOneRest;
   const std::int64_t blocks = groups / tile.block_groups, rest = groups % tile.block_groups;
-  const double block = kBlock + (two_tiles ? 2 : 1) * kTile + height * kRow;
-  return count * (kRun + static_cast<double>(blocks) * block +
+  const double block =
+      costs::kUnitBlock + (two_tiles ? 2 : 1) * costs::kUnitTile + height * costs::kUnitRow;
+  return count * (costs::kUnitRun + static_cast<double>(blocks) * block +
                   static_cast<double>(rest) * by_vectors + (rest > 0 ? rest_latency : 0));
 }
 

@@ -162,6 +162,7 @@ bool applies(const ConvProblem& p) {
 }
 
 double cost(const ConvProblem& p) {
+  using namespace policy::flattened_rows;
   const ConvGeometry& g = p.geometry;
   const LinePlan plan(p);
   const LineLayout& l = plan.layout;
@@ -169,17 +170,15 @@ double cost(const ConvProblem& p) {
   const double vectors =
       static_cast<double>(g.groups * ceil_div(g.group_outputs(), plan.unit.lanes));
   const std::int64_t groups = l.padded / p.format().kr;
-  const double per_tile = tile_cost(plan.unit, tiles.largest, groups, g.depth() / l.run) +
-                          static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
-  constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
+  const double per_tile =
+      tile_cost(plan.unit, tiles.largest, groups, g.depth() / l.run) +
+      static_cast<double>(tiles.largest) * (p.stages.empty() ? kFinish : kWithStages);
   const auto lines = static_cast<double>(ceil_div(tiles.count, plan.most_tiles) * g.stride[1] *
                                          l.lines(plan.most_tiles * tiles.largest));
   const double copies =
       l.reads_in_place() ? 0 : lines * (kLine + kCopied * static_cast<double>(l.pitch * l.pixel));
-  // Measured for kernels of several rows with stride 1: at the same modelled cost, this algorithm
-  // takes 0.83 to 0.95 times as long as implicit GEMM.
   const bool several_rows = g.kernel[1] > 1 && g.stride[1] == 1 && g.stride[2] == 1;
-  const double faster = several_rows ? 0.95 : 1.0;
+  const double faster = several_rows ? kSeveralRows : 1.0;
   return static_cast<double>(p.shape.batch) *
          (static_cast<double>(tiles.count) * vectors * per_tile + copies) * faster;
 }

@@ -264,21 +264,21 @@ double product_cost(const ConvProblem& p) {
   const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
   const double count = static_cast<double>(p.shape.batch * tiles.count);
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
-  // The pipeline of the products divides the scales of each row.
-  const double finish = p.is_integer() && !p.stages.empty() ? 24 : 3;
+  const double finish =
+      p.is_integer() && !p.stages.empty() ? costs::kRowScalesFinish : costs::kFloatFinish;
   return static_cast<double>(g.groups) * count * vectors *
          (tile_cost(tile, tiles.largest, groups) + static_cast<double>(tiles.largest) * finish) *
-         1.04;
+         costs::kDriver;
 }
 
-// Gathering is a pass over A: a call for each run, whose bytes are read and written. Floats
-// displace them from the L1.
+// Gathering is a pass over A: a call for each run, whose bytes are read and written.
 double im2col_cost(const ConvProblem& p) {
   const ConvGeometry& g = p.geometry;
   const double rows = static_cast<double>(p.shape.out_pixels() * g.groups);
   const double bytes = static_cast<double>(g.depth()) * p.format().a_bytes;
-  const double byte = p.is_integer() ? 0.125 : 0.25;
-  return product_cost(p) + rows * (static_cast<double>(g.taps()) * 12 + bytes * byte);
+  return product_cost(p) +
+         rows * (static_cast<double>(g.taps()) * costs::kGatheredTap +
+                 bytes * (p.is_integer() ? costs::kGatheredByte : costs::kGatheredFloatByte));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ bool applies(const ConvProblem& p) {
 
 double cost(const ConvProblem& p) {
   constexpr std::int64_t kEnds = 2;
-  constexpr double kSegment = 300, kCopied = 0.05;  // a segment, a byte of it
+  using namespace policy::implicit_gemm;
   const ConvGeometry& g = p.geometry;
   const Geometry tile = plain_tile(p);
   const std::int64_t width = p.shape.output[2], size = run_size(g), count = g.depth() / size;
@@ -129,11 +129,11 @@ double cost(const ConvProblem& p) {
   const double height = p.is_integer() && tile.lanes == kLanes
                             ? static_cast<double>(width) / static_cast<double>(tiles.count)
                             : static_cast<double>(tiles.largest);
-  // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
-  const double finish = p.is_integer() && !p.stages.empty() ? 10 : 3;
+  const double finish =
+      p.is_integer() && !p.stages.empty() ? costs::kByteFinish : costs::kFloatFinish;
   const double products =
       tile_cost(tile, height, ceil_div(size, p.format().kr), count) * relative_cost(p, tile, width);
-  const double per_tile = products + height * finish + 60 + 12 * static_cast<double>(count);
+  const double per_tile = products + height * finish + kTile + kTap * static_cast<double>(count);
   // Segments that cross a border are copied: those of the first and the last tile of a line.
   const std::int64_t border =
       g.pad_before[2] + g.pad_after[2] > 0 ? std::min(tiles.count, kEnds) : 0;

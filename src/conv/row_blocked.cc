@@ -245,7 +245,7 @@ double pairs_inside(const ConvGeometry& g, const ConvShape& shape, std::size_t a
 }
 
 double cost(const ConvProblem& p) {
-  constexpr double kSource = 6, kStrip = 60, kPixel = 3;  // besides the multiply-adds
+  using namespace policy::row_blocked;
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
   const BalancedSplit strips = split_row(g, p.shape, tile);

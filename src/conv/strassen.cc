@@ -275,8 +275,7 @@ bool applies(const ConvProblem& p, int levels) {
 // The cost consists of multiply-adds as in a product, of reading the sums of blocks of B for every
 // chunk of pixels, and of the other sums.
 double cost(const ConvProblem& p, int levels) {
-  constexpr double kSum = 5;      // a vector of a row
-  constexpr double kError = 1.1;  // what the larger error must be worth
+  using namespace policy::strassen;
   const std::int64_t chunk = policy::strassen::kBlockRows << levels;
   const double side = static_cast<double>(std::int64_t{1} << levels);
   const double lanes = choose_geometry(GemmType::float32, p.features).lanes;
@@ -289,7 +288,7 @@ double cost(const ConvProblem& p, int levels) {
     a_terms += static_cast<double>(product.a.size());
     c_terms += static_cast<double>(product.c.size());
   }
-  const double multiply = products * rows * (depth + 3) * columns / lanes * 1.04;
+  const double multiply = products * rows * (depth + kProduct) * columns / lanes * costs::kDriver;
   const double bytes = products * depth * columns * kFloat;
   const double load =
       read_cost(bytes, bytes) * static_cast<double>(p.shape.batch) *

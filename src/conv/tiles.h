@@ -51,9 +51,8 @@ inline Geometry conv_tile(const ConvProblem& p, const Geometry& plain, std::int6
 // of floats are always those of plain tiles, because the choice of their algorithm affects
 // rounding.
 inline double relative_cost(const ConvProblem& p, const Geometry& plain, std::int64_t rows) {
-  constexpr double kWide = 0.96;
   if (!p.is_integer()) return 1;
-  return conv_tile(p, plain, 0, rows).max_rows < plain.max_rows ? kWide : 1;
+  return conv_tile(p, plain, 0, rows).max_rows < plain.max_rows ? policy::costs::kWideTiles : 1;
 }
 
 // The kernels for these tiles, which need not fetch weights ahead if those stay in the L2.

@@ -249,16 +249,9 @@ bool applies_to(const ConvProblem& p, int n) {
 }
 
 // The cost consists of the products, of reading U, which is too large for the L2 if there are many
-// channels, and of both transforms, which are limited by transfers between the L1 and the L2. The
-// constants were fitted to times measured over channels and sizes of images (bench/convolutions.py
-// --algorithms).
+// channels, and of both transforms, which are limited by transfers between the L1 and the L2.
 double cost_of(const ConvProblem& p, int n) {
-  constexpr double kTilePoint = 30;  // of a tile, whatever its channels
-  constexpr double kPoint = 20;      // of a vector of channels
-  constexpr double kTerm = 1.5;      // a point, for each point along an axis
-  constexpr double kError = 0.015;   // what a larger error must be worth, for each n
-  // Weights of this size do not stay in the L3 beside those of the other layers of a network.
-  constexpr double kManyBytes = 8 << 20, kFar = 0.55;  // a byte
+  using namespace policy::winograd;
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(GemmType::float32, p.features);
   const double points = static_cast<double>(tiling.points());
@@ -267,7 +260,7 @@ double cost_of(const ConvProblem& p, int n) {
   const double inputs = static_cast<double>(p.geometry.in_channels);
   const double in_vectors = static_cast<double>(ceil_div(p.geometry.in_channels, tile.lanes));
   const double out_vectors = static_cast<double>(ceil_div(p.geometry.out_channels, tile.lanes));
-  const double multiply = tiles * points * (inputs + 4) * out_vectors;
+  const double multiply = tiles * points * (inputs + kProduct) * out_vectors;
   const double bytes = points * inputs * static_cast<double>(p.geometry.out_channels) * kFloat;
   const double longer = static_cast<double>(std::max(tiling.y.t, tiling.x.t));
   const double transform =

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "core/policy.h"
 #include "kernels/cache.h"
 
 namespace fbg::kernels {
 namespace {
+
+using namespace policy::sliding_window;
 
 constexpr int kMaxMultiplies = 4400;  // in the unrolled code of a kernel of groups
 
@@ -26,26 +29,24 @@ double float_cost(const SlidingKey& key) {
   const double products = key.products(), rows = key.rows * key.step;
   if (key.inputs > 1) {
     const double spreads = rows * key.inputs * key.vectors() / key.spread();
-    const double chain = 8.0 * key.sources() * key.step;
-    // The code is too long for the cache of decoded instructions; 1.2 was measured.
-    return 1.2 * std::max(products + spreads / key.lines(), chain / key.lines()) +
-           rows / key.lines() + 3 * key.vectors();
+    const double chain = kChain * key.sources() * key.step;
+    return kLongCode * std::max(products + spreads / key.lines(), chain / key.lines()) +
+           rows / key.lines() + kFloatVector * key.vectors();
   }
   const double loads = (products + rows * key.vectors()) / key.lines();
-  return std::max(products, loads) + rows / key.lines() + 3 * key.vectors();
+  return std::max(products, loads) + rows / key.lines() + kFloatVector * key.vectors();
 }
 
 // Three vector instructions run in a cycle. A product takes two, unless one instruction multiplies
 // and adds; the lanes of a pair of rows take two, and a result takes about six.
 double pair_cost(const SlidingKey& key) {
-  constexpr double kInstruction = 0.7;
   const bool dots = isa_features(key.tile.isa) & feature::avx_vnni;
   int used = 0;
   for (int line = 0; line < key.lines(); ++line)
     for (int pair = 0; pair < key.sources(); ++pair) used += key.uses(line, pair);
   const double products = used * key.taps * (dots ? 1 : 2);
   const double lanes = 2.0 * key.sources() * key.step;
-  return key.vectors() * kInstruction * ((products + lanes) / key.lines() + 6) +
+  return key.vectors() * kInstruction * ((products + lanes) / key.lines() + kPairFinish) +
          static_cast<double>(key.rows * key.step) / key.lines();
 }
 
@@ -76,11 +77,10 @@ bool fits_sliding(const SlidingKey& key) noexcept {
 }
 
 double sliding_cost(const SlidingKey& key) noexcept {
-  constexpr double kBuild[5] = {0, 6, 7, 0, 9}, kFinish[5] = {0, 7, 7.5, 0, 14};
-  constexpr double kLoad = 0.5;  // of a vector
   if (key.is_float()) return float_cost(key);
   if (key.source == SlidingSource::pairs) return pair_cost(key);
-  if (key.source == SlidingSource::quads) return key.products() + key.rows * 4 * key.step + 21;
+  if (key.source == SlidingSource::quads)
+    return key.products() + key.rows * 4 * key.step + kQuadFinish;
   const double build = kBuild[key.vectors()], loads = kLoad * key.vectors();
   if (key.mode == SlidingMode::builds) return (build + 2 * loads) * key.step;
   const double column = key.sources() * (key.mode == SlidingMode::loads ? loads : build);
