@@ -1,9 +1,6 @@
 """Damaged files of packed weights: refused with a message that says why, or harmless."""
 
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,24 +11,24 @@ from helpers.safetensors_files import change_header, offset_of_data
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return tmp_path / "w.safetensors"
 
 
-def refused(path: Path, reason: str, verify: bool = True) -> None:
+def refused(path, reason, verify=True):
     with pytest.raises(fbg.ModelError, match=reason) as caught:
         fbg.PackedB.load(path, verify=verify)
     assert str(path) in str(caught.value)
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_file_is_refused(tmp_path):
     refused(tmp_path / "none", "No such file")
     refused(tmp_path, "Is a directory")
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", "is a named pipe, not a regular file")
 
 
-def test_the_safetensors_file_of_a_model_is_refused(path: Path) -> None:
+def test_the_safetensors_file_of_a_model_is_refused(path):
     from safetensors.numpy import save_file
 
     save_file({"weight": FLOATS}, path)
@@ -40,7 +37,7 @@ def test_the_safetensors_file_of_a_model_is_refused(path: Path) -> None:
     refused(path, r"not a file of PackedB: its format is 'pt'")
 
 
-def test_a_newer_version_is_a_value_error_that_says_so(path: Path) -> None:
+def test_a_newer_version_is_a_value_error_that_says_so(path):
     PACKED["int8"]().save(path)
     begin = offset_of_data(path)
     content = bytearray(path.read_bytes())
@@ -74,20 +71,20 @@ def test_a_newer_version_is_a_value_error_that_says_so(path: Path) -> None:
         lambda h: h.update(packed_b=[]),
     ],
 )
-def test_a_damaged_description_is_refused(path: Path, change: Callable[[Any], object]) -> None:
+def test_a_damaged_description_is_refused(path, change):
     PACKED["int8"]().save(path)
     change_header(path, change)
     refused(path, "safetensors|PackedB|damaged")
 
 
-def test_a_block_that_is_not_aligned_is_refused(path: Path) -> None:
+def test_a_block_that_is_not_aligned_is_refused(path):
     PACKED["int8"]().save(path)
     change_header(path, lambda header: header["__metadata__"].update(x="y"), aligned=False)
     refused(path, "tensor packed_b: damaged")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.0, -1.0])
-def test_a_scale_that_is_not_finite_and_positive_is_refused(path: Path, value: float) -> None:
+def test_a_scale_that_is_not_finite_and_positive_is_refused(path, value):
     packed = PACKED["int8"]()
     packed.save(path)
     content = bytearray(path.read_bytes())
@@ -98,7 +95,7 @@ def test_a_scale_that_is_not_finite_and_positive_is_refused(path: Path, value: f
     refused(path, "scale 69 is not finite and positive", verify=False)
 
 
-def test_a_zero_point_out_of_range_is_refused(path: Path) -> None:
+def test_a_zero_point_out_of_range_is_refused(path):
     packed = PACKED["int8_asymmetric"]()
     packed.save(path)
     content = bytearray(path.read_bytes())

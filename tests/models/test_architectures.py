@@ -5,7 +5,6 @@ itself are those of test_bert_golden.py and test_saved_models.py.
 """
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from helpers.tiny_bert import change_json
 from helpers.tiny_models import (
     CONFIGS,
     TOKENIZERS,
-    TinyModel,
     golden_inputs,
     tiny_model,
     write_tiny,
@@ -38,23 +36,23 @@ HEADED["modernbert"] = "model."
 
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
-def tiny(request: pytest.FixtureRequest) -> TinyModel:
+def tiny(request):
     return tiny_model(request.param)
 
 
 @pytest.fixture(scope="module")
-def directory(tiny: TinyModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tiny, tmp_path_factory):
     path = tmp_path_factory.mktemp(tiny.name)
     return write_tiny(path, tiny.name)
 
 
 @pytest.fixture(scope="module")
-def loaded(directory: Path) -> dict[str, fbg.Model]:
+def loaded(directory):
     """The model of `directory` in each dtype, on two threads, loaded before an ISA is chosen."""
     return {dtype: fbg.load(directory, dtype=dtype, num_threads=2) for dtype in DTYPES}
 
 
-def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput, np.ndarray]:
+def run(model, tiny, batch):
     """The output for a golden batch, and its mask."""
     inputs = golden_inputs(tiny.config)
     ids = inputs[batch]
@@ -65,7 +63,7 @@ def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput,
 # --- Numbers ----------------------------------------------------------------------------------
 
 
-def test_every_family_has_a_golden_model(tmp_path: Path) -> None:
+def test_every_family_has_a_golden_model(tmp_path):
     read = {
         registry.read_config(write_tiny(tmp_path / n, n) / "config.json").model_type
         for n in CONFIGS
@@ -75,9 +73,7 @@ def test_every_family_has_a_golden_model(tmp_path: Path) -> None:
     assert set(FAMILIES) | towers == set(registry.FAMILIES)
 
 
-def test_float32_agrees_with_transformers(
-    tiny: TinyModel, loaded: dict[str, fbg.Model], isa: str
-) -> None:
+def test_float32_agrees_with_transformers(tiny, loaded, isa):
     for batch in BATCHES:
         output, mask = run(loaded["float32"], tiny, batch)
         hidden = output.last_hidden_state
@@ -92,9 +88,7 @@ def test_float32_agrees_with_transformers(
 
 
 @pytest.mark.parametrize("dtype", LEAST_COSINE)
-def test_other_dtypes_point_where_transformers_does(
-    tiny: TinyModel, loaded: dict[str, fbg.Model], isa: str, dtype: str
-) -> None:
+def test_other_dtypes_point_where_transformers_does(tiny, loaded, isa, dtype):
     for batch in BATCHES:
         output, mask = run(loaded[dtype], tiny, batch)
         hidden, expected = output.last_hidden_state[mask == 1], tiny.golden[f"{batch}_hidden"]
@@ -103,9 +97,7 @@ def test_other_dtypes_point_where_transformers_does(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_row_has_the_same_bits_alone_and_in_any_batch(
-    tiny: TinyModel, directory: Path, loaded: dict[str, fbg.Model], dtype: str
-) -> None:
+def test_a_row_has_the_same_bits_alone_and_in_any_batch(tiny, directory, loaded, dtype):
     inputs = golden_inputs(tiny.config)
     ids, mask, types = inputs["holey"], inputs["holey_mask"], inputs.get("holey_types")
     together = loaded[dtype].forward(ids, mask, types)
@@ -122,9 +114,7 @@ def test_a_row_has_the_same_bits_alone_and_in_any_batch(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_padding_at_the_right_changes_nothing(
-    tiny: TinyModel, loaded: dict[str, fbg.Model], dtype: str
-) -> None:
+def test_padding_at_the_right_changes_nothing(tiny, loaded, dtype):
     model = loaded[dtype]
     ids = golden_inputs(tiny.config)["full"][:, :9]
     padded = np.pad(ids, ((0, 0), (0, 4)), constant_values=tiny.config["pad_token_id"])
@@ -138,8 +128,8 @@ def test_padding_at_the_right_changes_nothing(
 
 @pytest.mark.parametrize("prefix", ["auto", "model.encoder."])
 def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
-    tiny: TinyModel, directory: Path, tmp_path: Path, prefix: str
-) -> None:
+    tiny, directory, tmp_path, prefix
+):
     if prefix == "auto":  # as transformers names it
         prefix = HEADED.get(tiny.config["model_type"], f"{tiny.config['model_type']}.")
     write_tiny(tmp_path, tiny.name, prefix=prefix)
@@ -149,7 +139,7 @@ def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
 
 
 @pytest.mark.parametrize("name", SHAPED)
-def test_every_missing_tensor_is_named(tmp_path: Path, name: str) -> None:
+def test_every_missing_tensor_is_named(tmp_path, name):
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     for missing in tensors:
@@ -161,7 +151,7 @@ def test_every_missing_tensor_is_named(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPED)
-def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> None:
+def test_every_tensor_of_the_wrong_shape_is_named(tmp_path, name):
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     for wrong, value in tensors.items():
@@ -170,7 +160,7 @@ def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> 
             fbg.load(tmp_path)
 
 
-def test_a_window_may_be_of_any_size(tmp_path: Path) -> None:
+def test_a_window_may_be_of_any_size(tmp_path):
     ids = [list(range(4, 34))]
     hidden = []
     for size in (80, 2**40, 2**70):
@@ -180,7 +170,7 @@ def test_a_window_may_be_of_any_size(tmp_path: Path) -> None:
     assert np.array_equal(hidden[0], hidden[2])
 
 
-def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: Path) -> None:
+def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path):
     new = fbg.load(write_tiny(tmp_path / "new", "modernbert"))
     assert new.config.windows == (None, 3, None, 3)
     old = write_tiny(tmp_path / "old", "modernbert")
@@ -193,7 +183,7 @@ def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: P
     assert not np.array_equal(fbg.load(old).forward(ids).last_hidden_state, states[0])
 
 
-def test_distances_fall_into_the_buckets_of_transformers() -> None:
+def test_distances_fall_into_the_buckets_of_transformers():
     # By its formula: exact up to 8, then logarithmic up to 128, keys after the query from 16 on.
     for distance in range(1, 1000):
         near = distance if distance < 8 else min(15, 8 + int(2 * math.log2(distance / 8) + 1e-9))
@@ -202,7 +192,7 @@ def test_distances_fall_into_the_buckets_of_transformers() -> None:
     assert distance_buckets(np.array([0]), Buckets(32, 128)) == [0]
 
 
-def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
+def test_tables_of_a_network_are_made_once_and_reported(tmp_path):
     for name, columns in (("modernbert", 18 * 2), ("mpnet", 3 * 2), ("roberta", 0)):
         model = fbg.load(write_tiny(tmp_path / name, name))
         model.forward([[5]])
@@ -216,7 +206,7 @@ def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, name: str) -> None:
+def test_the_longest_sequence_has_a_position_for_every_token(tmp_path, name):
     model = fbg.load(write_tiny(tmp_path, name))
     config = tiny_model(name).config
     longest = tiny_models.max_length(config)
@@ -227,7 +217,7 @@ def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, nam
         model.forward(np.full((1, longest + 1), token))
 
 
-def test_a_family_without_token_types_takes_zeros_only(tmp_path: Path) -> None:
+def test_a_family_without_token_types_takes_zeros_only(tmp_path):
     model = fbg.load(write_tiny(tmp_path, "distilbert"))
     ids = np.array([[2, 9, 3]])
     without = model.forward(ids).last_hidden_state
@@ -237,7 +227,7 @@ def test_a_family_without_token_types_takes_zeros_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path: Path, name: str) -> None:
+def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path, name):
     tokenizer = TOKENIZERS[name]()
     model = fbg.load(write_tiny(tmp_path, name, tokenizer=tokenizer))
     # A text that spells the padding token has its id: positions must skip it here too.
@@ -249,7 +239,7 @@ def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path: Path, na
         np.testing.assert_allclose(model.encode(text), expected, rtol=0, atol=1e-6)
 
 
-def test_repr_names_the_family(tmp_path: Path) -> None:
+def test_repr_names_the_family(tmp_path):
     assert "distilbert, 3 layers, hidden size 36, 2 heads" in repr(
         fbg.load(write_tiny(tmp_path, "distilbert"))
     )

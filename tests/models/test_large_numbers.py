@@ -2,9 +2,6 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,25 +19,25 @@ from helpers.tiny_models import write_tiny
 from helpers.tiny_towers import write_tiny_tower
 from models.test_adapters import LAYERS, write_folder
 
-NUMBERS: tuple[Any, ...] = (10**400, -(10**400), 10**30, -(10**30), 2**63, 2**31, 1e308, -1e308)
+NUMBERS = (10**400, -(10**400), 10**30, -(10**30), 2**63, 2**31, 1e308, -1e308)
 NUMBERS += (float("inf"), float("nan"), 0.5, 0, -1)
 
 
-def adapted(path: Path) -> Path:
+def adapted(path):
     write_tiny(path, "qwen3")
     write_folder(path / "a", LAYERS)
     return path
 
 
-def tiny(name: str) -> Callable[[Path], Path]:
+def tiny(name):
     return lambda path: write_tiny(path, name)
 
 
-def quantized(name: str) -> Callable[[Path], Path]:
+def quantized(name):
     return lambda path: tiny_quantized.read_case(name).write(path)
 
 
-DIRECTORIES: dict[str, Callable[[Path], Path]] = {
+DIRECTORIES = {
     **{
         name: tiny(name) for name in ("albert", "deberta-v2", "gemma3_text", "t5", "nomic_bert-moe")
     },
@@ -53,7 +50,7 @@ DIRECTORIES: dict[str, Callable[[Path], Path]] = {
 }
 
 
-def places(tree: Any) -> Iterator[tuple[Any, ...]]:
+def places(tree):
     """Yield the way to each number in JSON."""
     pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in pairs:
@@ -63,7 +60,7 @@ def places(tree: Any) -> Iterator[tuple[Any, ...]]:
             yield (key,)
 
 
-def with_number(tree: Any, place: tuple[Any, ...], number: Any) -> Any:
+def with_number(tree, place, number):
     changed = json.loads(json.dumps(tree))
     part = changed
     for key in place[:-1]:
@@ -72,7 +69,7 @@ def with_number(tree: Any, place: tuple[Any, ...], number: Any) -> Any:
     return changed
 
 
-def load(path: Path) -> None:
+def load(path):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -82,7 +79,7 @@ def load(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DIRECTORIES)
-def test_any_number_loads_or_is_named(name: str, tmp_path: Path) -> None:
+def test_any_number_loads_or_is_named(name, tmp_path):
     path = DIRECTORIES[name](tmp_path / "model")
     for file in sorted(path.rglob("*.json")):
         if file.name == "tokenizer.json":
@@ -100,7 +97,7 @@ NODE = {"name": "n", "op": "Conv", "error": 0.1, "seconds": 1.0}
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: repr(number)[:8])
-def test_any_number_of_a_saved_network_loads_or_is_named(number: Any, tmp_path: Path) -> None:
+def test_any_number_of_a_saved_network_loads_or_is_named(number, tmp_path):
     net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": (np.float32, (1, 4))}, ["y"])
     net.save(tmp_path / "model")
     texts = [{"kept": json.dumps({**KEPT, key: number, "nodes": []})} for key in KEPT]
@@ -116,7 +113,7 @@ def test_any_number_of_a_saved_network_loads_or_is_named(number: Any, tmp_path: 
 
 @given(st.integers(), st.integers(0, 5000))
 @settings(max_examples=100, deadline=None)
-def test_integers_are_read_up_to_a_number_of_digits(number: int, zeros: int) -> None:
+def test_integers_are_read_up_to_a_number_of_digits(number, zeros):
     text = f"{number}{'0' * zeros}"
     if len(text) <= DIGITS:
         assert parse_json(text) == int(text)
@@ -126,6 +123,6 @@ def test_integers_are_read_up_to_a_number_of_digits(number: int, zeros: int) -> 
         parse_json(f'{{"a": [{text}]}}')
 
 
-def test_what_is_nested_too_deeply_is_a_value_error() -> None:
+def test_what_is_nested_too_deeply_is_a_value_error():
     with pytest.raises(ValueError, match="nested too deeply"):
         parse_json("[" * 200_000)

@@ -5,10 +5,8 @@ import json
 import os
 import shutil
 import struct
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,16 +24,16 @@ IN_OPEN = 0x20  # of <sys/inotify.h>
 TEXT = "the quick brown fox"
 
 
-def fingerprint_of(model: fbg.Model) -> dict[str, Any]:
+def fingerprint_of(model):
     return fingerprint_model(model.origin, model.dtype)
 
 
-def as_saved(path: Path) -> Path:
+def as_saved(path):
     fbg.load(tiny_bert.write_checkpoint(path / "original"), dtype="int8").save(path / "saved")
     return path / "saved"
 
 
-LAYOUTS: dict[str, Callable[[Path], Path]] = {
+LAYOUTS = {
     "safetensors": tiny_bert.write_checkpoint,
     "torch": lambda path: store_weights(tiny_bert.write_checkpoint(path), torch=True),
     "shards": lambda path: store_weights(tiny_bert.write_checkpoint(path), shards=2),
@@ -51,18 +49,18 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.fixture(params=LAYOUTS)
-def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def directory(request, tmp_path):
     return LAYOUTS[request.param](tmp_path / "model")
 
 
 @contextmanager
-def opened_below(directory: Path) -> Iterator[set[Path]]:
+def opened_below(directory):
     """Collect the files that anything opens below a directory, in whatever language."""
     libc = ctypes.CDLL(None, use_errno=True)
     watch = libc.inotify_init1(os.O_NONBLOCK)
     folders = [path for path in (directory, *directory.rglob("*")) if path.is_dir()]
     numbers = {libc.inotify_add_watch(watch, os.fsencode(f), IN_OPEN): f for f in folders}
-    found: set[Path] = set()
+    found = set()
     try:
         yield found
         events, place = os.read(watch, 1 << 20), 0
@@ -77,9 +75,9 @@ def opened_below(directory: Path) -> Iterator[set[Path]]:
         os.close(watch)
 
 
-def outcome(model: fbg.Model) -> Any:
+def outcome(model):
     """Some result of a model, whatever it can do."""
-    results: list[Any] = [model.forward([[2, 5, 3]]).last_hidden_state]
+    results = [model.forward([[2, 5, 3]]).last_hidden_state]
     for run in (
         lambda: model.encode(TEXT),
         lambda: model.predict(PAIRS),
@@ -94,13 +92,13 @@ def outcome(model: fbg.Model) -> Any:
     return [result.tolist() if isinstance(result, np.ndarray) else result for result in results]
 
 
-def test_every_file_that_is_opened_is_known(directory: Path) -> None:
+def test_every_file_that_is_opened_is_known(directory):
     with opened_below(directory) as opened:
         model = fbg.load(directory)
     assert {Path(path) for path in model.reads} == opened
 
 
-def test_a_fingerprint_tells_whatever_is_replaced(directory: Path) -> None:
+def test_a_fingerprint_tells_whatever_is_replaced(directory):
     model = fbg.load(directory)
     before = fingerprint_of(model)
     assert fingerprint_of(fbg.load(directory)) == before
@@ -116,7 +114,7 @@ def test_a_fingerprint_tells_whatever_is_replaced(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["removed", "overwritten"])
-def test_a_model_is_saved_as_it_was_loaded(directory: Path, tmp_path: Path, change: str) -> None:
+def test_a_model_is_saved_as_it_was_loaded(directory, tmp_path, change):
     model = fbg.load(directory)
     wanted = outcome(model)
     if change == "removed":
@@ -129,13 +127,11 @@ def test_a_model_is_saved_as_it_was_loaded(directory: Path, tmp_path: Path, chan
     assert outcome(fbg.load(tmp_path / "copy")) == wanted
 
 
-def test_a_file_that_changes_while_it_is_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_while_it_is_read_is_named(tmp_path, monkeypatch):
     directory = tiny_bert.write_checkpoint(tmp_path)
     opened, real = [], files._require_regular
 
-    def change(path: str, found: os.stat_result) -> None:
+    def change(path, found):
         real(path, found)
         if str(path).endswith("model.safetensors"):
             opened.append(path)
@@ -147,7 +143,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(
         fbg.load(directory)
 
 
-def test_adapters_elsewhere_count(tmp_path: Path) -> None:
+def test_adapters_elsewhere_count(tmp_path):
     directory = tiny_bert.write_checkpoint(tmp_path / "model")
     adapter = tmp_path / "adapter"
     adapter.mkdir()

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import safetensors
@@ -17,7 +16,7 @@ from helpers.safetensors_files import offset_of_data, read_header
 from helpers.saved_models import WEIGHTS, results
 
 
-def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved: Path) -> None:
+def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved):
     with safetensors.safe_open(saved / WEIGHTS, framework="numpy") as file:
         metadata, names = file.metadata(), set(file.keys())
     assert {"embeddings.word", "layers.0.qkv.weight", "layers.1.output.bias"} < names
@@ -31,7 +30,7 @@ def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved: Path) -> 
     assert packed["pooler.weight"] == "float32"
 
 
-def test_blocks_are_aligned_and_files_complete(saved: Path) -> None:
+def test_blocks_are_aligned_and_files_complete(saved):
     first = offset_of_data(saved / WEIGHTS)
     entries = read_header(saved / WEIGHTS)
     del entries["__metadata__"]
@@ -43,9 +42,7 @@ def test_blocks_are_aligned_and_files_complete(saved: Path) -> None:
     assert files == {WEIGHTS, "1_Pooling/config.json", *copied}
 
 
-def test_what_is_there_is_replaced_only_when_asked(
-    original: fbg.Model, saved: Path, checkpoint: Path
-) -> None:
+def test_what_is_there_is_replaced_only_when_asked(original, saved, checkpoint):
     before = (saved / WEIGHTS).stat().st_ino
     with pytest.raises(FileExistsError, match=r"saved: already exists; .*overwrite"):
         original.save(saved)
@@ -56,16 +53,14 @@ def test_what_is_there_is_replaced_only_when_asked(
     assert os.listdir(saved.parent) == ["saved"]
 
 
-def test_a_model_can_replace_the_directory_it_was_loaded_from(saved: Path) -> None:
+def test_a_model_can_replace_the_directory_it_was_loaded_from(saved):
     model = fbg.load(saved)
     expected = results(model)
     model.save(saved, overwrite=True)
     assert results(model) == results(fbg.load(saved)) == expected
 
 
-def test_what_is_no_saved_model_is_never_replaced(
-    original: fbg.Model, checkpoint: Path, tmp_path: Path
-) -> None:
+def test_what_is_no_saved_model_is_never_replaced(original, checkpoint, tmp_path):
     (tmp_path / "file").write_text("mine")
     for path in (checkpoint, tmp_path, tmp_path / "file"):
         before = sorted(os.listdir(tmp_path)), sorted(os.listdir(checkpoint))
@@ -74,9 +69,7 @@ def test_what_is_no_saved_model_is_never_replaced(
         assert (sorted(os.listdir(tmp_path)), sorted(os.listdir(checkpoint))) == before
 
 
-def test_an_empty_directory_and_a_link_to_one_are_filled(
-    original: fbg.Model, tmp_path: Path
-) -> None:
+def test_an_empty_directory_and_a_link_to_one_are_filled(original, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")
     original.save(str(tmp_path / "link"))
@@ -86,8 +79,8 @@ def test_an_empty_directory_and_a_link_to_one_are_filled(
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_failed_save_leaves_what_was_there_and_nothing_else(
-    original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
-) -> None:
+    original, saved, monkeypatch, overwrite
+):
     target = saved if overwrite else saved.with_name("new")
     expected = results(fbg.load(saved))
     for owner, name in ((os, "fsync"), (Path, "write_bytes"), (Path, "rename")):
@@ -95,7 +88,7 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
             real, calls = getattr(owner, name), []
 
             # The last rename of a save fails, and the one that takes it back works.
-            def fail(*args: Any, real: Any = real, calls: list[Any] = calls) -> object:
+            def fail(*args, real=real, calls=calls):
                 calls.append(args)
                 if real is not Path.rename or len(calls) == 1 + overwrite:
                     raise OSError("disk on fire")
@@ -110,15 +103,15 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
         assert results(fbg.load(saved)) == expected
 
 
-def test_a_parent_that_is_not_there_is_an_os_error(original: fbg.Model, tmp_path: Path) -> None:
+def test_a_parent_that_is_not_there_is_an_os_error(original, tmp_path):
     with pytest.raises(FileNotFoundError):
         original.save(tmp_path / "none" / "saved")
     with pytest.raises(TypeError, match="save: directory must be a str or PathLike, got int"):
-        original.save(3)  # type: ignore[arg-type]
+        original.save(3)
     assert os.listdir(tmp_path) == []
 
 
-def test_a_folder_outside_of_the_model_is_not_copied(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_folder_outside_of_the_model_is_not_copied(checkpoint, tmp_path):
     source = shutil.copytree(checkpoint, tmp_path / "model")
     (source / "1_Pooling").rename(tmp_path / "elsewhere")
     module = {"type": "sentence_transformers.models.Pooling", "path": "../elsewhere"}
@@ -128,9 +121,7 @@ def test_a_folder_outside_of_the_model_is_not_copied(checkpoint: Path, tmp_path:
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "model"]
 
 
-def test_a_saved_model_is_replaced_in_one_step(
-    original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_saved_model_is_replaced_in_one_step(original, saved, monkeypatch):
     """There is never a moment without a model under the name: the two directories are exchanged."""
     before = (saved / WEIGHTS).stat().st_ino
     monkeypatch.setattr(Path, "rename", lambda *names: pytest.fail(f"renamed: {names}"))
@@ -141,9 +132,9 @@ def test_a_saved_model_is_replaced_in_one_step(
 
 @pytest.mark.parametrize("answer", ["cannot", "fails"])
 def test_where_directories_cannot_be_exchanged_they_are_renamed(
-    answer: str, original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def exchange(a: Path, b: Path) -> bool:
+    answer, original, saved, monkeypatch
+):
+    def exchange(a, b):
         if answer == "fails":
             raise OSError("no")
         return False

@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +16,7 @@ TEXTS = ["a word, and another", "b", ""]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_the_same_bits_come_back_under_every_isa(
-    checkpoint: Path, tmp_path: Path, dtype: str, isa: str
-) -> None:
+def test_the_same_bits_come_back_under_every_isa(checkpoint, tmp_path, dtype, isa):
     model = fbg.load(checkpoint, dtype=dtype)
     model.save(tmp_path / "saved")
     loaded = fbg.load(tmp_path / "saved")
@@ -32,7 +29,7 @@ def test_the_same_bits_come_back_under_every_isa(
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("name", tiny_models.CONFIGS)
-def test_every_family_comes_back(tmp_path: Path, name: str, dtype: str) -> None:
+def test_every_family_comes_back(tmp_path, name, dtype):
     source = tiny_models.write_tiny(tmp_path / "model", name)
     model = fbg.load(source, dtype=dtype)
     model.save(tmp_path / "saved")
@@ -42,10 +39,10 @@ def test_every_family_comes_back(tmp_path: Path, name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "albert", "mpnet"])
-def test_models_that_version_0_2_saved_come_back(tmp_path: Path, name: str) -> None:
+def test_models_that_version_0_2_saved_come_back(tmp_path, name):
     """Version 2 of the format: BERT and its relatives had another name for a norm."""
 
-    def former(header: dict[str, Any]) -> None:
+    def former(header):
         about = header["__metadata__"]
         checksums = json.loads(about["checksums"])
         for names in (header, checksums):
@@ -66,7 +63,7 @@ def test_models_that_version_0_2_saved_come_back(tmp_path: Path, name: str) -> N
     assert saved == again
 
 
-def test_the_file_does_not_depend_on_the_isa(original: fbg.Model, tmp_path: Path) -> None:
+def test_the_file_does_not_depend_on_the_isa(original, tmp_path):
     files = set()
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):
@@ -75,16 +72,14 @@ def test_the_file_does_not_depend_on_the_isa(original: fbg.Model, tmp_path: Path
     assert len(files) == 1
 
 
-def test_loading_packs_and_quantizes_nothing(saved: Path) -> None:
+def test_loading_packs_and_quantizes_nothing(saved):
     before = fbg.pack_count()
     fbg.load(saved).encode(TEXTS)
     assert fbg.pack_count() == before
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_weights_and_tables_are_mapped(
-    saved: Path, copies: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_and_tables_are_mapped(saved, copies, monkeypatch):
     before = results(fbg.load(saved))
     monkeypatch.setattr(SavedFile, "copies", copies)
     model = fbg.load(saved)
@@ -102,19 +97,19 @@ def test_weights_and_tables_are_mapped(
     assert results(model) == before
 
 
-def test_a_saved_model_can_be_saved_again(saved: Path, tmp_path: Path) -> None:
+def test_a_saved_model_can_be_saved_again(saved, tmp_path):
     fbg.load(saved).save(tmp_path / "again")
     assert (tmp_path / "again" / WEIGHTS).read_bytes() == (saved / WEIGHTS).read_bytes()
 
 
-def test_a_model_runs_on_when_its_files_are_removed(saved: Path) -> None:
+def test_a_model_runs_on_when_its_files_are_removed(saved):
     model = fbg.load(saved)
     expected = results(model)
     shutil.rmtree(saved)
     assert results(model) == expected
 
 
-def test_dtype_is_that_of_the_saved_model(saved: Path) -> None:
+def test_dtype_is_that_of_the_saved_model(saved):
     assert fbg.load(saved).dtype == fbg.load(saved, dtype="int8").dtype == "int8"
     with pytest.raises(ValueError, match=r"load: dtype must be 'int8', .* got 'float32'"):
         fbg.load(saved, dtype="float32")

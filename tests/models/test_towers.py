@@ -1,8 +1,6 @@
 """Towers for pictures compute what transformers does, and refuse what they do not know."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,12 +30,12 @@ TOLERANCE = 1e-4
 DTYPES = {"float32": 0.999999, "bfloat16": 0.999, "int8": 0.995}
 
 
-def close(got: Any, wanted: np.ndarray) -> None:
+def close(got, wanted):
     np.testing.assert_allclose(got, wanted, rtol=0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", [name for name in CONFIGS if name not in CLASSIFIERS])
-def test_states_and_vectors_are_those_of_transformers(tmp_path: Path, name: str) -> None:
+def test_states_and_vectors_are_those_of_transformers(tmp_path, name):
     golden = tiny_tower(name)[2]
     model = fbg.load(write_tiny_tower(tmp_path, name))
     result = model.forward_image(pixel_values())
@@ -51,7 +49,7 @@ def test_states_and_vectors_are_those_of_transformers(tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_texts_are_in_the_same_space(tmp_path: Path, name: str) -> None:
+def test_texts_are_in_the_same_space(tmp_path, name):
     golden = tiny_tower(name)[2]
     model = fbg.load(write_tiny_tower(tmp_path, name))
     close(model.encode(list(TEXTS)), golden["texts"])
@@ -64,7 +62,7 @@ def test_texts_are_in_the_same_space(tmp_path: Path, name: str) -> None:
     assert sorted(one["labels"]) == ["cat", "dog"]
 
 
-def test_a_module_of_sentence_transformers_may_hold_a_tower(tmp_path: Path) -> None:
+def test_a_module_of_sentence_transformers_may_hold_a_tower(tmp_path):
     golden = tiny_tower("clip")[2]
     write_tiny_tower(tmp_path / "0_CLIPModel", "clip")
     write_modules(tmp_path, ("CLIPModel", "0_CLIPModel"))
@@ -86,7 +84,7 @@ def test_a_module_of_sentence_transformers_may_hold_a_tower(tmp_path: Path) -> N
             close(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True))
 
 
-def test_a_classifier_has_the_labels_of_transformers(tmp_path: Path) -> None:
+def test_a_classifier_has_the_labels_of_transformers(tmp_path):
     golden = tiny_tower("vit-classifier")[2]
     model = fbg.load(write_tiny_tower(tmp_path, "vit-classifier"))
     (first, *_), every = pictures(), model.classify_image(pictures(), top_k=None)
@@ -103,7 +101,7 @@ def test_a_classifier_has_the_labels_of_transformers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CONFIGS)
-def test_vectors_are_near_those_of_float32(tmp_path: Path, name: str, dtype: str) -> None:
+def test_vectors_are_near_those_of_float32(tmp_path, name, dtype):
     directory = write_tiny_tower(tmp_path, name)
     exact, model = fbg.load(directory), fbg.load(directory, dtype=dtype)
     near = cosines(model.encode_image(pictures()), exact.encode_image(pictures()))
@@ -117,7 +115,7 @@ def test_vectors_are_near_those_of_float32(tmp_path: Path, name: str, dtype: str
 @pytest.mark.parametrize(
     "options", [{"dtype": "int4"}, {"dtype": "int8", "calibrate": "synthetic"}]
 )
-def test_layers_are_rounded_in_turn(tmp_path: Path, name: str, options: Any) -> None:
+def test_layers_are_rounded_in_turn(tmp_path, name, options):
     directory = write_tiny_tower(tmp_path, name)
     exact, model = fbg.load(directory), fbg.load(directory, **options)
     near = cosines(model.encode_image(pictures()), exact.encode_image(pictures()))
@@ -125,7 +123,7 @@ def test_layers_are_rounded_in_turn(tmp_path: Path, name: str, options: Any) -> 
 
 
 @pytest.mark.parametrize("name", HUB_NAMES)
-def test_names_of_files_on_the_hub_are_read(tmp_path: Path, name: str) -> None:
+def test_names_of_files_on_the_hub_are_read(tmp_path, name):
     config, tensors, golden = tiny_tower(name)
     renamed = {}
     for key, tensor in tensors.items():
@@ -136,7 +134,7 @@ def test_names_of_files_on_the_hub_are_read(tmp_path: Path, name: str) -> None:
     close(model.forward_image(pixel_values()).last_hidden_state, golden["hidden"])
 
 
-def test_a_picture_is_the_same_alone_and_among_others(tmp_path: Path) -> None:
+def test_a_picture_is_the_same_alone_and_among_others(tmp_path):
     directory = write_tiny_tower(tmp_path, "clip")
     model, alone = (fbg.load(directory, "int8", num_threads=n) for n in (2, 1))
     many = pictures() * 30
@@ -145,7 +143,7 @@ def test_a_picture_is_the_same_alone_and_among_others(tmp_path: Path) -> None:
         np.testing.assert_array_equal(alone.encode_image(many[n]), together[n])
 
 
-def test_pictures_may_come_in_many_forms(tmp_path: Path) -> None:
+def test_pictures_may_come_in_many_forms(tmp_path):
     model = fbg.load(write_tiny_tower(tmp_path / "model", "vit"))
     first = pictures()[0]
     Image.fromarray(first).save(tmp_path / "first.png")
@@ -165,7 +163,7 @@ def test_pictures_may_come_in_many_forms(tmp_path: Path) -> None:
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
 
-def test_damaged_pictures_are_named(tmp_path: Path) -> None:
+def test_damaged_pictures_are_named(tmp_path):
     model = fbg.load(write_tiny_tower(tmp_path / "model", "clip"))
     path = tmp_path / "cut.png"
     Image.fromarray(pictures()[0]).save(path)
@@ -183,7 +181,7 @@ def test_damaged_pictures_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["vit", "clip"])
-def test_no_picture_gives_no_row(tmp_path: Path, name: str) -> None:
+def test_no_picture_gives_no_row(tmp_path, name):
     model = fbg.load(write_tiny_tower(tmp_path, name))
     one, none = (model.forward_image(pixel_values()[:count]) for count in (1, 0))
     assert none.last_hidden_state.shape == (0, *one.last_hidden_state.shape[1:])
@@ -193,7 +191,7 @@ def test_no_picture_gives_no_row(tmp_path: Path, name: str) -> None:
     assert model.encode_image([]).shape == (0, model.encode_image(pictures()).shape[1])
 
 
-def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+def test_wrong_arguments_are_named(tmp_path):
     model = fbg.load(write_tiny_tower(tmp_path, "clip"))
     with pytest.raises(ValueError, match="encode_image: batch_size"):
         model.encode_image([], batch_size=0)
@@ -209,7 +207,7 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
         model.classify_image(pictures()[0])
 
 
-def test_a_tower_refuses_what_it_does_not_read(tmp_path: Path) -> None:
+def test_a_tower_refuses_what_it_does_not_read(tmp_path):
     tower = fbg.load(write_tiny_tower(tmp_path / "vit", "vit"))
     for task in (
         lambda: tower.encode("a"),
@@ -226,7 +224,7 @@ def test_a_tower_refuses_what_it_does_not_read(tmp_path: Path) -> None:
         fbg.load(tmp_path / "vit", dtype="int8", calibrate=["a text"])
 
 
-def test_a_model_of_texts_refuses_pictures(directory: Path) -> None:
+def test_a_model_of_texts_refuses_pictures(directory):
     model = fbg.load(directory)
     for task in ("encode_image", "forward_image", "classify_image"):
         with pytest.raises(fbg.ModelError, match=task):
@@ -237,7 +235,7 @@ def test_a_model_of_texts_refuses_pictures(directory: Path) -> None:
 
 @pytest.mark.parametrize("name", ["vit-classifier", "dinov2", "clip", "siglip"])
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_a_saved_tower_computes_the_same(tmp_path: Path, name: str, dtype: str) -> None:
+def test_a_saved_tower_computes_the_same(tmp_path, name, dtype):
     model = fbg.load(write_tiny_tower(tmp_path / "model", name), dtype=dtype)
     model.save(tmp_path / "saved")
     before = fbg.pack_count()
@@ -273,9 +271,7 @@ def test_a_saved_tower_computes_the_same(tmp_path: Path, name: str, dtype: str) 
         ("siglip", {"vision_config": {"vision_use_head": False}}, "vision_use_head"),
     ],
 )
-def test_a_setting_that_is_not_supported_is_named(
-    tmp_path: Path, name: str, changes: dict[str, Any], key: str
-) -> None:
+def test_a_setting_that_is_not_supported_is_named(tmp_path, name, changes, key):
     directory = write_tiny_tower(tmp_path, name)
     (directory / "preprocessor_config.json").unlink() if "vision_config" in changes else None
     change_json(directory / "config.json", **changes)
@@ -298,14 +294,14 @@ def test_a_setting_that_is_not_supported_is_named(
         ({"rotation_scale": 2}, "rotation_scale"),
     ],
 )
-def test_a_setting_of_pictures_is_named(tmp_path: Path, changes: dict[str, Any], key: str) -> None:
+def test_a_setting_of_pictures_is_named(tmp_path, changes, key):
     directory = write_tiny_tower(tmp_path, "clip")
     change_json(directory / "preprocessor_config.json", **changes)
     with pytest.raises(fbg.ModelError, match=rf"preprocessor_config\.json: .*{key}"):
         fbg.load(directory)
 
 
-def test_pictures_need_a_file_that_says_how(tmp_path: Path) -> None:
+def test_pictures_need_a_file_that_says_how(tmp_path):
     directory = write_tiny_tower(tmp_path, "clip")
     settings = json.loads((directory / "preprocessor_config.json").read_text())
     wanted = fbg.load(directory).encode_image(pictures())
@@ -319,7 +315,7 @@ def test_pictures_need_a_file_that_says_how(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["dinov2", "clip", "siglip"])
-def test_no_tensor_is_ignored(tmp_path: Path, name: str) -> None:
+def test_no_tensor_is_ignored(tmp_path, name):
     file = write_tiny_tower(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     for key in tensors:
@@ -336,7 +332,7 @@ def test_no_tensor_is_ignored(tmp_path: Path, name: str) -> None:
         fbg.load(tmp_path)
 
 
-def test_facts_name_both_towers(tmp_path: Path) -> None:
+def test_facts_name_both_towers(tmp_path):
     facts = model_facts(str(write_tiny_tower(tmp_path / "clip", "clip")))
     assert facts.tasks == ("encode_image", "zero_shot_classify_image")
     assert "32 x 32 pixels in patches of 16 x 16, 2 layers of 24 columns" in str(facts)
@@ -344,7 +340,7 @@ def test_facts_name_both_towers(tmp_path: Path) -> None:
     assert facts.tasks == ("encode_image", "classify_image") and "texts" not in str(facts)
 
 
-def test_weights_of_an_interpolation_add_up_to_1() -> None:
+def test_weights_of_an_interpolation_add_up_to_1():
     for old, new in ((7, 4), (4, 7), (37, 16), (5, 5)):
         for antialias in (False, True):
             weights = bicubic_weights(old, new, antialias)

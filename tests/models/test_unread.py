@@ -5,8 +5,6 @@ tests/data/tiny_settings.npz has what transformers computes with other values of
 
 import json
 import warnings
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +25,7 @@ from helpers.changed_settings import FOREIGN, MODELS, sample, with_value
 from helpers.minilm import DATA, arrays
 from helpers.tiny_bert import change_json, write_json
 from helpers.tiny_families import HUB_FAMILIES, REFERENCES
-from helpers.tiny_models import TinyModel, golden_inputs, tiny_model, write_tiny
+from helpers.tiny_models import golden_inputs, tiny_model, write_tiny
 
 TOLERANCE = 1e-4
 # Keys of code on the hub, which the classes of transformers do not read; what they stand for.
@@ -37,19 +35,17 @@ OF_HUB = (*HUB_FAMILIES, *REFERENCES)
 HUB = yaml.safe_load((DATA / "hub_settings.yaml").read_text(encoding="utf-8"))
 
 
-def states(directory: Path, tiny: TinyModel) -> np.ndarray:
+def states(directory, tiny):
     ids = golden_inputs(tiny.config)["full"][:, :12]
     return fbg.load(directory).forward(ids).last_hidden_state
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_changed_setting_is_refused_or_reported_or_does_as_in_transformers(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_changed_setting_is_refused_or_reported_or_does_as_in_transformers(tmp_path, name):
     tiny = tiny_model(name)
     directory = write_tiny(tmp_path, name)
     base = sample(states(directory, tiny))
-    outcomes: dict[str, dict[str, Any]] = json.loads(str(arrays("tiny_settings")[name]))
+    outcomes = json.loads(str(arrays("tiny_settings")[name]))
     wrong, refused = [], 0
     for key, values in outcomes.items():
         for text, outcome in values.items():
@@ -72,7 +68,7 @@ def test_a_changed_setting_is_refused_or_reported_or_does_as_in_transformers(
 
 
 @pytest.mark.parametrize("name", OF_HUB)
-def test_keys_of_other_families_are_refused_or_reported(tmp_path: Path, name: str) -> None:
+def test_keys_of_other_families_are_refused_or_reported(tmp_path, name):
     """For files on the hub, whose keys transformers does not read."""
     tiny = tiny_model(name)
     directory = write_tiny(tmp_path, name)
@@ -94,7 +90,7 @@ def test_keys_of_other_families_are_refused_or_reported(tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize("name", (*MODELS, *OF_HUB))
-def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
+def test_a_tensor_that_has_no_place_is_named(tmp_path, name):
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     layer = next(key for key in tensors if ".0." in key)
@@ -113,7 +109,7 @@ def test_a_tensor_that_has_no_place_is_named(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", (*MODELS, *OF_HUB))
-def test_a_tensor_that_is_left_out_is_named_or_changes_nothing(tmp_path: Path, name: str) -> None:
+def test_a_tensor_that_is_left_out_is_named_or_changes_nothing(tmp_path, name):
     tiny = tiny_model(name)
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
@@ -152,7 +148,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_what_checkpoints_have_beside_the_encoder_may_stay(tmp_path: Path, name: str) -> None:
+def test_what_checkpoints_have_beside_the_encoder_may_stay(tmp_path, name):
     file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     base = states(tmp_path, tiny_model(name))
@@ -160,7 +156,7 @@ def test_what_checkpoints_have_beside_the_encoder_may_stay(tmp_path: Path, name:
     np.testing.assert_array_equal(states(tmp_path, tiny_model(name)), base)
 
 
-def test_a_norm_of_distances_may_stay_where_attention_is_not_relative(tmp_path: Path) -> None:
+def test_a_norm_of_distances_may_stay_where_attention_is_not_relative(tmp_path):
     write_tiny(tmp_path, "deberta-v2", relative_attention=False, pos_att_type=None)
     file = tmp_path / "model.safetensors"
     tensors = load_file(file)
@@ -173,7 +169,7 @@ def test_a_norm_of_distances_may_stay_where_attention_is_not_relative(tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["gliner", "static"])
-def test_models_that_are_no_transformer_ignore_nothing_either(tmp_path: Path, kind: str) -> None:
+def test_models_that_are_no_transformer_ignore_nothing_either(tmp_path, kind):
     gliner = kind == "gliner"
     if gliner:
         directory = tiny_gliner.write_model(tmp_path / "model", "bare")
@@ -194,7 +190,7 @@ def test_models_that_are_no_transformer_ignore_nothing_either(tmp_path: Path, ki
         fbg.load(directory)
 
 
-def test_modules_behind_the_encoder_ignore_nothing_either(tmp_path: Path) -> None:
+def test_modules_behind_the_encoder_ignore_nothing_either(tmp_path):
     directory = tiny_bert.write_checkpoint(tmp_path / "model")
     pooling = directory / "1_Pooling" / "config.json"
     change_json(pooling, pooling_mode_attention=True)
@@ -206,7 +202,7 @@ def test_modules_behind_the_encoder_ignore_nothing_either(tmp_path: Path) -> Non
     fbg.load(directory)
 
 
-def test_a_copy_of_the_embeddings_must_be_one(tmp_path: Path) -> None:
+def test_a_copy_of_the_embeddings_must_be_one(tmp_path):
     file = write_tiny(tmp_path, "t5") / "model.safetensors"
     tensors = load_file(file)
     table = tensors["shared.weight"]
@@ -217,7 +213,7 @@ def test_a_copy_of_the_embeddings_must_be_one(tmp_path: Path) -> None:
         fbg.load(tmp_path)
 
 
-def test_the_table_of_t5_may_have_the_name_of_the_encoder_only(tmp_path: Path) -> None:
+def test_the_table_of_t5_may_have_the_name_of_the_encoder_only(tmp_path):
     for prefix, head in (("", None), ("transformer.", "classifier")):
         directory = write_tiny(tmp_path / str(head), "t5")
         file = directory / "model.safetensors"
@@ -250,7 +246,7 @@ ELSE = {
 
 
 @pytest.mark.parametrize("key", AGAIN)
-def test_a_setting_may_be_said_again_by_another_name(tmp_path: Path, key: str) -> None:
+def test_a_setting_may_be_said_again_by_another_name(tmp_path, key):
     tiny = tiny_model("bert")
     directory = write_tiny(tmp_path, "bert")
     base, value = states(directory, tiny), tiny.config[key]
@@ -268,7 +264,7 @@ def test_a_setting_may_be_said_again_by_another_name(tmp_path: Path, key: str) -
 
 
 @pytest.mark.parametrize("key", ELSE)
-def test_a_value_that_is_the_same_by_chance_says_nothing(tmp_path: Path, key: str) -> None:
+def test_a_value_that_is_the_same_by_chance_says_nothing(tmp_path, key):
     tiny = tiny_model("bert")
     directory = write_tiny(tmp_path, "bert")
     for name in ELSE[key].split():
@@ -279,7 +275,7 @@ def test_a_value_that_is_the_same_by_chance_says_nothing(tmp_path: Path, key: st
 
 
 @pytest.mark.parametrize("changes", [{"generator_size": "0.25"}, {"_num_labels": 9}], ids=str)
-def test_what_only_pretraining_or_heads_read_stops_nothing(tmp_path: Path, changes: Any) -> None:
+def test_what_only_pretraining_or_heads_read_stops_nothing(tmp_path, changes):
     directory = write_tiny(tmp_path, "electra")
     write_json(directory / "config.json", {**tiny_model("electra").config, **changes})
     with warnings.catch_warnings():
@@ -288,19 +284,19 @@ def test_what_only_pretraining_or_heads_read_stops_nothing(tmp_path: Path, chang
 
 
 @pytest.mark.parametrize("name", HUB)
-def test_settings_of_models_on_the_hub_are_all_known(tmp_path: Path, name: str) -> None:
+def test_settings_of_models_on_the_hub_are_all_known(tmp_path, name):
     write_json(tmp_path / "config.json", HUB[name])
     assert read_config(tmp_path / "config.json").num_layers > 1  # a warning would be an error
 
 
-def test_every_family_has_settings_of_a_model_on_the_hub() -> None:
+def test_every_family_has_settings_of_a_model_on_the_hub():
     families = {settings["model_type"] for settings in HUB.values()}
     # They are called bert and xlm-roberta on the hub.
     borrowed = {"jina_bert", "xlm-roberta-flash", "jina_embeddings_v3"}
     assert families >= (FAMILIES.keys() | RENAMED.keys()) - borrowed
 
 
-def test_an_unknown_key_is_named_with_what_to_do_or_reported_once(tmp_path: Path) -> None:
+def test_an_unknown_key_is_named_with_what_to_do_or_reported_once(tmp_path):
     directory = write_tiny(tmp_path, "bert", residual_scale=2.0)
     message = r"config\.json: residual_scale must be left out or off, got 2\.0: fbg does not know"
     with pytest.raises(fbg.ModelError, match=message):
@@ -313,7 +309,7 @@ def test_an_unknown_key_is_named_with_what_to_do_or_reported_once(tmp_path: Path
 # --- Models whose code on the hub is their own ----------------------------------------------------
 
 
-def test_bidirectional_qwen3_projects_its_states(tmp_path: Path) -> None:
+def test_bidirectional_qwen3_projects_its_states(tmp_path):
     """As voyage-4-nano: the projection is at the root of the checkpoint, its width num_labels."""
     tiny = tiny_model("qwen3")
     plain = write_tiny(tmp_path / "plain", "qwen3", use_bidirectional_attention=True)
@@ -342,7 +338,7 @@ def test_bidirectional_qwen3_projects_its_states(tmp_path: Path) -> None:
         fbg.load(directory)
 
 
-def test_pplx_is_bidirectional_and_rounds_its_embeddings(tmp_path: Path) -> None:
+def test_pplx_is_bidirectional_and_rounds_its_embeddings(tmp_path):
     both = write_tiny(tmp_path / "both", "qwen3", is_causal=False)
     directory = write_tiny(tmp_path / "pplx", "qwen3", model_type="bidirectional_pplx_qwen3")
     modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("FlexibleQuantizer", "")]

@@ -1,7 +1,6 @@
 """Vocabularies of models in integers are tables of 8 bits."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,11 +20,11 @@ INTEGERS = ["int8", "int4"]
 KEPT = {"embeddings.word": "float32"}
 
 
-def drawn(*shape: int) -> np.ndarray:
+def drawn(*shape):
     return np.random.default_rng(3).standard_normal(shape, np.float32)
 
 
-def of_table(model: fbg.Model, table: np.ndarray) -> fbg.Model:
+def of_table(model, table):
     """The model with other word embeddings."""
     network = model.network
     embeddings = replace(network.embeddings, word=table)
@@ -35,7 +34,7 @@ def of_table(model: fbg.Model, table: np.ndarray) -> fbg.Model:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("columns", [1, 17, 64, 100])
-def test_rows_are_those_of_the_toolbox(dtype: str, columns: int) -> None:
+def test_rows_are_those_of_the_toolbox(dtype, columns):
     table = drawn(30, columns)
     narrow = converted(table, dtype, 2)
     assert narrow.dtype == np.uint8 and columns_of(narrow) == columns
@@ -45,7 +44,7 @@ def test_rows_are_those_of_the_toolbox(dtype: str, columns: int) -> None:
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 3e38])
-def test_a_table_that_does_not_fit_stays_as_it_is(number: float) -> None:
+def test_a_table_that_does_not_fit_stays_as_it_is(number):
     table = drawn(5, 8)
     table[2, :2] = number, -number
     assert converted(table, "int8", 1) is table
@@ -53,7 +52,7 @@ def test_a_table_that_does_not_fit_stays_as_it_is(number: float) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("name", ["bert", "roberta", "deberta-v2-convolution", "gemma3_text", "t5"])
-def test_a_network_reads_the_floats_of_its_table(tmp_path: Path, name: str, dtype: str) -> None:
+def test_a_network_reads_the_floats_of_its_table(tmp_path, name, dtype):
     model = fbg.load(tiny_models.write_tiny(tmp_path / "model", name), dtype=dtype)
     table = model.network.embeddings.word
     floats = RowwiseMatrix.from_fused(table, columns_of(table)).dequantize()
@@ -65,7 +64,7 @@ def test_a_network_reads_the_floats_of_its_table(tmp_path: Path, name: str, dtyp
 
 
 @pytest.mark.parametrize("width", [21, 48])
-def test_rows_of_any_width_do_not_depend_on_the_batch(tmp_path: Path, width: int, isa: str) -> None:
+def test_rows_of_any_width_do_not_depend_on_the_batch(tmp_path, width, isa):
     path = tiny_outputs.write_static(tmp_path / "model", "plain")
     (weights,) = path.rglob("model.safetensors")
     table = drawn(len(load_file(weights)["embedding.weight"]), width)
@@ -84,7 +83,7 @@ def test_rows_of_any_width_do_not_depend_on_the_batch(tmp_path: Path, width: int
     assert again.encode(["a b", "b"]).tobytes() == model.encode(["a b", "b"]).tobytes()
 
 
-def test_floats_have_a_table_of_floats(checkpoint: Path) -> None:
+def test_floats_have_a_table_of_floats(checkpoint):
     wanted = fbg.load(checkpoint).network.embeddings.word
     kept = fbg.load(checkpoint, dtype="int8", higher_precision=["embeddings.word"])
     for model in (kept, fbg.load(checkpoint, dtype="bfloat16")):
@@ -92,7 +91,7 @@ def test_floats_have_a_table_of_floats(checkpoint: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_a_token_outside_the_vocabulary_is_an_error(checkpoint: Path, dtype: str) -> None:
+def test_a_token_outside_the_vocabulary_is_an_error(checkpoint, dtype):
     model = fbg.load(checkpoint, dtype=dtype)
     for token in (99, -1, 99 + 56):
         with pytest.raises(ValueError, match=rf"must be in \[0, 99\), got {token}"):
@@ -100,7 +99,7 @@ def test_a_token_outside_the_vocabulary_is_an_error(checkpoint: Path, dtype: str
 
 
 @pytest.mark.parametrize("name", ["bert-ForMaskedLM", "roberta-ForMaskedLM"])
-def test_a_table_that_a_head_multiplies_with_stays_float32(tmp_path: Path, name: str) -> None:
+def test_a_table_that_a_head_multiplies_with_stays_float32(tmp_path, name):
     path = tiny_tasks.write_model(tmp_path / "model", name)
     model = fbg.load(path, dtype="int8")
     assert not vocabulary(model.network)
@@ -108,7 +107,7 @@ def test_a_table_that_a_head_multiplies_with_stays_float32(tmp_path: Path, name:
     np.testing.assert_array_equal(model.network.embeddings.word, exact)
 
 
-def test_a_decoder_of_its_own_leaves_the_table_to_look_ups(tmp_path: Path) -> None:
+def test_a_decoder_of_its_own_leaves_the_table_to_look_ups(tmp_path):
     path = tiny_tasks.write_model(tmp_path / "model", "bert-ForMaskedLM")
     weights = load_file(path / "model.safetensors")
     (word,) = [n for n in weights if n.endswith("word_embeddings.weight")]
@@ -124,7 +123,7 @@ def test_a_decoder_of_its_own_leaves_the_table_to_look_ups(tmp_path: Path) -> No
     assert model.fill_mask(text)[0]["score"] == pytest.approx(exact["score"], rel=0.2)
 
 
-def test_memory_and_files_of_a_real_model(tmp_path: Path) -> None:
+def test_memory_and_files_of_a_real_model(tmp_path):
     sizes = {}
     for label, options in (("rows", {}), ("floats", {"higher_precision": KEPT})):
         model = fbg.load(minilm_directory(), dtype="int8", smooth=False, **options)
@@ -137,7 +136,7 @@ def test_memory_and_files_of_a_real_model(tmp_path: Path) -> None:
     assert abs(large - small - saved) < 200
 
 
-def test_a_saved_table_of_another_width_is_refused(saved: Path) -> None:
+def test_a_saved_table_of_another_width_is_refused(saved):
     with SavedFile(saved / WEIGHTS) as file:
         source = SavedSource(file, "int8", {})
         assert source.vocabulary("embeddings.word", "", 99, 48, 1.0).shape == (99, 56)

@@ -9,7 +9,7 @@ from fbg import _fbg
 CLASSES = [value for value in vars(_fbg).values() if isinstance(value, type)]
 
 
-def instances(cls: type) -> list[object]:
+def instances(cls):
     """Every instance that Python can make without calling `__init__`."""
     made = []
     for new in (lambda: cls.__new__(cls), lambda: object.__new__(cls)):
@@ -20,13 +20,13 @@ def instances(cls: type) -> list[object]:
     return made
 
 
-def test_every_class_is_looked_at() -> None:
+def test_every_class_is_looked_at():
     names = {cls.__name__ for cls in CLASSES}
     assert {"PackedB", "Graph", "Plan", "AOperand", "Stage", "PreparedCall"} <= names
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_members_of_an_uninitialized_instance_are_type_errors(cls: type) -> None:
+def test_members_of_an_uninitialized_instance_are_type_errors(cls):
     members = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
     for instance in instances(cls):
         for name, value in members.items():
@@ -35,7 +35,7 @@ def test_members_of_an_uninitialized_instance_are_type_errors(cls: type) -> None
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_an_uninitialized_instance_is_no_argument(cls: type) -> None:
+def test_an_uninitialized_instance_is_no_argument(cls):
     w = fbg.PackedB(np.eye(4, dtype=np.float32))._native
     a = _fbg.AOperand.quantized(np.eye(4, dtype=np.float32))
     for instance in instances(cls):

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "fbg"
@@ -39,7 +38,7 @@ LAYERS = (
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 
-def modules() -> dict[str, Path]:
+def modules():
     """The modules of the package by their full names."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
@@ -52,7 +51,7 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path):
     """The modules of the package that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -66,17 +65,17 @@ def imported(path: Path) -> Iterator[str]:
                     yield inner if is_module else node.module
 
 
-def layer(module: str) -> str:
+def layer(module):
     """The name of a module's layer."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "fbg"
 
 
-def test_every_module_has_a_layer() -> None:
+def test_every_module_has_a_layer():
     assert {layer(module) for module in MODULES} <= RANK.keys()
 
 
-def test_imports_point_down() -> None:
+def test_imports_point_down():
     upward = {
         (module, layer(target))
         for module, path in MODULES.items()
@@ -86,7 +85,7 @@ def test_imports_point_down() -> None:
     assert upward == set()
 
 
-def test_kernels_do_not_import_what_runs_models() -> None:
+def test_kernels_do_not_import_what_runs_models():
     # Each of these takes as long to import as all kernels do.
     heavy = ("asyncio", "concurrent.futures", "multiprocessing", "ssl", "fbg.networks", "fbg.model")
     code = f"""if True:
@@ -102,11 +101,11 @@ def test_kernels_do_not_import_what_runs_models() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle():
     graph = {module: set(imported(path)) for module, path in MODULES.items() if module != "fbg"}
-    done: set[str] = set()
+    done = set()
 
-    def visit(module: str, above: list[str]) -> None:
+    def visit(module, above):
         assert module not in above, " -> ".join([*above, module])
         if module in graph and module not in done:
             for target in sorted(graph[module]):
@@ -117,7 +116,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         visit(module, [])
 
 
-def private_attributes(path: Path) -> Iterator[tuple[str, bool]]:
+def private_attributes(path):
     """The attributes with a leading underscore that a file uses, and whether they are of self."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
@@ -125,7 +124,7 @@ def private_attributes(path: Path) -> Iterator[tuple[str, bool]]:
             yield node.attr, of_self
 
 
-def test_only_its_own_module_touches_private_members_of_model() -> None:
+def test_only_its_own_module_touches_private_members_of_model():
     defining = "fbg.model.model"
     private = {name for name, of_self in private_attributes(MODULES[defining]) if of_self}
     assert {"_origin", "_hidden_states"} <= private

@@ -27,7 +27,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 INTRINSICS = re.compile(r"^(\w*intrin|arm_\w+)\.h$")
 
 
-def includes_under(folder: str) -> list[tuple[Path, str]]:
+def includes_under(folder):
     files = [p for p in (ROOT / folder).rglob("*") if p.suffix in {".h", ".cc"}]
     assert files, f"no sources under {folder}"
     return [(p.relative_to(ROOT), name) for p in files for name in INCLUDE.findall(p.read_text())]
@@ -61,7 +61,7 @@ def test_the_library_has_no_streams():
     assert [f"{path}: {name}" for path, name in sources if name in streams] == []
 
 
-def layer_of(path: Path) -> str:
+def layer_of(path):
     """The layer of a source file, or of a header as it is included; "" outside of all layers."""
     parts = [part for part in path.parts[:-1] if part not in ("src", "include", "fbg")]
     return parts[0] if parts and parts[0] in BELOW else ""

@@ -12,7 +12,7 @@ from fuzz.mutations import change_safetensors
 from fuzz.target import target
 
 
-def _seeds() -> list[bytes]:
+def _seeds():
     floats = np.arange(12, dtype=np.float32)
     return [
         (checkpoint("safetensors") / "model.safetensors").read_bytes(),
@@ -22,7 +22,7 @@ def _seeds() -> list[bytes]:
     ]
 
 
-def _run(data: bytes) -> None:
+def _run(data):
     path = checkpoint("safetensors") / "model.safetensors"
     path.write_bytes(data)
     copy_all_floats(read_safetensors(path).values())
