@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fbg
-from fbg.tasks import context, encode
+from fbg.tasks import chunks, context
 from fbg.text import tokenization
 from fbg.text.encoded_text import EncodedText, Windows, count_windows, windows
 from helpers import tiny_bert
@@ -52,7 +52,7 @@ def test_chunks_do_not_depend_on_how_many_windows_are_made(tmp_path, monkeypatch
     tiny_bert.write_checkpoint(tmp_path)
     model, document = fbg.load(tmp_path), "the dog saw a fox. " * 60
     expected = model.encode_chunks(document, [(0, 9), (300, 400)], stride=17)
-    monkeypatch.setattr(encode, "WINDOW_TOKENS", most)
+    monkeypatch.setattr(chunks, "WINDOW_TOKENS", most)
     found = model.encode_chunks(document, [(0, 9), (300, 400)], stride=17)
     np.testing.assert_array_equal(found, expected)
 
@@ -70,5 +70,5 @@ def test_long_documents_are_cut_in_pieces(tmp_path, monkeypatch, mark):
     assert all(a[1] <= b[0] for a, b in pairwise(spans))
     kept = "".join(document[begin:end] for begin, end in spans)
     assert "".join(kept.split()) == "".join(document.split())
-    few = encode.found_spans(model.context, document, 20, 5)
+    few = chunks.found_spans(model.context, document, 20, 5)
     assert few == spans[: len(few)] and 5 < len(few) < len(spans)
