@@ -13,7 +13,7 @@ from fbg._fbg import __version__
 from fbg.conv.convolution import conv
 from fbg.conv.im2col import PackAWithIm2Col
 from fbg.conv.packed_conv import PackedConv
-from fbg.conv.prepared_conv import PreparedConv
+from fbg.conv.prepared_conv import PreparedConv, prepare
 from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
 from fbg.matmul.introspection import Kernel, kernels, pack_count
@@ -35,7 +35,7 @@ from fbg.matmul.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.matmul.product import PreparedCall, gemm, linear, prepare
+from fbg.matmul.product import PreparedCall, gemm, linear
 from fbg.threads import get_num_threads, set_num_threads
 
 # Kernels do not need models: the code that runs models is imported on first use.

@@ -18,7 +18,6 @@ LAYERS = (
     ("quantization",),
     ("matmul",),
     ("conv",),
-    ("preparation",),
     ("checkpoints",),
     ("tables",),
     ("graph",),

@@ -269,12 +269,6 @@ class PackedConv:
         )
         return [Algorithm(name, cost) for name, cost, _ in found]
 
-    def _prepare(self, pipeline: Any, **options: Any) -> Any:
-        """Return the call that `fbg.prepare` makes of these weights."""
-        from fbg.conv.prepared_conv import PreparedConv
-
-        return PreparedConv(self, pipeline, **options)
-
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments that make the geometry of weights of this shape."""
         g, first = self._geometry, 3 - self.spatial_axes

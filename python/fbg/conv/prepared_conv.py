@@ -1,9 +1,10 @@
-"""A convolution of one shape: arguments checked once, then called with arrays only."""
+"""A convolution of one shape: arguments checked once, then called with arrays only; and `prepare`,
+which makes such calls of products, too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ from fbg.conv.convolution import (
 )
 from fbg.conv.geometry import sizes_of
 from fbg.conv.packed_conv import PackedConv
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import PreparedCall, prepare_product
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
@@ -198,3 +201,61 @@ class PreparedConv:
     def __repr__(self) -> str:
         stages = f", {self._pipeline}" if self._pipeline.stages else ""
         return f"PreparedConv({self._shape} -> {self.output_shape}, {self.algorithm}{stages})"
+
+
+@overload
+def prepare(
+    weights: PackedB, pipeline: Stages = None, *, rows: int, **options: Any
+) -> PreparedCall: ...
+@overload
+def prepare(
+    weights: PackedConv, pipeline: Stages = None, *, shape: tuple[int, ...], **options: Any
+) -> PreparedConv: ...
+def prepare(
+    weights: PackedB | PackedConv, pipeline: Stages = None, **options: Any
+) -> PreparedCall | PreparedConv:
+    """Return a function ``call(x, out=None)`` that applies `weights` and `pipeline` to x.
+
+    Preparing does everything that does not depend on the elements of x. A call then only checks its
+    two arrays and allocates nothing; for a small product it takes a fraction of the time of `gemm`.
+    x is a NumPy array of the prepared dtype with any strides: (M, K) with M at most `rows` for a
+    product, or of exactly the prepared shape for a convolution. `out` is a NumPy array of
+    ``call.dtype`` with contiguous rows, and is returned; without it, a new array is. Several
+    threads may use a call at the same time, unless its pipeline ends in `RowRange`, which writes to
+    one array. A call keeps the kernels of the ISA that was active when it was prepared, and refers
+    to the arrays of its stages: later calls see changes to them. The residual of `Add` has `rows`
+    rows, of which a call uses the first M. A pickle or a copy of a call is prepared anew where it
+    is loaded, for the ISA that is active there; a deep copy has its own arrays.
+
+    Args:
+        weights: `PackedB` for a product, `PackedConv` for a convolution.
+        pipeline: as in `gemm` and `conv`.
+        options: for a product: ``rows``, the most rows of any x; ``packer``, the class that packs
+            x: `PackAWithQuantRowOffset` (the default for int8 weights), `PackA` (the default for
+            float weights and for uint8 x) or `PackAWithRowOffset`; ``x_dtype``, by default uint8
+            for `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32;
+            ``num_threads`` and ``flush_subnormals``, as in `gemm`; and the options of the packer,
+            such as ``granularity``, ``scale`` and ``zero_point``, or a ``row_range`` with `rows`
+            rows. For a convolution: ``shape``, the shape of every x; ``x_dtype``, ``scale``,
+            ``zero_point``, ``algorithm``, ``exact``, ``num_threads`` and ``flush_subnormals`` as in
+            `conv`.
+
+    Raises the errors of `gemm` and `conv`.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> call = fbg.prepare(w, fbg.Dequantize() >> fbg.ReLU(), rows=4)
+    >>> call
+    PreparedCall(rows=4, K=2, N=2, PackAWithQuantRowOffset, Dequantize() >> ReLU(), num_threads=1)
+    >>> out = np.empty((1, 2), call.dtype)
+    >>> call(np.array([[2.0, -1.0]], np.float32), out)
+    array([[2., 0.]], dtype=float32)
+    """
+    if isinstance(weights, PackedB):
+        return prepare_product(weights, pipeline, **options)
+    if isinstance(weights, PackedConv):
+        return PreparedConv(weights, pipeline, **options)
+    raise TypeError(
+        f"prepare: weights must be a PackedB or a PackedConv, got {type(weights).__name__}"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,6 @@ from fbg.arrays import (
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
-
-if TYPE_CHECKING:
-    from fbg.conv.packed_conv import PackedConv
-    from fbg.conv.prepared_conv import PreparedConv
 
 PreparedCall = _fbg.PreparedCall
 Stages = Pipeline | Stage | Iterable[Stage] | None
@@ -173,67 +169,7 @@ def _refused_by_linear(
     return error
 
 
-@overload
-def prepare(
-    weights: PackedB, pipeline: Stages = None, *, rows: int, **options: Any
-) -> PreparedCall: ...
-@overload
-def prepare(
-    weights: PackedConv, pipeline: Stages = None, *, shape: tuple[int, ...], **options: Any
-) -> PreparedConv: ...
-def prepare(
-    weights: PackedB | PackedConv, pipeline: Stages = None, **options: Any
-) -> PreparedCall | PreparedConv:
-    """Return a function ``call(x, out=None)`` that applies `weights` and `pipeline` to x.
-
-    Preparing does everything that does not depend on the elements of x. A call then only checks its
-    two arrays and allocates nothing; for a small product it takes a fraction of the time of `gemm`.
-    x is a NumPy array of the prepared dtype with any strides: (M, K) with M at most `rows` for a
-    product, or of exactly the prepared shape for a convolution. `out` is a NumPy array of
-    ``call.dtype`` with contiguous rows, and is returned; without it, a new array is. Several
-    threads may use a call at the same time, unless its pipeline ends in `RowRange`, which writes to
-    one array. A call keeps the kernels of the ISA that was active when it was prepared, and refers
-    to the arrays of its stages: later calls see changes to them. The residual of `Add` has `rows`
-    rows, of which a call uses the first M. A pickle or a copy of a call is prepared anew where it
-    is loaded, for the ISA that is active there; a deep copy has its own arrays.
-
-    Args:
-        weights: `PackedB` for a product, `PackedConv` for a convolution.
-        pipeline: as in `gemm` and `conv`.
-        options: for a product: ``rows``, the most rows of any x; ``packer``, the class that packs
-            x: `PackAWithQuantRowOffset` (the default for int8 weights), `PackA` (the default for
-            float weights and for uint8 x) or `PackAWithRowOffset`; ``x_dtype``, by default uint8
-            for `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32;
-            ``num_threads`` and ``flush_subnormals``, as in `gemm`; and the options of the packer,
-            such as ``granularity``, ``scale`` and ``zero_point``, or a ``row_range`` with `rows`
-            rows. For a convolution: ``shape``, the shape of every x; ``x_dtype``, ``scale``,
-            ``zero_point``, ``algorithm``, ``exact``, ``num_threads`` and ``flush_subnormals`` as in
-            `conv`.
-
-    Raises the errors of `gemm` and `conv`.
-
-    >>> import numpy as np
-    >>> import fbg
-    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
-    >>> call = fbg.prepare(w, fbg.Dequantize() >> fbg.ReLU(), rows=4)
-    >>> call
-    PreparedCall(rows=4, K=2, N=2, PackAWithQuantRowOffset, Dequantize() >> ReLU(), num_threads=1)
-    >>> out = np.empty((1, 2), call.dtype)
-    >>> call(np.array([[2.0, -1.0]], np.float32), out)
-    array([[2., 0.]], dtype=float32)
-    """
-    if isinstance(weights, PackedB):
-        return _prepare(weights, pipeline, **options)
-    prepare_conv = getattr(weights, "_prepare", None)
-    if prepare_conv is None:
-        raise TypeError(
-            f"prepare: weights must be a PackedB or a PackedConv, got {type(weights).__name__}"
-        )
-    call: PreparedConv = prepare_conv(pipeline, **options)
-    return call
-
-
-def _prepare(
+def prepare_product(
     packed_b: PackedB,
     pipeline: Stages,
     *,
@@ -244,7 +180,7 @@ def _prepare(
     flush_subnormals: bool = False,
     **options: Any,
 ) -> PreparedCall:
-    """Return the prepared product of `prepare`."""
+    """Return the call that `fbg.prepare` makes of a product."""
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
     threads = _threads(num_threads, "prepare")
@@ -264,7 +200,7 @@ def _prepare(
         bfloat16() if pipeline._gives_bfloat16 else None,
         f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
         again(
-            prepare,
+            prepare_product,
             packed_b,
             pipeline,
             rows=rows,
