@@ -1,5 +1,5 @@
 // plain: the definition of convolution, one output pixel at a time, in float32. docs/convolution.md
-// shows this file as the pattern of an algorithm; tests/conv/test_plain_algorithm.cc runs it.
+// names this file as the pattern of an algorithm; tests/conv/test_plain_algorithm.cc runs it.
 #include <algorithm>
 #include <memory>
 #include <string>
