@@ -91,19 +91,12 @@ def peak(body: list[str], core: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--kernels", metavar="DIR", help="where FBG_DUMP_KERNELS has written some")
-    parser.add_argument("--show", metavar="NAME", help="print the loop of this kernel as well")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        directory = options.kernels or temporary
-        if not options.kernels:
-            write_kernels(directory)
+    argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "").parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        write_kernels(directory)
         for line in LOOPS.read_text(encoding="utf-8").splitlines()[1:]:
             name, start, end, cores = (word.strip() for word in line.split("|"))
             body = inner_loop(disassemble(Path(directory) / f"{start}{end}.bin"))
-            if options.show == name:
-                print("\n".join(body))
             for core in (f"neoverse-{model}" for model in cores.split()):
                 rate, most = len(multiplies(body)) / cycles(body, core), peak(body, core)
                 share = f"{rate:.2f} of {most:.2f} ({rate / most:.0%})"

@@ -48,6 +48,7 @@ from fbg.runtime.batcher import Batcher, Lanes
 
 Call = Callable[..., Any]
 BEAT = 0.010
+CALLERS = (1, 2, 4, 8, 32)
 LOADS = {"1 client": (1, 1), "32 clients": (32, 1), "8 clients of 32": (8, 32)}
 LOOP = "import os; os.sched_setaffinity(0, {%d})\nwhile True: pass"
 PERIOD_MICROSECONDS = 100_000
@@ -119,7 +120,7 @@ def of_threads(arguments: argparse.Namespace) -> Iterator[timing.Case]:
         return 1 / calls_per_second(call, callers, arguments.seconds)
 
     require_same_results(call, len(texts), 8)
-    for callers in arguments.callers:
+    for callers in CALLERS:
         field = [
             timing.Contestant(f"{n}", sample=partial(sample, n, callers)) for n in arguments.threads
         ]
@@ -285,7 +286,6 @@ def main() -> None:
     names = (*QUESTIONS, "heartbeat")
     parser.add_argument("question", nargs="?", choices=names, default="threads")
     parser.add_argument("--model", help="a directory that fbg.load reads; default: MiniLM")
-    parser.add_argument("--callers", type=int, nargs="+", default=[1, 2, 4, 8, 32], metavar="N")
     parser.add_argument("--call", choices=("encode", "forward"), default="encode")
     parser.add_argument("--tokens", type=int, nargs="+", help="of busy (8 64 200), of lanes (16)")
     parser.add_argument("--texts", type=int, default=2000, help="of heartbeat")

@@ -60,6 +60,7 @@ OURS = {"fbg-fp32": "float32", "fbg-bf16": "bfloat16", "fbg-int8": "int8"}
 SLOW = ("torch-bf16", "torch-int8")  # measured if they are named
 PEERS = ("openvino-fp32", "openvino-bf16", "openvino-int8", "ort-int8", "torch-int8")
 CALIBRATING = 100
+SENTENCES = 3000  # that accuracy compares
 AGREEMENT, CLOSE = 0.9999, 1e-5
 NEIGHBOURS = TOP = 10
 SAMPLES = 2000
@@ -192,7 +193,7 @@ def neighbours(embeddings: Floats) -> npt.NDArray[np.intp]:
 
 
 def accuracy(arguments: argparse.Namespace, model: Path) -> None:
-    wanted = arguments.sentences + CALIBRATING
+    wanted = SENTENCES + CALIBRATING
     texts = material.lines_of(arguments.text, wanted) or material.installed_sentences(wanted)
     compared, calibrating = texts[:-CALIBRATING], texts[-CALIBRATING:]
     exact = fbg.load(model)
@@ -286,7 +287,6 @@ def main() -> None:
     parser.add_argument("question", nargs="?", choices=QUESTIONS, default="speed")
     parser.add_argument("--model", type=Path, help="a directory; default: the MiniLM of the tests")
     parser.add_argument("--texts", type=int, default=5000, help="of speed (default 5000)")
-    parser.add_argument("--sentences", type=int, default=3000, help="of accuracy (default 3000)")
     parser.add_argument("--queries", type=int, default=2000, help="of retrieval, at most")
     parser.add_argument("--text", type=Path, help="a file with a text on each line")
     parser.add_argument("--contestants", nargs="+", metavar="NAME", help="of speed")

@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 PIECES = 16
+SCALE = 2.5  # pieces per unit; 15 / it is T
 
 erfc = np.vectorize(math.erfc)
 
@@ -75,16 +76,15 @@ def errors(scale, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--scale", type=float, default=2.5, help="pieces per unit; 15 / it is T")
     parser.add_argument("--degree", type=int, default=4)
     args = parser.parse_args()
 
-    pieces = [fit_piece(i, args.scale, args.degree) for i in range(PIECES)]
+    pieces = [fit_piece(i, SCALE, args.degree) for i in range(PIECES)]
     table = np.stack(pieces, axis=1)
     for row in table:
         print("{" + ", ".join(f"{value:#.9g}f" for value in row) + "},")
-    total, rounding, relative = errors(args.scale, table)
-    print(f"S = {args.scale}: max |error| on [-10, 10] {total:.2g}, of which {rounding:.2g} is")
+    total, rounding, relative = errors(SCALE, table)
+    print(f"S = {SCALE}: max |error| on [-10, 10] {total:.2g}, of which {rounding:.2g} is")
     print(f"the rounding of the result; relative error for |x| < 0.1: {relative:.1g}")
 
 

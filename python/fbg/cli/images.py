@@ -194,16 +194,7 @@ def classify_image(picture: str, top_k: int, softmax: bool, as_json: bool, **giv
     show_default=True,
     help="The minimum score.",
 )
-@click.option(
-    "--iou",
-    type=click.FloatRange(0, 1),
-    default=0.45,
-    show_default=True,
-    help="The largest overlap of two boxes of a class.",
-)
-def detect(
-    picture: str, kind: str, threshold: float, iou: float, as_json: bool, **given: Any
-) -> None:
+def detect(picture: str, kind: str, threshold: float, as_json: bool, **given: Any) -> None:
     """Print the objects that a network finds in PICTURE.
 
     NET is an ONNX file, or a network that was saved from one, with a picture as its only input, and
@@ -219,11 +210,11 @@ def detect(
         from fbg.vision.classes import require_labels
 
         if kind == "yolo":
-            (found,) = vision.decode_yolo(seen.output, threshold=threshold, iou=iou)
+            (found,) = vision.decode_yolo(seen.output, threshold=threshold)
             count = seen.output.shape[1] - 4
         else:
             size = seen.size if kind == "yolox" else None
-            (found,) = vision.decode_yolox(seen.output, size, threshold=threshold, iou=iou)
+            (found,) = vision.decode_yolox(seen.output, size, threshold=threshold)
             count = seen.output.shape[2] - 5
         names = require_labels(seen.labels, count, "detect")
         found = found.in_image(seen.transform)
