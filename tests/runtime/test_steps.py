@@ -175,7 +175,12 @@ def test_whoever_is_told_of_the_progress_may_end_the_run():
     def advance(count):
         raise LookupError("enough")
 
-    engine = RecordingEngine()
+    class Slow(RecordingEngine):  # so that no thread computes everything before the other's turn
+        def compute(self, *arguments):
+            time.sleep(0.001)
+            return super().compute(*arguments)
+
+    engine = Slow()
     with pytest.raises(LookupError, match="enough"):
         compute(request(engine, *[[1]] * 1000, batch_size=1), 2, advance)
     assert len(engine.batches) < 1000

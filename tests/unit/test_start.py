@@ -22,7 +22,7 @@ except SystemExit as end:
 """
 
 KERNELS = {"_fbg", "arrays", "conv", "cpp", "environment", "errors", "files", "isa", "locks"}
-KERNELS |= {"matmul", "preparation", "quantization", "reading", "threads", "tuning", "again"}
+KERNELS |= {"matmul", "quantization", "reading", "saved_file", "threads", "tuning", "again"}
 PROGRAM = KERNELS | {"__main__", "cli"}
 MODELS = PROGRAM | {"checkpoints", "compression", "model", "networks", "progress", "reports"}
 MODELS |= {"graph", "runtime", "tables", "tasks", "text"}
