@@ -61,7 +61,7 @@ class Shape:
         self.weights = [first] + [PACK[dtype](w) for _ in range(min(copies, 256))]
         self.graph = _fbg.Graph()
         table, bias = np.ones((1, k), np.float32), np.zeros(n, np.float32)
-        x = self.graph.append("embedding", table, table)
+        x = self.graph.append("embed", table, table)
         for weight in self.weights:
             last = self.graph.append("linear", x, weight, bias)
         self.graph.output(last)

@@ -1,6 +1,5 @@
 // The public API of products, of embedding tables and of plans of whole networks. Convolutions by
-// themselves are in fbg/conv/conv.h, and the ops of networks from ONNX files in fbg/plan/tensor.h
-// and elements.h.
+// themselves are in fbg/conv/conv.h.
 #pragma once
 
 #include "fbg/core/float_environment.h"

@@ -1,4 +1,4 @@
-// Graphs: ops are appended by their kind (src/plan/kinds.h), as data.
+// Graphs: ops are appended by their kind (src/plan/kinds.cc), as data.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -12,7 +12,7 @@
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/products.h"
-#include "plan/record.h"
+#include "fbg/plan/graph.h"
 
 namespace fbg::bindings {
 namespace {
@@ -38,7 +38,7 @@ Array array_of(const std::string& bytes) {
   return {{owner, reinterpret_cast<const std::byte*>(owner->data())}, "uint8", {size}, size};
 }
 
-// As src/plan/tensor_kinds.cc reads it.
+// As src/plan/ops/stage_field.h reads it.
 FieldValue::List list_of(const PyStage& s) {
   const Stage& stage = s.stage;
   const StageArgs& args = stage.args;
@@ -89,51 +89,14 @@ FieldValue value_of(const py::handle& object) {
   throw py::type_error("graph: no field of an op can be " + py::repr(object).cast<std::string>());
 }
 
-py::object python_of(const FieldValue& value);
-
-py::object python_of(std::monostate) { return py::none(); }
-py::object python_of(const FieldValue::List& list) {
-  py::list items;
-  for (const FieldValue& item : list) items.append(python_of(item));
-  return items;
-}
-// A read-only view, which keeps the elements alive.
-py::object python_of(const Array& array) {
-  using Owner = std::shared_ptr<const std::byte>;
-  const py::capsule owner(new Owner(array.data),
-                          [](void* owned) { delete static_cast<Owner*>(owned); });
-  py::array view(py::dtype(array.dtype), array.shape, array.data.get(), owner);
-  view.attr("flags").attr("writeable") = false;
-  return view;
-}
-template <class T>
-py::object python_of(const T& value) {
-  return py::cast(value);
-}
-py::object python_of(const FieldValue& value) {
-  return std::visit([](const auto& held) { return python_of(held); }, value.is);
-}
-
-// The ops of a graph as append() takes them: kinds, and fields by name.
-py::list records(const Graph& graph) {
-  py::list ops;
-  for (Buffer b = 0; b < graph.num_ops(); ++b) {
-    const auto record = graph.record(b);
-    py::dict fields;
-    for (const auto& [name, value] : record->fields) fields[py::str(name)] = python_of(value);
-    ops.append(py::make_tuple(record->kind, fields));
-  }
-  return ops;
-}
-
-Buffer append_op(Graph& graph, const std::string& kind, const py::args& fields,
-                 const py::kwargs& named) {
+Buffer append(Graph& graph, const std::string& kind, const py::args& fields,
+              const py::kwargs& named) {
   FieldValue::List given;
   for (const py::handle field : fields) given.push_back(value_of(field));
-  std::vector<std::pair<std::string, FieldValue>> others;
+  Graph::Named others;
   for (const auto& [name, field] : named)
     others.emplace_back(name.cast<std::string>(), value_of(field));
-  return append(graph, kind, std::move(given), std::move(others));
+  return graph.append(kind, std::move(given), std::move(others));
 }
 
 }  // namespace
@@ -141,7 +104,7 @@ Buffer append_op(Graph& graph, const std::string& kind, const py::args& fields,
 void bind_graph(py::module_& m) {
   bound_class<Graph>(m, "Graph")
       .def(py::init<>())
-      .def("append", &append_op, py::arg("kind"), py::pos_only())
+      .def("append", &append, py::arg("kind"), py::pos_only())
       .def("output", &Graph::output, py::arg("x"))
       .def("allow_bfloat16", &Graph::allow_bfloat16)
       // Columns of a buffer; of a tensor, its bytes.
@@ -152,11 +115,6 @@ void bind_graph(py::module_& m) {
             return shape.rows == RowKind::tensor ? shape.cols * value_size(shape.type) : shape.cols;
           },
           py::arg("x"))
-      .def_property_readonly("records", &records)
-      .def_property_readonly("outputs",
-                             [](const Graph& g) {
-                               return std::vector<Buffer>(g.outputs().begin(), g.outputs().end());
-                             })
       .def_property_readonly("products", [](const Graph& g) {
         std::vector<PyKind> kinds;
         for (const ProductKind& kind : g.products()) kinds.push_back(to_python(kind));

@@ -6,34 +6,33 @@
 #include <memory>
 
 #include "core/memory.h"
+#include "plan/ops/ops.h"
 
 namespace fbg {
 
-void Fields::refuse(const char* name, const char* wanted) const {
+std::span<const Choice<ValueType>> choices(ValueType) {
+  static constexpr Choice<ValueType> kTypes[] = {
+      {"float32", ValueType::float32}, {"bfloat16", ValueType::bfloat16},
+      {"float16", ValueType::float16}, {"uint8", ValueType::uint8},
+      {"int8", ValueType::int8},       {"int32", ValueType::int32}};
+  return kTypes;
+}
+
+void Fields::refuse(const char* name, const std::string& wanted) const {
   throw std::invalid_argument(kind_ + ": " + name + " must be " + wanted);
 }
 
-void Fields::refuse_choice(const char* name, const std::vector<std::string>& names,
-                           const std::string& got) const {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
-  refuse(name, (text + ", got " + got).c_str());
-}
-
-FieldValue& Fields::next(const char* name) {
-  read_.emplace_back().first = name;
-  FieldValue& field = read_.back().second;
-  if (next_ < given_.size()) return field = std::move(given_[next_++]);
-  const auto found = std::ranges::find(named_, name, &Named::value_type::first);
-  if (found == named_.end()) return field;
-  field = std::move(found->second);
+FieldValue Fields::next(const char* name) {
+  if (next_ < given_.size()) return std::move(given_[next_++]);
+  const auto found = std::ranges::find(named_, name, &Graph::Named::value_type::first);
+  if (found == named_.end()) return {};
+  FieldValue field = std::move(found->second);
   named_.erase(found);
   return field;
 }
 
-FieldValue& Fields::required(const char* name) {
-  FieldValue& field = next(name);
+FieldValue Fields::required(const char* name) {
+  FieldValue field = next(name);
   require(!std::holds_alternative<std::monostate>(field.is), kind_ + ": " + name + " is missing");
   return field;
 }
@@ -43,20 +42,6 @@ void Fields::require_all_read() const {
                                       std::to_string(given_.size()));
   require(named_.empty(),
           kind_ + ": there is no field " + (named_.empty() ? "" : named_.front().first));
-}
-
-Fields Fields::sub(const char* name, const FieldValue& field) const {
-  FieldValue::List values;
-  read(name, field, values);
-  return {kind_ + ": " + name, std::move(values)};
-}
-
-ValueType Fields::type(const char* name, std::optional<ValueType> otherwise) {
-  static constexpr Choice<ValueType> kTypes[] = {
-      {"float32", ValueType::float32}, {"bfloat16", ValueType::bfloat16},
-      {"float16", ValueType::float16}, {"uint8", ValueType::uint8},
-      {"int8", ValueType::int8},       {"int32", ValueType::int32}};
-  return choose<ValueType>(name, kTypes, otherwise);
 }
 
 const Array& Fields::elements(const char* name, const FieldValue& field, const std::string& dtype,
@@ -69,7 +54,7 @@ const Array& Fields::elements(const char* name, const FieldValue& field, const s
 }
 
 SharedMatrix Fields::table(const char* name) {
-  const FieldValue& field = next(name);
+  const FieldValue field = next(name);
   if (std::holds_alternative<std::monostate>(field.is)) return {};
   const Array& array = elements(name, field, "float32", 2);
   const auto* data = reinterpret_cast<const float*>(array.data.get());
@@ -77,7 +62,7 @@ SharedMatrix Fields::table(const char* name) {
 }
 
 SharedRows Fields::rows(const char* name) {
-  const FieldValue& field = required(name);
+  const FieldValue field = required(name);
   const Array& array = held<Array>(name, field, "an array");
   RowLayout layout;
   if (array.dtype == "uint8") layout.format = RowFormat::int8;
@@ -88,7 +73,7 @@ SharedRows Fields::rows(const char* name) {
 }
 
 SharedMatrix Fields::vector(const char* name) {
-  const FieldValue& field = next(name);
+  const FieldValue field = next(name);
   if (std::holds_alternative<std::monostate>(field.is)) return {};
   const Array& array = elements(name, field, "float32", 1);
   const std::int64_t n = array.shape[0],
@@ -100,7 +85,7 @@ SharedMatrix Fields::vector(const char* name) {
 }
 
 std::vector<std::int32_t> Fields::indices(const char* name) {
-  const FieldValue& field = next(name);
+  const FieldValue field = next(name);
   if (std::holds_alternative<std::monostate>(field.is)) return {};
   const Array& array = elements(name, field, "int32", 1);
   const auto* data = reinterpret_cast<const std::int32_t*>(array.data.get());

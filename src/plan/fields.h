@@ -1,76 +1,101 @@
-// Reading the fields of an op one after the other. What is read is recorded.
+// Reading the fields of an op, one after the other, as the types of what they become. An op
+// declares each of its members with the field that it comes from (Op::field in ops/ops.h).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "plan/ops/ops.h"
-#include "plan/record.h"
+#include "fbg/kernels/embedding_rows.h"
+#include "fbg/plan/graph.h"
 
 namespace fbg {
 
-// A value of an enumeration and what it is called.
+// Dense row-major float32 that graphs and plans share: an embedding table, or a vector (one row).
+struct SharedMatrix {
+  std::shared_ptr<const float> data;
+  std::int64_t rows = 0, cols = 0;
+  const float* row(std::int64_t i) const { return data.get() + i * cols; }
+};
+
+// An embedding table in any format of rows.
+struct SharedRows {
+  std::shared_ptr<const std::byte> data;
+  RowLayout layout;
+  std::int64_t rows;
+};
+
+// A value of an enumeration and what it is called. An enumeration that is a field has a function
+// choices(E) that returns all of them.
 template <class E>
 struct Choice {
   const char* name;
   E value;
 };
+std::span<const Choice<ValueType>> choices(ValueType);
+
+class Fields;
+// What is a list of fields itself.
+template <class T>
+concept FieldList = std::is_constructible_v<T, Fields&> && !std::is_same_v<T, Fields>;
 
 // The fields of an op, or those of a list that is a field. Each call reads the next one.
 class Fields {
  public:
-  using Named = std::vector<std::pair<std::string, FieldValue>>;
-  Fields(std::string kind, FieldValue::List given, Named named = {})
-      : kind_(std::move(kind)), given_(std::move(given)), named_(std::move(named)) {}
+  Fields(const Graph& graph, std::string kind, FieldValue::List given, Graph::Named named = {})
+      : graph_(graph), kind_(std::move(kind)), given_(std::move(given)), named_(std::move(named)) {}
+
+  const Graph& graph() const { return graph_; }
 
   // Throws std::invalid_argument unless there is a field of that name and type.
   template <class T>
   T get(const char* name) {
-    T value{};
-    read(name, required(name), value);
-    return value;
+    return as<T>(name, required(name));
   }
   // The same of a field that may be left out.
   template <class T>
   std::optional<T> find(const char* name) {
-    FieldValue& field = next(name);
+    const FieldValue& field = next(name);
     if (std::holds_alternative<std::monostate>(field.is)) return std::nullopt;
-    T value{};
-    read(name, field, value);
-    return value;
+    return as<T>(name, field);
   }
   template <class T>
   T get(const char* name, T otherwise) {
     return find<T>(name).value_or(std::move(otherwise));
   }
 
-  // A text that names one of several values.
-  template <class E>
-  std::optional<E> find_choice(const char* name, std::span<const Choice<E>> choices) {
-    const auto text = find<std::string>(name);
-    if (!text) return std::nullopt;
-    std::vector<std::string> names;
-    for (const Choice<E>& choice : choices) {
-      if (*text == choice.name) return choice.value;
-      names.emplace_back(choice.name);
+  // The next field, as the type of what it initializes.
+  struct Next {
+    Fields& fields;
+    const char* name;
+    template <class T>
+    operator T() const {
+      return fields.get<T>(name);
     }
-    refuse_choice(name, names, *text);
+  };
+  template <class D>
+  struct NextOr {
+    Fields& fields;
+    const char* name;
+    D otherwise;
+    template <class T>
+    operator T() const {
+      return fields.get<T>(name, static_cast<T>(otherwise));
+    }
+  };
+  Next operator()(const char* name) { return {*this, name}; }
+  template <class D>
+  NextOr<D> operator()(const char* name, D otherwise) {
+    return {*this, name, otherwise};
   }
-  template <class E>
-  E choose(const char* name, std::span<const Choice<E>> choices,
-           std::optional<E> otherwise = std::nullopt) {
-    const std::optional<E> choice = find_choice(name, choices);
-    if (!choice && !otherwise) refuse(name, "given");
-    return choice ? *choice : *otherwise;
-  }
-  ValueType type(const char* name, std::optional<ValueType> otherwise = std::nullopt);
 
   // A matrix of floats that is read where it is; empty where the field is left out.
   SharedMatrix table(const char* name);
@@ -82,62 +107,59 @@ class Fields {
   // A vector of int32.
   std::vector<std::int32_t> indices(const char* name);
 
-  // Calls use(fields) for each list of a list.
-  template <class Use>
-  void for_each(const char* name, Use use) {
-    FieldValue::List lists;
-    read(name, required(name), lists);
-    for (const FieldValue& list : lists) use_list(name, list, use);
-  }
-  // use(fields) of a list.
-  template <class Use>
-  auto list(const char* name, Use use) {
-    return use_list(name, required(name), use);
-  }
-  // The same of a list that may be left out.
-  template <class Use>
-  auto find_list(const char* name, Use use) {
-    const FieldValue& field = next(name);
-    const bool found = !std::holds_alternative<std::monostate>(field.is);
-    return found ? std::optional(use_list(name, field, use)) : std::nullopt;
-  }
-
-  bool all_read() const { return next_ == given_.size() && named_.empty(); }
   void require_all_read() const;  // throws std::invalid_argument
-  Record record() && { return {std::move(kind_), std::move(read_)}; }
 
  private:
-  FieldValue& next(const char* name);
-  FieldValue& required(const char* name);
-  Fields sub(const char* name, const FieldValue& field) const;
-  template <class Use>
-  auto use_list(const char* name, const FieldValue& field, Use& use) const {
-    Fields fields = sub(name, field);
-    if constexpr (std::is_void_v<decltype(use(fields))>) {
-      use(fields);
-      fields.require_all_read();
-    } else {
-      auto result = use(fields);
-      fields.require_all_read();
-      return result;
-    }
-  }
-  [[noreturn]] void refuse(const char* name, const char* wanted) const;
-  [[noreturn]] void refuse_choice(const char* name, const std::vector<std::string>& names,
-                                  const std::string& got) const;
+  FieldValue next(const char* name);
+  FieldValue required(const char* name);
+  [[noreturn]] void refuse(const char* name, const std::string& wanted) const;
   const Array& elements(const char* name, const FieldValue& field, const std::string& dtype,
                         std::size_t rank) const;
+
+  template <class T>
+  T as(const char* name, const FieldValue& field) const {
+    if constexpr (FieldList<T>) {
+      FieldValue::List values;
+      read(name, field, values);
+      Fields own(graph_, kind_ + ": " + name, std::move(values));
+      T value(own);
+      own.require_all_read();
+      return value;
+    } else if constexpr (std::is_enum_v<T>) {
+      return choose<T>(name, held<std::string>(name, field, "a text"));
+    } else {
+      T value{};
+      read(name, field, value);
+      return value;
+    }
+  }
+  template <class E>
+  E choose(const char* name, const std::string& text) const {
+    std::string wanted;
+    const auto all = choices(E{});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (text == all[i].name) return all[i].value;
+      wanted += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + std::string(all[i].name);
+    }
+    refuse(name, wanted + ", got " + text);
+  }
 
   void read(const char* name, const FieldValue& field, std::int64_t& value) const;
   void read(const char* name, const FieldValue& field, std::int32_t& value) const;
   void read(const char* name, const FieldValue& field, bool& value) const;
   void read(const char* name, const FieldValue& field, float& value) const;
   void read(const char* name, const FieldValue& field, FieldValue::List& value) const;
+  template <FieldList T>
+  void read(const char* name, const FieldValue& field, std::vector<T>& value) const {
+    FieldValue::List lists;
+    read(name, field, lists);
+    for (const FieldValue& list : lists) value.push_back(as<T>(name, list));
+  }
   void read(const char* name, const FieldValue& field, std::vector<Buffer>& value) const;
   template <std::size_t N>
   void read(const char* name, const FieldValue& field, std::array<std::int64_t, N>& value) const {
-    const auto numbers = held<std::vector<std::int64_t>>(name, field, "a list of integers");
-    if (numbers.size() != N) refuse(name, (std::to_string(N) + " integers").c_str());
+    const auto& numbers = held<std::vector<std::int64_t>>(name, field, "a list of integers");
+    if (numbers.size() != N) refuse(name, std::to_string(N) + " integers");
     std::copy_n(numbers.begin(), N, value.begin());
   }
   void read(const char* name, const FieldValue& field, std::string& value) const {
@@ -161,9 +183,10 @@ class Fields {
     refuse(name, wanted);
   }
 
+  const Graph& graph_;
   std::string kind_;
   FieldValue::List given_;
-  Named named_, read_;
+  Graph::Named named_;
   std::size_t next_ = 0;  // of those given
 };
 

@@ -1,5 +1,4 @@
-// Building a graph: buffers, inputs and outputs. The methods that append an op are beside it, in
-// ops/. The i-th op writes the i-th buffer.
+// Building a graph: buffers, and what comes from outside. The i-th op writes the i-th buffer.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -9,21 +8,54 @@
 #include "plan/ops/ops.h"
 
 namespace fbg {
-namespace {
 
-// Stands for an input of a run: the plan finds its memory, and there is nothing to compute.
-class InputOp final : public Op {
- public:
-  InputOp() : Op("input", {}) {}
-  std::unique_ptr<Step> prepare(const PrepareContext&) const override { return nullptr; }
-};
-
-bool is_storage(ValueType type) {
-  return type == ValueType::float32 || type == ValueType::bfloat16 || type == ValueType::uint8 ||
-         type == ValueType::int8;
+static std::span<const Choice<RowKind>> choices(RowKind) {
+  static constexpr Choice<RowKind> kRows[] = {
+      {"token", RowKind::token}, {"sequence", RowKind::sequence}, {"tensor", RowKind::tensor}};
+  return kRows;
 }
 
+namespace {
+
+// What a run brings: a dense matrix in the caller's memory (RunArgs::inputs), or a tensor of so
+// many bytes. The plan finds its memory, and there is nothing to compute.
+class InputOp final : public Op {
+ public:
+  explicit InputOp(Fields& f) : Op("input", f) {
+    shape = {rows_, cols_, type_};
+    require(cols_ >= 1, "input: must have at least one column, got " + std::to_string(cols_));
+    const bool stored = type_ == ValueType::float32 || type_ == ValueType::bfloat16 ||
+                        type_ == ValueType::uint8 || type_ == ValueType::int8;
+    require(stored, std::string("input: dtype must be float32, bfloat16, uint8 or int8, got ") +
+                        value_type_name(type_));
+  }
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override { return nullptr; }
+
+ private:
+  const std::int64_t cols_ = field("cols");
+  const RowKind rows_ = field("rows", RowKind::token);
+  const ValueType type_ =
+      field("dtype", rows_ == RowKind::tensor ? ValueType::uint8 : ValueType::float32);
+};
+
+// A tensor that is known beforehand; aligned to its elements.
+class ConstantOp final : public Op {
+ public:
+  explicit ConstantOp(Fields& f) : Op("constant", f) {
+    require(values_.nbytes >= 1, "constant: must have at least one byte");
+    shape = {RowKind::tensor, values_.nbytes, ValueType::uint8};
+  }
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override { return nullptr; }
+  const std::byte* constant() const override { return values_.data.get(); }
+
+ private:
+  const Array values_ = field("values");
+};
+
 }  // namespace
+
+Buffer kinds::input(Graph& graph, Fields& f) { return append_as<InputOp>(graph, f); }
+Buffer kinds::constant(Graph& graph, Fields& f) { return append_as<ConstantOp>(graph, f); }
 
 void require(bool condition, const std::string& message) {
   if (!condition) throw std::invalid_argument(message);
@@ -48,7 +80,7 @@ void require_floats(const char* op, const BufferShape& x) {
 }
 
 void lower_limit(std::int64_t& bound, std::int64_t limit) {
-  bound = bound == Graph::kUnread ? limit : std::min(bound, limit);
+  if (limit != Graph::kUnread) bound = bound == Graph::kUnread ? limit : std::min(bound, limit);
 }
 
 BufferShape Graph::shape(Buffer x) const {
@@ -57,22 +89,16 @@ BufferShape Graph::shape(Buffer x) const {
   return shapes_[static_cast<std::size_t>(x)];
 }
 
-std::shared_ptr<const Record> Graph::record(Buffer x) const {
-  shape(x);
-  return records_[static_cast<std::size_t>(x)];
-}
-
-Buffer Graph::append(std::shared_ptr<Op> op, const BufferShape& shape) {
-  const Buffer output = static_cast<Buffer>(ops_.size());
-  op->output = output;
-  ops_.push_back(std::move(op));
-  shapes_.push_back(shape);
-  records_.emplace_back();
+Buffer append_op(Graph& graph, std::shared_ptr<Op> op) {
+  const Buffer output = op->output = graph.num_ops();
+  lower_limit(graph.limits_.word, op->limits.word);
+  lower_limit(graph.limits_.position_id, op->limits.position_id);
+  lower_limit(graph.limits_.type, op->limits.type);
+  lower_limit(graph.limits_.sequence_position, op->limits.sequence_position);
+  graph.shapes_.push_back(op->shape);
+  if (dynamic_cast<const InputOp*>(op.get())) graph.inputs_.push_back(output);
+  graph.ops_.push_back(std::move(op));
   return output;
-}
-
-Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape) {
-  return graph.append(std::move(op), shape);
 }
 
 std::vector<ProductKind> Graph::products() const {
@@ -84,17 +110,6 @@ std::vector<ProductKind> Graph::products() const {
       kinds.push_back(product->kind());
   }
   return kinds;
-}
-
-Buffer Graph::input(const BufferShape& shape) {
-  require(shape.cols >= 1,
-          "input: must have at least one column, got " + std::to_string(shape.cols));
-  require(is_storage(shape.type),
-          std::string("input: type must be float32, bfloat16, uint8 or int8, got ") +
-              value_type_name(shape.type));
-  const Buffer buffer = append(std::make_shared<InputOp>(), shape);
-  inputs_.push_back(buffer);
-  return buffer;
 }
 
 void Graph::output(Buffer x) {

@@ -1,23 +1,20 @@
-// The kinds of ops as data: how each reads its fields and appends itself to a graph.
-//
-// The fields of a kind, in the order in which they may be given without names, are those that its
-// function reads. Python and files of programs build graphs by these tables alone.
+// The kinds of ops: how each is appended to a graph. The fields of a kind, in the order in which
+// they may be given without names, are those that its op reads (ops/ops.h).
 #pragma once
 
-#include <span>
-
-#include "fbg/plan/graph.h"
 #include "plan/fields.h"
 
-namespace fbg {
+namespace fbg::kinds {
 
-struct Kind {
-  const char* name;
-  Buffer (*append)(Graph& graph, Fields& fields);
-};
+// Each function is beside its op; src/plan/kinds.cc has their names.
+using Append = Buffer(Graph& graph, Fields& fields);
+Append input, constant;                                 // graph.cc
+Append embed, pool, unfold, rotate, attention, linear;  // rows of tokens
+Append route, take_routed, add_routed;                  // experts
+Append norm, group_norm;
+Append elementwise, expression, function, look_up, convert;  // elements
+Append arrange, gather, scatter, resample, grid_sample;
+Append window, reduce, accumulate, top_positions;
+Append convolve, multiply, attend, recur;
 
-std::span<const Kind> row_kinds();      // ops of fbg/plan/graph.h
-std::span<const Kind> tensor_kinds();   // ops of fbg/plan/tensor.h
-std::span<const Kind> element_kinds();  // ops of fbg/plan/elements.h
-
-}  // namespace fbg
+}  // namespace fbg::kinds

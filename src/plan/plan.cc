@@ -97,13 +97,16 @@ std::vector<const float*> choose_quantized(Ops ops, std::span<const BufferShape>
                                            std::span<ValueType> types) {
   std::vector<bool> read(ops.size()), alike(ops.size(), true);
   std::vector<const float*> factors(ops.size());
+  const auto same = [](const float* a, const float* b, std::int64_t n) {
+    return a == b || (a && b && std::equal(a, a + n, b));
+  };
   for (const auto& op : ops)
     for (std::size_t i = 0; i < op->inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(op->inputs[i]);
       const std::optional<const float*> own = op->quantized_factors(i);
       // Whether rows are quantized depends on how many there are.
-      alike[at] =
-          alike[at] && own && (!read[at] || *own == factors[at]) && op->routed == ops[at]->routed;
+      alike[at] = alike[at] && own && (!read[at] || same(*own, factors[at], shapes[at].cols)) &&
+                  op->routed == ops[at]->routed;
       factors[at] = own.value_or(nullptr);
       read[at] = true;
     }

@@ -82,7 +82,7 @@ def rounded_plan(x: Array, wc: fbg.PackedConv, keeps: bool) -> tuple[list[str], 
         "stages": (),
         "source": "round",
     }
-    a = graph.append("convolve", graph.append("tensor_input", x.nbytes), **fields)
+    a = graph.append("convolve", graph.append("input", x.nbytes, "tensor"), **fields)
     steps = [("relu", 0, 0, 0, 0)]
     b = graph.append("elementwise", [x.size], [(a, "float32", [1])], steps, "float32")
     for buffer in (*[b] * keeps, graph.append("convolve", b, **fields)):

@@ -248,7 +248,9 @@ def exempt_pybind11(faults: Faults) -> list[object]:
     with faults.exempting():
         objects: list[object] = [_fbg.Checksum() for _ in range(20_000)]
         graphs = [_fbg.Graph() for _ in range(2)]
-    graphs[0].output(graphs[0].append("tanh", graphs[0].append("input", 4, "token", "float32")))
+    x = graphs[0].append("input", 4, "token", "float32")
+    tanh = [("tanh", 0, 0, 0.0, 0.0)]
+    graphs[0].output(graphs[0].append("elementwise", [4], [(x, "float32", [1])], tanh))
     with faults.exempting(TABLE_ENTRY):
         _fbg.Plan(graphs[0], 1, 1, 1, 1)
     return [objects]

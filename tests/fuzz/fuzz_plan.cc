@@ -20,9 +20,9 @@ class Builder {
   explicit Builder(Choices& choices) : choices_(choices), fill_(choices) {
     static constexpr std::int64_t kWidths[] = {16, 8, 1, 24, 32, 33, 48};
     const std::int64_t width = choices.one_of(kWidths);
-    buffers_.push_back(graph.embedding(matrix(kWords, width),
-                                       choices.flag() ? matrix(kPositions, width) : SharedMatrix{},
-                                       choices.flag() ? matrix(2, width) : SharedMatrix{}));
+    buffers_.push_back(graph.append(
+        "embed", {matrix(kWords, width), choices.flag() ? matrix(kPositions, width) : FieldValue(),
+                  choices.flag() ? matrix(2, width) : FieldValue()}));
     const std::int64_t ops = choices.within(0, 8);
     for (std::int64_t i = 0; i < ops; ++i) try {
         const Buffer made = append();
@@ -35,28 +35,36 @@ class Builder {
   Graph graph;
 
  private:
-  // Values whose memory goes on to whole panels, as biases need it.
-  SharedMatrix matrix(std::int64_t rows, std::int64_t cols) {
-    const std::int64_t count = rows * cols;
-    auto data = std::make_shared<std::vector<float>>(
-        static_cast<std::size_t>(round_up(std::max<std::int64_t>(count, 1), kPanelColumns)));
+  Array array(std::vector<std::int64_t> shape) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    auto data = std::make_shared<std::vector<float>>(static_cast<std::size_t>(count));
     fill_.floats(data->data(), count);
-    return {{data, data->data()}, rows, cols};
+    const auto* bytes = reinterpret_cast<const std::byte*>(data->data());
+    return {{data, bytes}, "float32", std::move(shape), 4 * count};
   }
+  FieldValue matrix(std::int64_t rows, std::int64_t cols) { return array({rows, cols}); }
+  FieldValue vector(std::int64_t n) { return array({n}); }
+  FieldValue number() { return choices_.flag() ? FieldValue(choices_.number()) : FieldValue(); }
   Buffer pick() { return choices_.element_of(buffers_); }
   // Mostly that of the buffer, so that most ops fit.
   std::int64_t width_of(Buffer x) {
     return choices_.byte() % 16 == 15 ? choices_.within(0, 50) : graph.shape(x).cols;
   }
 
-  AttentionShape heads(Buffer qkv) {
+  struct Heads {
+    std::int64_t queries, keys, dim;
+    FieldValue field;
+  };
+  Heads heads(Buffer qkv) {
     static constexpr std::int64_t kHeads[] = {1, 2, 3, 4};
-    AttentionShape shape{choices_.one_of(kHeads), 1, 1};
-    shape.kv_heads = choices_.flag() ? shape.q_heads : choices_.one_of(kHeads);
-    shape.head_dim = graph.shape(qkv).cols / (shape.q_heads + 2 * shape.kv_heads);
-    shape.causal = choices_.flag();
-    if (choices_.flag()) shape.window = choices_.within(0, 6);
-    return shape;
+    Heads of{choices_.one_of(kHeads), 1, 1, {}};
+    of.keys = choices_.flag() ? of.queries : choices_.one_of(kHeads);
+    of.dim = graph.shape(qkv).cols / (of.queries + 2 * of.keys);
+    FieldValue::List fields{of.queries, of.keys, of.dim, std::int64_t{choices_.flag()}};
+    if (choices_.flag()) fields.push_back(choices_.within(0, 6));
+    of.field = std::move(fields);
+    return of;
   }
 
   template <class Acc>
@@ -65,24 +73,38 @@ class Builder {
     std::int64_t n = choices_.within(1, 100);
     const auto gate = choices_.within(0, 7);  // one of four, or none
     if (gate < 4 && n > 64) n = 64;           // whole panels, which are gated with the product
-    const SharedMatrix w = matrix(k, n);
-    const MatrixView<const float> view{w.data.get(), k, n, n, 1};
-    Epilogue epilogue;
-    if (choices_.flag()) epilogue.bias = matrix(1, n);
-    epilogue.activation = static_cast<Activation>(choices_.within(0, 3));
-    if (choices_.flag()) epilogue.residual = pick();
-    if (gate < 4) epilogue.gate = static_cast<Gate>(gate);
+    const Array w = array({k, n});
+    const MatrixView<const float> view{reinterpret_cast<const float*>(w.data.get()), k, n, n, 1};
+    static constexpr const char* kActivations[] = {"none", "gelu", "gelu_tanh", "relu"};
+    Graph::Named fields;
+    if (choices_.flag()) fields.emplace_back("bias", vector(n));
+    fields.emplace_back("activation", kActivations[choices_.within(0, 3)]);
+    if (choices_.flag()) fields.emplace_back("residual", pick());
+    if (gate < 4) fields.emplace_back("gate", kGates[gate]);
     if constexpr (Acc::kind == GemmType::int32) {
-      if (choices_.flag()) epilogue.channel_scale = matrix(1, k);
-      return graph.linear(x, PackedB<Acc>::quantize(view, Granularity::column, choices_.flag()),
-                          epilogue);
+      if (choices_.flag()) fields.emplace_back("channel_scale", vector(k));
+      const auto packed = PackedB<Acc>::quantize(view, Granularity::column, choices_.flag());
+      return graph.append("linear", {x, packed}, std::move(fields));
     } else {
-      return graph.linear(x, PackedB<Acc>::convert(view), epilogue);
+      return graph.append("linear", {x, PackedB<Acc>::convert(view)}, std::move(fields));
     }
   }
 
+  // A step of a program over rows, whose operands begin at these columns.
+  Buffer program(std::int64_t columns, const std::vector<std::pair<Buffer, std::int64_t>>& operands,
+                 const std::vector<FieldValue::List>& steps) {
+    FieldValue::List read;
+    for (const auto& [buffer, column] : operands)
+      read.push_back(FieldValue::List{buffer, "float32", std::vector<std::int64_t>{1}, column});
+    return graph.append("elementwise",
+                        {std::vector{columns}, read, FieldValue::List(steps.begin(), steps.end())});
+  }
+
   Buffer append() {
+    static constexpr const char* kPoolings[] = {
+        "cls", "lasttoken", "mean", "mean_sqrt_len_tokens", "weightedmean", "max"};
     const Buffer x = pick();
+    const std::int64_t columns = graph.shape(x).cols;
     switch (choices_.byte() % 14) {
       case 0:
         return linear<Int32>(x);
@@ -93,40 +115,42 @@ class Builder {
       case 3:
         return linear<Float32F16>(x);
       case 4:
-        return graph.layer_norm(x, matrix(1, width_of(x)),
-                                choices_.flag() ? matrix(1, width_of(x)) : SharedMatrix{}, 1e-5f);
+        return graph.append("norm", {x, "layer_norm", vector(width_of(x)),
+                                     choices_.flag() ? vector(width_of(x)) : FieldValue(), 1e-5});
       case 5:
-        return graph.rms_norm(x, matrix(1, width_of(x)), 1e-5f);
+        return graph.append("norm", {x, "rms_norm", vector(width_of(x)), FieldValue(), 1e-5});
       case 6:
-        return graph.add(x, pick());
+        return program(columns, {{x, 0}, {pick(), 0}}, {{"add", 0, 1, 0, 0}});
       case 7:
-        return graph.gated(x, static_cast<Gate>(choices_.within(0, 3)));
+        return program(columns / 2, {{x, 0}, {x, choices_.within(0, columns)}},
+                       {{kGates[choices_.within(0, 3)], 0, 0, 0, 0}, {"multiply", 2, 1, 0, 0}});
       case 8:
-        return graph.pool(x, static_cast<Pooling>(choices_.within(0, 5)), choices_.within(0, 3));
+        return graph.append("pool", {x, kPoolings[choices_.within(0, 5)], choices_.within(0, 3)});
       case 9:
-        return graph.tanh(x);
+        return program(columns, {{x, 0}}, {{"tanh", 0, 0, 0, 0}});
       case 10:
-        return graph.normalize(x);
+        return graph.append("norm", {x, "normalize"});
       case 11: {
-        const AttentionShape shape = heads(x);
-        return graph.norm_heads(x, shape, matrix(1, shape.head_dim), matrix(1, shape.head_dim),
-                                1e-5f);
+        const Heads of = heads(x);
+        return graph.append("norm", {x, "rms_norm", vector((of.queries + of.keys) * of.dim),
+                                     FieldValue(), 1e-5, of.dim});
       }
       case 12: {
-        const AttentionShape shape = heads(x);
-        return graph.rotate(x, shape, matrix(kPositions, choices_.within(0, shape.head_dim)));
+        const Heads of = heads(x);
+        return graph.append("rotate",
+                            {x, of.field, matrix(kPositions, choices_.within(0, of.dim))});
       }
       default: {
-        const AttentionShape shape = heads(x);
-        AttentionOptions options;
-        options.allow_bfloat16 = choices_.flag();
-        if (choices_.flag()) options.scale = choices_.number();
-        if (choices_.flag()) options.softcap = choices_.number();
-        if (choices_.flag()) options.distance_bias = matrix(shape.q_heads, 2 * kPositions - 1);
-        return graph.attention(x, shape, options);
+        const Heads of = heads(x);
+        FieldValue bias;
+        if (choices_.flag()) bias = matrix(of.queries, 2 * kPositions - 1);
+        return graph.append("attention",
+                            {x, of.field, std::int64_t{choices_.flag()}, bias, number(), number()});
       }
     }
   }
+
+  static constexpr const char* kGates[] = {"gelu", "gelu_tanh", "silu", "relu"};
 
   Choices& choices_;
   Filler fill_;

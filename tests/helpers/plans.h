@@ -12,6 +12,7 @@
 
 #include "fbg/core/isa.h"
 #include "fbg/plan/plan.h"
+#include "plan/ops/attention_relative.h"
 
 namespace fbg::test {
 
@@ -32,6 +33,63 @@ class Random {
  private:
   std::mt19937 engine_{7};
 };
+
+// A matrix as an array that is a field of an op; a vector has one row.
+inline Array table(const SharedMatrix& m) {
+  if (!m.data) return {};
+  return {{m.data, reinterpret_cast<const std::byte*>(m.data.get())},
+          "float32",
+          {m.rows, m.cols},
+          m.rows * m.cols * 4};
+}
+inline FieldValue optional_table(const SharedMatrix& m) {
+  return m.data ? FieldValue(table(m)) : FieldValue();
+}
+inline Array vector(const SharedMatrix& m) {
+  Array array = table(m);
+  array.shape = {m.cols};
+  return array;
+}
+inline FieldValue::List fields_of(const AttentionShape& s) {
+  return {s.q_heads, s.kv_heads, s.head_dim, std::int64_t{s.causal},
+          s.window ? FieldValue(*s.window) : FieldValue()};
+}
+
+// What attention does beyond softmax(scale Q K^T) V: the fields of its op.
+struct AttentionOptions {
+  bool rounds = false;
+  SharedMatrix distance_bias = {};
+  std::optional<float> scale = {}, softcap = {};
+  RelativePositions relative = {};
+};
+inline Buffer attention(Graph& graph, Buffer qkv, const AttentionShape& shape,
+                        const AttentionOptions& options = {}) {
+  Graph::Named fields{{"rounds", std::int64_t{options.rounds}},
+                      {"distance_bias", optional_table(options.distance_bias)}};
+  if (options.scale) fields.emplace_back("scale", *options.scale);
+  if (options.softcap) fields.emplace_back("softcap", *options.softcap);
+  if (const auto& rows = options.relative.rows; !rows.empty()) {
+    auto copy = std::make_shared<std::vector<std::int32_t>>(rows);
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const Array indices{
+        {copy, reinterpret_cast<const std::byte*>(copy->data())}, "int32", {count}, 4 * count};
+    fields.emplace_back("relative",
+                        FieldValue::List{optional_table(options.relative.keys),
+                                         optional_table(options.relative.queries), indices});
+  }
+  return graph.append("attention", {qkv, fields_of(shape)}, std::move(fields));
+}
+
+// A function of the elements of rows.
+inline Buffer step(Graph& graph, const char* function, const std::vector<Buffer>& operands) {
+  FieldValue::List read;
+  for (const Buffer x : operands)
+    read.push_back(FieldValue::List{x, "float32", std::vector<std::int64_t>{1}});
+  const auto last = static_cast<std::int64_t>(operands.size()) - 1;
+  const FieldValue::List how{function, 0, last, 0, 0};
+  return graph.append("elementwise",
+                      {std::vector{graph.shape(operands[0]).cols}, read, FieldValue::List(1, how)});
+}
 
 inline SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) {
   auto copy = std::make_shared<Values>(values);
@@ -79,8 +137,9 @@ struct Tables {
         position(random.values(positions * w)),
         type(random.values(2 * w)) {}
   Buffer embed(Graph& graph) const {
-    return graph.embedding(shared(word, kWords, width), shared(position, positions, width),
-                           shared(type, 2, width));
+    return graph.append(
+        "embed", {table(shared(word, kWords, width)), table(shared(position, positions, width)),
+                  table(shared(type, 2, width))});
   }
   // Row of a token, computed in double.
   double at(const Input& in, std::int64_t token, std::int64_t i) const {

@@ -24,6 +24,26 @@ def run_rows(plan: _fbg.Plan, x: np.ndarray, columns: int, threads: int) -> np.n
     return out
 
 
+def whole_rows(columns: int) -> list[tuple[int, int, int]]:
+    """The sizes of one window for each row."""
+    row, one, none = (1, 1, columns), (1, 1, 1), (0, 0, 0)
+    return [row, one, row, one, one, none, none]
+
+
+def append_gated(graph: _fbg.Graph, x: int, gate: str, columns: int) -> int:
+    """Append gate(a) * b, where a row of x is a, b end to end."""
+    halves = [(x, "float32", [1]), (x, "float32", [1], columns)]
+    steps = [(gate, 0, 0, 0.0, 0.0), ("multiply", 2, 1, 0.0, 0.0)]
+    return graph.append("elementwise", [columns], halves, steps)
+
+
+def append_step(graph: _fbg.Graph, function: str, columns: int, *operands: int) -> int:
+    """Append a function of one or two operands."""
+    steps = [(function, 0, len(operands) - 1, 0.0, 0.0)]
+    given = [(x, "float32", [1]) for x in operands]
+    return graph.append("elementwise", [columns], given, steps)
+
+
 def compute(graph: _fbg.Graph, x: np.ndarray, y: int, columns: int, threads: int) -> np.ndarray:
     graph.output(y)
     return run_rows(plan_of(graph, len(x), threads), x, columns, threads)

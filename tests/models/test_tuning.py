@@ -98,7 +98,7 @@ def test_a_model_loads_while_others_keep_the_threads(
 def test_projections_that_are_not_fused_make_three_shapes() -> None:
     graph = _fbg.Graph()
     table = np.ones((4, 64), np.float32)
-    x = graph.append("embedding", table, table)
+    x = graph.append("embed", table, table)
     square, up, down = (
         _fbg.pack_b_convert(np.ones(shape, np.float32), "float32")
         for shape in ((64, 64), (64, 256), (256, 64))

@@ -17,7 +17,10 @@
 namespace fbg {
 namespace {
 
+using test::attention;
+using test::AttentionOptions;
 using test::expect_near;
+using test::fields_of;
 using test::Input;
 using test::kPositions;
 using test::on_every_isa;
@@ -26,8 +29,11 @@ using test::Random;
 using test::random_input;
 using test::run;
 using test::shared;
+using test::step;
+using test::table;
 using test::Tables;
 using test::Values;
+using test::vector;
 
 TEST(AttentionPanels, HoldTheMatrixAndZeros) {
   Random random;
@@ -60,21 +66,21 @@ TEST(AttentionPanels, HoldTheMatrixAndZeros) {
   }
 }
 
-// On every ISA the result is that of plain loops, within `rounded` where it is computed in
+// On every ISA the result is that of plain loops, within `tolerance` where it is computed in
 // bfloat16, and any number of threads gives its bits.
 void expect_plain_loops(const Tables& tables, const Input& in, const AttentionShape& shape,
                         AttentionOptions options, const std::vector<int>& threads = {3},
-                        double rounded = 0.15) {
+                        double tolerance = 0.15) {
   const std::int64_t tokens = in.offsets.back();
   const std::vector<double> want = plain_attention(tables, in, shape, options);
   on_every_isa([&] {
-    for (const bool allow_bfloat16 : {false, true}) {
-      options.allow_bfloat16 = allow_bfloat16;
+    for (const bool rounds : {false, true}) {
+      options.rounds = rounds;
       Graph graph;
-      graph.output(graph.attention(tables.embed(graph), shape, options));
+      graph.output(attention(graph, tables.embed(graph), shape, options));
       const Values one = run(graph, in, tokens);
-      const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
-      expect_near(one, want, rounds ? rounded : 2e-4);
+      const bool rounded = rounds && active_features() & feature::avx512_bf16;
+      expect_near(one, want, rounded ? tolerance : 2e-4);
       for (const int n : threads) EXPECT_EQ(run(graph, in, tokens, n), one) << n;
     }
   });
@@ -103,7 +109,7 @@ TEST_P(Attention, RoundsIfItMayOnMachinesWithProductsOfBfloat16) {
     std::vector<Values> results;
     for (const bool allow_bfloat16 : {false, true}) {
       Graph graph;
-      graph.output(graph.attention(tables.embed(graph), heads, {allow_bfloat16, {}}));
+      graph.output(attention(graph, tables.embed(graph), heads, {allow_bfloat16}));
       results.push_back(run(graph, in, 33));
     }
     EXPECT_EQ(results[0] == results[1], !(active_features() & feature::avx512_bf16));
@@ -141,16 +147,16 @@ TEST_P(Attention, ScalesAndCapsScoresAfterDistances) {
 TEST_P(Attention, AddsProductsWithVectorsOfDistances) {
   const std::int64_t columns = heads.q_heads * heads.head_dim;
   for (const std::int64_t rows : {9, 40}) {
-    RelativePositions relative{shared(random.values(rows * columns), rows, columns),
-                               shared(random.values(rows * columns), rows, columns),
-                               {}};
+    RelativePositions relative;
+    relative.keys = shared(random.values(rows * columns), rows, columns);
+    relative.queries = shared(random.values(rows * columns), rows, columns);
     for (std::int64_t distance = 1 - kPositions; distance < kPositions; ++distance)
       relative.rows.push_back(static_cast<std::int32_t>(
           std::clamp<std::int64_t>(distance / 2 + rows / 2, 0, rows - 1)));
     if (heads.kv_heads != heads.q_heads) {
       Graph graph;
       const Buffer x = tables.embed(graph);
-      EXPECT_THROW(graph.attention(x, heads, {false, {}, {}, {}, relative}), std::invalid_argument);
+      EXPECT_THROW(attention(graph, x, heads, {.relative = relative}), std::invalid_argument);
       continue;
     }
     const Input in = random_input(random, {1, 33, 70, 3}, rows == 9 ? 0 : 5);
@@ -200,7 +206,7 @@ TEST(AttentionMask, AWindowKeepsOutWhatIsNotFinite) {
     tables.position[100 * 48 + 32 + i] = std::numeric_limits<float>::infinity();
   const Input in = random_input(random, {200});
   Graph graph;
-  graph.output(graph.attention(tables.embed(graph), {1, 1, 16, false, 10}));
+  graph.output(attention(graph, tables.embed(graph), {1, 1, 16, false, 10}));
   const auto bits = [](const Values& v) {
     std::vector<std::uint32_t> words(v.size());
     std::memcpy(words.data(), v.data(), v.size() * sizeof(float));
@@ -218,15 +224,17 @@ TEST(Rotate, RoundsForAttentionWithTheBitsOfFloats) {
   Random random;
   const AttentionShape heads{4, 2, 64};
   const Tables tables(heads.columns(), random);
-  const Values angles = random.values(kPositions * 64), gamma = random.values(64);
+  const Values angles = random.values(kPositions * 64), gamma = random.values(6 * 64);
   const Input in = random_input(random, {1, 33, 70, 3});
   const auto build = [&](bool floats) {
     Graph graph;
-    const SharedMatrix weights = shared(gamma, 1, 64);
-    const Buffer normed = graph.norm_heads(tables.embed(graph), heads, weights, weights, 1e-6f);
-    const Buffer turned = graph.rotate(normed, heads, shared(angles, kPositions, 64));
-    if (floats) graph.add(turned, turned);  // does not round what it reads
-    graph.output(graph.attention(turned, heads, {true, {}, {}, {}, {}}));
+    const Array weights = vector(shared(gamma, 1, 6 * 64));
+    const Buffer normed =
+        graph.append("norm", {tables.embed(graph), "rms_norm", weights, FieldValue(), 1e-6, 64});
+    const Buffer turned =
+        graph.append("rotate", {normed, fields_of(heads), table(shared(angles, kPositions, 64))});
+    if (floats) step(graph, "add", {turned, turned});  // does not round what it reads
+    graph.output(attention(graph, turned, heads, {true}));
     return graph;
   };
   on_every_isa([&] {
@@ -258,14 +266,16 @@ TEST(Rotate, TurnsPairsOfQueriesAndKeysByTheirPlace) {
         }
       on_every_isa([&] {
         Graph alone, inside;
-        alone.output(alone.rotate(tables.embed(alone), heads, shared(angles, kPositions, d)));
+        const auto rotate = [&](Graph& graph) {
+          const Array turns = table(shared(angles, kPositions, d));
+          return graph.append("rotate", {tables.embed(graph), fields_of(heads), turns});
+        };
+        alone.output(rotate(alone));
         const Values one = run(alone, in, 26);
         expect_near(one, want, 1e-5);
         // In the place of its input too.
-        const Buffer turned =
-            inside.rotate(tables.embed(inside), heads, shared(angles, kPositions, d));
-        inside.output(inside.attention(turned, heads));
-        alone.output(alone.attention(alone.outputs()[0], heads));
+        inside.output(attention(inside, rotate(inside), heads));
+        alone.output(attention(alone, alone.outputs()[0], heads));
         EXPECT_EQ(inside.limits().sequence_position, kPositions);
         Plan plan(alone, {26, 3, 20, 2});
         Values copy(one.size()), context(static_cast<std::size_t>(26 * 3 * d));
@@ -302,8 +312,8 @@ TEST(AttentionGroups, AreTheSameAsRepeatedKeysAndValues) {
   on_every_isa([&] {
     for (const bool allow_bfloat16 : {false, true}) {
       Graph few, all;
-      few.output(few.attention(tables.embed(few), grouped, {allow_bfloat16, {}}));
-      all.output(all.attention(wide.embed(all), repeated, {allow_bfloat16, {}}));
+      few.output(attention(few, tables.embed(few), grouped, {allow_bfloat16}));
+      all.output(attention(all, wide.embed(all), repeated, {allow_bfloat16}));
       for (const int threads : {1, 2, 5}) EXPECT_EQ(run(few, in, 74, threads), run(all, in, 74));
     }
   });
@@ -317,7 +327,7 @@ TEST(AttentionMask, WhatComesLaterChangesNoBitOfACausalRow) {
   on_every_isa([&] {
     for (const bool allow_bfloat16 : {false, true}) {
       Graph graph;
-      graph.output(graph.attention(tables.embed(graph), heads, {allow_bfloat16, {}}));
+      graph.output(attention(graph, tables.embed(graph), heads, {allow_bfloat16}));
       const Values all = run(graph, whole, 100, 2);
       for (const std::int64_t length : {1, 2, 11, 12, 13, 64, 99}) {
         Input prefix;

@@ -58,7 +58,7 @@ def run(build: Build, allows: bool, threads: int = 2) -> tuple[list[str], Array]
     drawing = Drawn(allows)
     x = drawn(*SHAPE)
     y, shape = build(
-        drawing, drawing.elementwise(drawing.graph.append("tensor_input", x.nbytes), x.size)
+        drawing, drawing.elementwise(drawing.graph.append("input", x.nbytes, "tensor"), x.size)
     )
     drawing.graph.output(drawing.product(y, shape))
     plan = _fbg.Plan(drawing.graph, 1, 1, 1, threads)
@@ -96,7 +96,7 @@ def padded(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
 
 def pooled(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
     sizes = ((1, 6, 5), (1, 3, 3), (1, 3, 2), (1, 2, 2), (1, 1, 1), (0, 1, 0), (0, 0, 0))
-    return d.graph.append("window", x, "max", 2, 24, sizes), (2, 3, 3, 24)
+    return d.graph.append("window", x, sizes, "max", 2, 24), (2, 3, 3, 24)
 
 
 def largest(x: Array) -> Array:
@@ -137,9 +137,9 @@ def test_maxima_of_bfloat16_keep_nan_and_infinities(isa: str) -> None:
     results = []
     for keeps in (False, True):
         d = Drawn(True)
-        given = d.graph.append("tensor_input", x.nbytes)
+        given = d.graph.append("input", x.nbytes, "tensor")
         negative = d.elementwise(given, x.size, "negate")
-        pool = d.graph.append("window", negative, "max", 1, 40, sizes)
+        pool = d.graph.append("window", negative, sizes, "max", 1, 40)
         for buffer in (*[pool] * keeps, d.elementwise(pool, 160, "negate")):
             d.graph.output(buffer)
         plan = _fbg.Plan(d.graph, 1, 1, 1, 1)
@@ -162,7 +162,7 @@ def added(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
 def scaled(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
     """The mean of each channel is a factor of it."""
     sizes = ((1, 6, 5), (1, 1, 1), (1, 6, 5), (1, 1, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0))
-    mean = d.graph.append("window", x, "mean", 2, 24, sizes)
+    mean = d.graph.append("window", x, sizes, "mean", 2, 24)
     operands = [(x, "float32", [720, 24, 1]), (mean, "float32", [24, 0, 1])]
     steps = [("multiply", 0, 1, 0.0, 0.0)]
     return d.graph.append("elementwise", [2, 30, 24], operands, steps, "float32"), SHAPE
@@ -178,7 +178,7 @@ def resampled(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
 
 def normalized(d: Drawn, x: int) -> tuple[int, tuple[int, ...]]:
     one = np.ones(24, np.float32)
-    return d.graph.append("layer_norm_rows", x, PIXELS, one, one, 1e-5), SHAPE
+    return d.graph.append("norm", x, "layer_norm", one, one, 1e-5), SHAPE
 
 
 def layer_norm(x: Array) -> Array:

@@ -22,7 +22,10 @@ def gate(x, factors, constants, *, swapped, threads):
     scale, point, output_scale, output_point = constants
     matrices, rows, cols = x.shape
     graph = _fbg.Graph()
-    bx, bf = graph.append("tensor_input", x.nbytes), graph.append("tensor_input", factors.nbytes)
+    bx, bf = (
+        graph.append("input", x.nbytes, "tensor"),
+        graph.append("input", factors.nbytes, "tensor"),
+    )
     operands = [(bx, str(x.dtype), [rows * cols, cols, 1]), (bf, "float32", [cols, 0, 1])]
     at = int(swapped)
     steps = [
@@ -85,7 +88,7 @@ def test_floats_are_quantized_as_numpy_does(n, dtype, scale, threads, isa, seed)
     x[special] = rng.choice([np.inf, -np.inf, np.nan, 0.0, 3e38], special.sum())
     point = float(rng.integers(info.min, info.max + 1))
     graph = _fbg.Graph()
-    operand = (graph.append("tensor_input", x.nbytes), "float32", [1])
+    operand = (graph.append("input", x.nbytes, "tensor"), "float32", [1])
     steps = [("quantize", 0, 0, scale, point)]
     with fbg.isa.limit(isa):
         y = graph.append("elementwise", [n], [operand], steps, np.dtype(dtype).name)
@@ -105,7 +108,7 @@ def test_other_layouts_are_no_gates(strides, factors):
     x = np.arange(16, dtype=np.uint8)
     f = np.arange(16, dtype=np.float32)
     graph = _fbg.Graph()
-    bx, bf = graph.append("tensor_input", x.nbytes), graph.append("tensor_input", f.nbytes)
+    bx, bf = graph.append("input", x.nbytes, "tensor"), graph.append("input", f.nbytes, "tensor")
     operands = [(bx, "uint8", strides), (bf, "float32", factors)]
     if strides[-1] != 1:
         with pytest.raises(ValueError, match="last stride"):
@@ -128,6 +131,6 @@ def test_a_table_maps_every_byte_at_every_length(isa):
         x = rng.integers(0, 256, n, dtype=np.uint8)
         x[: min(n, 256)] = rng.permutation(256)[: min(n, 256)]
         graph = _fbg.Graph()
-        y = graph.append("look_up", graph.append("tensor_input", n), table)
+        y = graph.append("look_up", graph.append("input", n, "tensor"), table)
         result, _ = run(graph, y, [x], n, np.uint8, 2)
         np.testing.assert_array_equal(result, table[x])

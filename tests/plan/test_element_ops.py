@@ -13,7 +13,7 @@ TYPES = [*INTEGERS, np.float32, np.float64]
 
 def planned(build, *arrays, threads=2):
     graph = _fbg.Graph()
-    buffers = [graph.append("tensor_input", array.nbytes) for array in arrays]
+    buffers = [graph.append("input", array.nbytes, "tensor") for array in arrays]
     graph.output(build(graph, *buffers))
     return _fbg.Plan(graph, 1, 1, 1, threads)
 
@@ -107,7 +107,7 @@ def test_reductions_and_running_sums(dtype, axis, threads):
     }
     for function, wanted in wanted_of.items():
         y = run(
-            lambda g, b: g.append("reduce_axis", b, function, list(axis), name),  # noqa: B023
+            lambda g, b: g.append("reduce", b, list(axis), name, function),  # noqa: B023
             x,
             shape=wanted.shape,
             dtype=wanted.dtype,
@@ -116,7 +116,7 @@ def test_reductions_and_running_sums(dtype, axis, threads):
         np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-4)
     wanted = np.cumsum(x, axis=1, dtype=dtype)
     y = run(
-        lambda g, b: g.append("accumulate_axis", b, False, False, False, list(axis), name),
+        lambda g, b: g.append("accumulate", b, list(axis), name),
         x,
         shape=axis,
         dtype=dtype,
@@ -129,9 +129,9 @@ def test_positions_of_extremes_and_nan():
     x = np.array([[1, 3, 3, 0], [np.nan, 1, np.nan, 2]], np.float32)
     wanted = {"first_max": [1, 0], "last_max": [2, 2], "first_min": [3, 0], "last_min": [3, 2]}
     for function, positions in wanted.items():
-        build = lambda g, b: g.append("reduce_axis", b, function, [2, 4, 1], "float32")  # noqa: B023, E731
+        build = lambda g, b: g.append("reduce", b, [2, 4, 1], "float32", function)  # noqa: B023, E731
         assert run(build, x, shape=2, dtype=np.int64).tolist() == positions
-    build = lambda g, b: g.append("top_positions", b, 3, True, [2, 4, 1], "float32")  # noqa: E731
+    build = lambda g, b: g.append("top_positions", b, [2, 4, 1], "float32", 3)  # noqa: E731
     assert run(build, x, shape=(2, 3), dtype=np.int64).tolist() == [[1, 2, 0], [0, 2, 3]]
 
 
@@ -148,7 +148,7 @@ def test_few_of_many_are_the_first_of_all_in_order(dtype, greatest, axis):
         order = np.nan_to_num(-x if greatest else x, nan=-np.inf if greatest else np.inf)
     wanted = np.argsort(order, axis=1, kind="stable")
     for k in (1, 2, 7, axis[1] // 16, axis[1] // 16 + 1, axis[1]):
-        build = lambda g, b: g.append("top_positions", b, k, greatest, axis, dtype)  # noqa: B023, E731
+        build = lambda g, b: g.append("top_positions", b, axis, dtype, k, greatest)  # noqa: B023, E731
         y = run(build, x, shape=(axis[0], k, axis[2]), dtype=np.int64, threads=2)
         np.testing.assert_array_equal(y, wanted[:, :k])
 
@@ -170,8 +170,8 @@ def test_reductions_of_neighbours(count):
             "last_max": last - x[:, ::-1].argmax(1),
             "last_min": last - x[:, ::-1].argmin(1),
         }.items():
-            fields = (function, [3, count, 1], np.dtype(dtype).name)
-            build = lambda g, b: g.append("reduce_axis", b, *fields)  # noqa: B023, E731
+            fields = ([3, count, 1], np.dtype(dtype).name, function)
+            build = lambda g, b: g.append("reduce", b, *fields)  # noqa: B023, E731
             y = run(build, x, shape=3, dtype=wanted.dtype)
             np.testing.assert_allclose(y, wanted, 1e-4 if function == "product" else 0)
 
@@ -226,7 +226,7 @@ def test_a_run_with_an_index_out_of_range_tells_its_op(wrong, threads):
 
 def test_indices_and_rows_must_lie_within_their_tensors():
     graph = _fbg.Graph()
-    x, indices = graph.append("tensor_input", 24), graph.append("tensor_input", 32)
+    x, indices = graph.append("input", 24, "tensor"), graph.append("input", 32, "tensor")
     for places in [
         ([4], [0], [1], [(4, 8)], 8, 8),  # four rows of three
         ([4], [8], [1], [(3, 8)], 8, 8),  # moving beyond the end
@@ -239,7 +239,7 @@ def test_indices_and_rows_must_lie_within_their_tensors():
     ]:
         with pytest.raises(ValueError, match="gather"):
             graph.append("gather", x, indices, places)
-    updates = graph.append("tensor_input", 32)
+    updates = graph.append("input", 32, "tensor")
     with pytest.raises(ValueError, match="scatter: rows must consist of whole elements"):
         graph.append(
             "scatter", x, indices, updates, ([4], [0], [1], [(3, 4)], 8, 8), "add", "float64"
@@ -248,7 +248,7 @@ def test_indices_and_rows_must_lie_within_their_tensors():
 
 def test_functions_refuse_what_they_cannot_compute():
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 24)
+    x = graph.append("input", 24, "tensor")
     for message, fields in {
         "there is no function 'sine'": ("sine", "float32", [6], [(x, [1])]),
         "takes 2 operands": ("add", "float32", [6], [(x, [1])]),
@@ -261,9 +261,9 @@ def test_functions_refuse_what_they_cannot_compute():
         with pytest.raises(ValueError, match=message):
             graph.append("function", *fields)
     with pytest.raises(ValueError, match="k must be at least 1 and at most 6, got 7"):
-        graph.append("top_positions", x, 7, True, [1, 6, 1], "float32")
-    with pytest.raises(ValueError, match="reduce_axis: x"):
-        graph.append("reduce_axis", x, "sum", [1, 7, 1], "float32")
+        graph.append("top_positions", x, [1, 6, 1], "float32", 7)
+    with pytest.raises(ValueError, match="reduce: x"):
+        graph.append("reduce", x, [1, 7, 1], "float32", "sum")
 
 
 @pytest.mark.parametrize("groups", [1, 2, 6])

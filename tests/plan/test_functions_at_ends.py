@@ -16,7 +16,7 @@ def compute(step, *operands, output="float32", extents=None):
     size = max(x.size for x in arrays)
     given = [
         (
-            graph.append("tensor_input", x.nbytes),
+            graph.append("input", x.nbytes, "tensor"),
             x.dtype.name.replace("bool", "uint8"),
             [int(x.size > 1)],
         )

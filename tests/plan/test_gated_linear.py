@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fbg import _fbg
-from helpers.row_plans import compute, draw, plan_of, run_rows
+from helpers.row_plans import append_gated, compute, draw, plan_of, run_rows
 
 GATES = ("gelu", "gelu_tanh", "silu", "relu")
 HALVES = st.sampled_from([32, 64, 96, 160, 544, 1120])  # columns of the output: whole panels
@@ -57,9 +57,8 @@ def test_gating_a_block_of_columns_at_a_time_changes_no_bit(
     if dtype.startswith("int") and seed % 2:
         options["channel_scale"] = np.exp(draw(seed + 3, depth))
     apart = _fbg.Graph()
-    y = apart.append(
-        "gated", apart.append("linear", apart.append("input", depth), packed, **options), gate
-    )
+    y = apart.append("linear", apart.append("input", depth), packed, **options)
+    y = append_gated(apart, y, gate, half)
     wanted = compute(apart, x, y, half, 1)
     for threads in (1, 2, 3):
         graph = _fbg.Graph()
@@ -102,9 +101,12 @@ def test_what_a_product_of_bfloat16_reads_is_rounded_when_it_is_gated(rows: int)
     for fused in (True, False):
         graph = _fbg.Graph()
         source = graph.append("input", 48)
-        a = graph.append("rms_norm", source, gamma, 1e-6)  # which writes bfloat16, too
+        a = graph.append(
+            "norm", source, "rms_norm", gamma, None, 1e-6
+        )  # which writes bfloat16, too
         y = graph.append("linear", a, first, gate="silu") if fused else None
-        y = graph.append("gated", graph.append("linear", a, first), "silu") if y is None else y
+        if y is None:
+            y = append_gated(graph, graph.append("linear", a, first), "silu", 544)
         out = graph.append("linear", y, second)
         results.append(compute(graph, x, out, 40, 2))
         plan = _fbg.Plan(graph, tokens=9, sequences=1, length=9, threads=1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fbg import _fbg
+from helpers.row_plans import append_gated, append_step
 
 WIDTH, LENGTH = 24, 10
 
@@ -41,7 +42,7 @@ def indices(*values: int) -> np.ndarray:
 def local_graph() -> _fbg.Graph:
     graph = _fbg.Graph()
     turned = graph.append(
-        "rotate", graph.append("embedding", floats(9, WIDTH)), HEADS, floats(LENGTH, 4)
+        "rotate", graph.append("embed", floats(9, WIDTH)), HEADS, floats(LENGTH, 4)
     )
     graph.output(graph.append("attention", turned, NEAR))
     return graph
@@ -72,7 +73,7 @@ def test_positions_that_no_table_has_are_refused(positions: list[int], message: 
 
 def test_only_distances_count_and_only_near_keys() -> None:
     plain = _fbg.Graph()
-    plain.output(plain.append("attention", plain.append("embedding", floats(9, WIDTH)), NEAR))
+    plain.output(plain.append("attention", plain.append("embed", floats(9, WIDTH)), NEAR))
     near = run(plain, indices(0, 1, 2, 0))
     np.testing.assert_array_equal(run(plain, indices(4, 5, 6, 9)), near)
     far = run(plain, indices(0, 10, 20, 30))
@@ -83,6 +84,10 @@ def test_only_distances_count_and_only_near_keys() -> None:
 
 def append(kind: str, *fields: object, **named: object) -> Callable[[_fbg.Graph], object]:
     return lambda graph: graph.append(kind, *fields, **named)
+
+
+def step(function: str, columns: int, *operands: int) -> Callable[[_fbg.Graph], object]:
+    return lambda graph: append_step(graph, function, columns, *operands)
 
 
 def output(*buffers: int) -> Callable[[_fbg.Graph], object]:
@@ -111,20 +116,24 @@ X, HALF, _, NARROW, BYTES, SEQUENCES, POOLED = range(7)  # buffers of the graph 
         (append("rotate", X, shape(8, 8, 1), floats(5, 1)), "an even number"),
         (append("rotate", X, HEADS, floats(5, 6)), "at most head_dim, here 4"),
         (append("rotate", HALF, HEADS, floats(5, 4)), "qkv must have"),
-        (append("gated", NARROW, "silu"), "even number of columns, got 3"),
-        (append("gated", X, "swish"), "gate must be gelu, gelu_tanh, silu or relu, got swish"),
-        (append("rms_norm", X, floats(1, 5), 0), "gamma must be 1-D"),
-        (append("rms_norm", X, np.ones(5, np.float32), 0), r"gamma must have shape \(1, 24"),
-        (append("norm_heads", X, HEADS, ONES, np.ones(3, np.float32), 0), "k_gamma must have"),
-        (append("norm_heads", X, shape(3, 2, 4), ONES, ONES, 0), "kv_heads must divide"),
-        (append("add", X, HALF), "a and b must have the same shape"),
+        (step("add", 12, X, POOLED), "operands must have the same rows, of as many columns"),
+        (step("add", 24, X, HALF), "operands must have the same rows, of as many columns"),
+        (step("add", 12, HALF, BYTES), "operands must have the same rows, of as many columns"),
+        (step("add", 4, HALF, BYTES), "rows must be dense floats"),
+        (step("swish", 24, X), "there is no function 'swish'"),
+        (append("norm", X, "swish"), "function must be layer_norm, .* or log_softmax, got swish"),
+        (append("norm", X, "rms_norm", floats(1, 5)), "gamma must be 1-D"),
+        (append("norm", X, "rms_norm", np.ones(5, np.float32)), r"gamma must have shape \(1, 24"),
+        (append("norm", X, "rms_norm", ONES, None, 0, 3), "gamma must have whole heads of 3"),
+        (append("norm", HALF, "rms_norm", floats(16), None, 0, 4), "at most 12, got"),
+        (append("norm", X, "normalize", floats(24)), "normalize: takes no weights"),
         (append("attention", X, HEADS, scale=0.0), "scale must be positive"),
         (append("attention", X, HEADS, softcap=-1.0), "softcap must be positive"),
         (append("attention", X, HEADS, softcap=np.inf), "softcap must be positive"),
-        (append("layer_norm", X, ONES[:1], ONES[:1], 1.0), r"gamma must have shape \(1, 24\)"),
-        (append("tanh", 7), "graph: no buffer 7"),
-        (append("tanh", -1), "graph: no buffer -1"),
-        (append("tanh", BYTES), "x must hold float32, got uint8"),
+        (append("norm", X, "layer_norm", ONES[:1], ONES[:1]), r"gamma must have shape \(1, 24\)"),
+        (append("unfold", 7, 3), "graph: no buffer 7"),
+        (append("unfold", -1, 3), "graph: no buffer -1"),
+        (append("unfold", BYTES, 3), "x must hold float32, got uint8"),
         (append("linear", X, packed(31)), "x has 24 columns, w has 31 rows"),
         (append("linear", X, packed(WIDTH), channel_scale=floats(WIDTH)), "channel_scale"),
         (append("linear", X, quantized(), channel_scale=floats(WIDTH - 1)), "channel_scale"),
@@ -136,9 +145,9 @@ X, HALF, _, NARROW, BYTES, SEQUENCES, POOLED = range(7)  # buffers of the graph 
 )
 def test_shapes_that_do_not_fit_are_refused(op: Any, message: str) -> None:
     graph = _fbg.Graph()
-    x = graph.append("embedding", floats(9, WIDTH))
-    for _ in range(3):
-        x = graph.append("gated", x, "gelu")
+    x = graph.append("embed", floats(9, WIDTH))
+    for columns in (12, 6, 3):
+        x = append_gated(graph, x, "gelu", columns)
     graph.append("input", 4, "token", "uint8")
     graph.append("input", 4, "sequence")
     graph.append("pool", X, "cls")
@@ -151,25 +160,25 @@ def test_fields_that_a_kind_does_not_have_are_refused() -> None:
     x = graph.append("input", WIDTH)
     for fields, named, message in (
         (("swish", x), {}, "graph: there is no op swish"),
-        (("tanh",), {}, "tanh: x is missing"),
-        (("tanh", 0.5), {}, "tanh: x must be an integer"),
-        (("tanh", x, 1), {}, "tanh: takes 1 fields, got 2"),
-        (("tanh", x), {"scale": 1}, "tanh: there is no field scale"),
-        (("rotate", x, (2, 2), floats(5, 4)), {}, "rotate: shape: head_dim is missing"),
-        (("rms_norm", x, floats(WIDTH).astype(np.float64), 0), {}, "gamma must hold float32"),
+        (("unfold",), {}, "unfold: x is missing"),
+        (("unfold", 0.5), {}, "unfold: x must be an integer"),
+        (("unfold", x, 1, 1), {}, "unfold: takes 2 fields, got 3"),
+        (("unfold", x, 1), {"scale": 1}, "unfold: there is no field scale"),
+        (("rotate", x, (2, 2), floats(5, 4)), {}, "rotate: heads: head_dim is missing"),
+        (("norm", x, "rms_norm", floats(WIDTH).astype(np.float64)), {}, "gamma must hold float32"),
         (("input", 3), {"bytes": 1}, "input: there is no field bytes"),
     ):
         with pytest.raises(ValueError, match=message):
             graph.append(*fields, **named)
-    assert graph.append("tanh", x) == 1  # what was refused left nothing behind
+    assert graph.append("unfold", x, 1) == 1  # what was refused left nothing behind
     with pytest.raises(TypeError, match="graph: no field of an op can be"):
-        graph.append("tanh", {})
+        graph.append("unfold", {})
 
 
 def test_a_run_checks_what_an_input_is() -> None:
     graph = _fbg.Graph()
     x = graph.append("input", WIDTH)
-    graph.output(graph.append("tanh", x))
+    graph.output(append_step(graph, "tanh", WIDTH, x))
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=1)
     out = np.empty((3, WIDTH), np.float32)
 
@@ -191,8 +200,8 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
     x = graph.append("input", WIDTH, rows)
     w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
     y = graph.append("linear", x, _fbg.pack_b_convert(w, "float32"), bias=bias, activation="relu")
-    graph.output(graph.append("layer_norm", y, gamma, bias, 1e-6))
-    graph.output(graph.append("tanh", x))  # in place, if the memory were the arena's
+    graph.output(graph.append("norm", y, "layer_norm", gamma, bias, 1e-6))
+    graph.output(append_step(graph, "tanh", WIDTH, x))  # in place, if the memory were the arena's
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2)
     count = {"token": 5, "sequence": 2}[rows]
     given, out = floats(count, WIDTH), np.empty((count, 7), np.float32)
@@ -210,7 +219,7 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
     ("arguments", "message"),
     [
         ((0,), "at least one column"),
-        ((4, "row"), "rows must be token or sequence, got row"),
+        ((4, "row"), "rows must be token, sequence or tensor, got row"),
         ((4, "token", "int32"), "dtype must be float32, bfloat16, uint8 or int8, got int32"),
     ],
 )

@@ -26,7 +26,7 @@ def run(build, *arrays, shape, dtype, threads=2, seed=0):
     for array in arrays:
         given_arrays.append(guarded(random, array.nbytes).view(array.dtype).reshape(array.shape))
         given_arrays[-1][...] = array
-    buffers = [graph.append("tensor_input", array.nbytes) for array in arrays]
+    buffers = [graph.append("input", array.nbytes, "tensor") for array in arrays]
     graph.output(build(graph, *buffers))
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     out = guarded(random, size).view(dtype).reshape(shape)
@@ -174,7 +174,7 @@ def test_bytes_of_whole_planes_are_averaged(isa, data):
     more |= {"float_output": True} if result is None else {"output_zero_point": result}
     sizes = [whole, one, whole, one, one, none, none]
     y = run(
-        lambda g, b: g.append("window", b, "mean", images, 1, sizes, False, "uint8", **more),
+        lambda g, b: g.append("window", b, sizes, "mean", images, 1, False, "uint8", **more),
         x,
         shape=(images,),
         dtype=np.float32 if result is None else np.uint8,

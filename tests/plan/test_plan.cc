@@ -14,6 +14,7 @@
 namespace fbg {
 namespace {
 
+using test::attention;
 using test::Input;
 using test::kPositions;
 using test::on_every_isa;
@@ -23,6 +24,7 @@ using test::run;
 using test::shared;
 using test::Tables;
 using test::Values;
+using test::vector;
 
 // Buffers that all who read them round hold bfloat16. One that a run hands back stays float:
 // nothing else may change by it.
@@ -39,12 +41,12 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
       return PackedB<BFloat16>::convert({w.data(), k, n, n, 1});
     };
     const auto network = [&](Graph& graph, bool hands_back) {
-      const Buffer qkv = graph.linear(tables.embed(graph), pack(first, 24, 3 * hidden), {});
-      const Buffer context = graph.attention(qkv, {heads, heads, d}, {true, {}});
+      const Buffer qkv = graph.append("linear", {tables.embed(graph), pack(first, 24, 3 * hidden)});
+      const Buffer context = attention(graph, qkv, {heads, heads, d}, {true});
       const Buffer widened =
-          graph.linear(context, pack(middle, hidden, wide), {{}, Activation::gelu, {}, {}});
-      const Buffer narrow = graph.linear(context, pack(beside, hidden, 8), {});
-      graph.output(graph.linear(widened, pack(last, wide, 8), {{}, {}, narrow, {}}));
+          graph.append("linear", {context, pack(middle, hidden, wide)}, {{"activation", "gelu"}});
+      const Buffer narrow = graph.append("linear", {context, pack(beside, hidden, 8)});
+      graph.output(graph.append("linear", {widened, pack(last, wide, 8)}, {{"residual", narrow}}));
       if (hands_back)
         for (const Buffer b : {qkv, widened}) graph.output(b);
     };
@@ -82,11 +84,11 @@ TEST(Plan, RowsThatAreQuantizedAnywayChangeNoBit) {
              last = pack(odd, 8, true);
   const SharedMatrix factors = shared(random.values(odd), 1, odd);
   const auto network = [&](Graph& graph, bool hands_back) {
-    const Buffer x = graph.linear(tables.embed(graph), first, {{}, Activation::gelu, {}, {}});
-    const Buffer gate = graph.linear(x, gated, {{}, {}, {}, {}, Gate::silu});
-    const Buffer residual = graph.linear(x, beside, {});
-    const Buffer sum = graph.linear(gate, middle, {{}, {}, residual, {}});
-    graph.output(graph.linear(sum, last, {{}, {}, {}, factors}));
+    const Buffer x = graph.append("linear", {tables.embed(graph), first}, {{"activation", "gelu"}});
+    const Buffer gate = graph.append("linear", {x, gated}, {{"gate", "silu"}});
+    const Buffer residual = graph.append("linear", {x, beside});
+    const Buffer sum = graph.append("linear", {gate, middle}, {{"residual", residual}});
+    graph.output(graph.append("linear", {sum, last}, {{"channel_scale", vector(factors)}}));
     if (hands_back)
       for (const Buffer b : {x, gate, sum}) graph.output(b);
     return std::vector{x, gate, sum};
@@ -122,9 +124,11 @@ TEST(Plan, RowsThatAreNotQuantizedAlikeStayFloats) {
   const SharedMatrix factors = shared(random.values(width), 1, width);
   for (const bool alike : {false, true}) {
     Graph graph;
-    const Buffer x = graph.linear(tables.embed(graph), packed, {});
-    graph.output(graph.linear(x, packed, {{}, {}, {}, factors}));
-    graph.output(graph.linear(x, packed, {{}, {}, {}, alike ? factors : SharedMatrix{}}));
+    const Buffer x = graph.append("linear", {tables.embed(graph), packed});
+    const FieldValue scale = vector(factors);
+    graph.output(graph.append("linear", {x, packed}, {{"channel_scale", scale}}));
+    graph.output(
+        graph.append("linear", {x, packed}, {{"channel_scale", alike ? scale : FieldValue()}}));
     const Plan plan(graph, {8, 8, 8, 1});
     EXPECT_EQ(plan.ops()[static_cast<std::size_t>(x)].name.ends_with("-> uint8"), alike);
   }
@@ -133,7 +137,7 @@ TEST(Plan, RowsThatAreNotQuantizedAlikeStayFloats) {
 // y = round(4 x) as int8, in two phases: an op as ops/ops.h describes one.
 class QuantizeOp final : public Op {
  public:
-  explicit QuantizeOp(Buffer x) : Op("quantize", {x}) {}
+  QuantizeOp(Buffer x, const BufferShape& bytes) : Op("quantize", {x}) { shape = bytes; }
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     EXPECT_EQ(context.type(inputs[0]), ValueType::float32);
     EXPECT_EQ(context.type(output), ValueType::int8);
@@ -167,11 +171,11 @@ TEST(Plan, BuffersHoldTheTypeOfTheirShape) {
   Random random;
   const Values x = random.values(60);
   Graph graph;
-  const Buffer in = graph.input({RowKind::token, 6});
+  const Buffer in = graph.append("input", {6});
   BufferShape bytes = graph.shape(in);
   bytes.type = ValueType::int8;
-  const Buffer kept = append_op(graph, std::make_shared<QuantizeOp>(in), bytes);
-  const Buffer inside = append_op(graph, std::make_shared<QuantizeOp>(in), bytes);
+  const Buffer kept = append_op(graph, std::make_shared<QuantizeOp>(in, bytes));
+  const Buffer inside = append_op(graph, std::make_shared<QuantizeOp>(in, bytes));
   graph.output(kept);
   for (const int threads : {1, 2}) {
     Plan plan(graph, {10, 10, 10, threads});

@@ -19,10 +19,14 @@
 #include "fbg/plan/tuning.h"
 #include "helpers/allocations.h"
 #include "helpers/float_control.h"
+#include "helpers/plans.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {
+
+using test::table;
+using test::vector;
 
 constexpr std::int64_t kHidden = 96, kInner = 200, kHeads = 3, kWords = 50, kTokens = 70;
 
@@ -54,27 +58,28 @@ Graph encoder() {
   Graph graph;
   unsigned seed = 1;
   const auto norm = [&](Buffer x) {
-    const SharedMatrix gamma = matrix(1, kHidden, ++seed), beta = matrix(1, kHidden, ++seed);
-    return graph.layer_norm(x, gamma, beta, 1e-5f);
+    const Array gamma = vector(matrix(1, kHidden, ++seed)),
+                beta = vector(matrix(1, kHidden, ++seed));
+    return graph.append("norm", {x, "layer_norm", gamma, beta, 1e-5f});
   };
-  const auto linear = [&](Buffer x, std::int64_t n, Activation activation = Activation::none,
-                          std::optional<Buffer> residual = {}) {
+  const auto linear = [&](Buffer x, std::int64_t n, const char* activation = "none",
+                          const FieldValue& residual = {}) {
+    const Array bias = vector(matrix(1, n, ++seed));
     const std::int64_t k = graph.shape(x).cols;
-    Epilogue epilogue{matrix(1, round_up(n, kPanelColumns), ++seed), activation, residual};
-    epilogue.bias.cols = n;  // padded, as kernels want it
-    return graph.linear(x, packed<Acc>(k, n, ++seed), epilogue);
+    return graph.append("linear", {x, packed<Acc>(k, n, ++seed), bias, activation, residual});
   };
   const bool rounds = Acc::kind != GemmType::float32;
-  Buffer x = norm(graph.embedding(matrix(kWords, kHidden, 90), matrix(kTokens, kHidden, 91),
-                                  matrix(2, kHidden, 92)));
+  Buffer x = norm(
+      graph.append("embed", {table(matrix(kWords, kHidden, 90)),
+                             table(matrix(kTokens, kHidden, 91)), table(matrix(2, kHidden, 92))}));
   for (int layer = 0; layer < 2; ++layer) {
-    const Buffer context = graph.attention(
-        linear(x, 3 * kHidden), {kHeads, kHeads, kHidden / kHeads}, {.allow_bfloat16 = rounds});
-    x = norm(linear(context, kHidden, Activation::none, x));
-    x = norm(linear(linear(x, kInner, Activation::gelu), kHidden, Activation::none, x));
+    const Buffer context = test::attention(graph, linear(x, 3 * kHidden),
+                                           {kHeads, kHeads, kHidden / kHeads}, {rounds});
+    x = norm(linear(context, kHidden, "none", x));
+    x = norm(linear(linear(x, kInner, "gelu"), kHidden, "none", x));
   }
-  graph.output(graph.tanh(linear(graph.pool(x, Pooling::first), kHidden)));
-  graph.output(graph.normalize(graph.pool(x, Pooling::mean)));
+  graph.output(test::step(graph, "tanh", {linear(graph.append("pool", {x, "cls"}), kHidden)}));
+  graph.output(graph.append("norm", {graph.append("pool", {x, "mean"}), "normalize"}));
   graph.output(x);
   return graph;
 }
@@ -173,8 +178,8 @@ TEST(PlanModes, SubnormalNumbersCountAsZeros) {
     for (float& value : w) value *= c.w;
     for (float& value : x) value *= c.x;
     Graph graph;
-    graph.output(graph.linear(graph.input({RowKind::token, k}),
-                              PackedB<Float32>::convert({w.data(), k, n, n, 1}), {}));
+    const auto weights = PackedB<Float32>::convert({w.data(), k, n, n, 1});
+    graph.output(graph.append("linear", {graph.append("input", {k}), weights}));
     void* const outputs[] = {y.data()};
     const void* const inputs[] = {x.data()};
     RunArgs args;
@@ -241,7 +246,9 @@ TYPED_TEST(PlanContract, NoBlockingChangesABit) {
 // An op that reads its neighbour's input after its last use.
 class StaleReader final : public Op {
  public:
-  StaleReader(Buffer x, Buffer stale) : Op("stale", {x}), stale_(stale) {}
+  StaleReader(Buffer x, Buffer stale) : Op("stale", {x}), stale_(stale) {
+    shape = {RowKind::token, kHidden};
+  }
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
     return std::make_unique<Copy>(*this);
   }
@@ -261,14 +268,14 @@ class StaleReader final : public Op {
 
 TEST(Poison, ShowsAStaleRead) {
   Graph graph;
-  const Buffer x = graph.embedding(matrix(kWords, kHidden, 1), matrix(kTokens, kHidden, 2),
-                                   matrix(2, kHidden, 3));
+  const Buffer x =
+      graph.append("embed", {table(matrix(kWords, kHidden, 1)), table(matrix(kTokens, kHidden, 2)),
+                             table(matrix(2, kHidden, 3))});
   const auto next = [&](Buffer from, unsigned seed) {
-    return graph.linear(from, packed<Float32>(kHidden, kHidden, seed), {});
+    return graph.append("linear", {from, packed<Float32>(kHidden, kHidden, seed)});
   };
   const Buffer first = next(x, 4), second = next(first, 5), third = next(second, 6);
-  graph.output(
-      append_op(graph, std::make_shared<StaleReader>(third, second), {RowKind::token, kHidden}));
+  graph.output(append_op(graph, std::make_shared<StaleReader>(third, second)));
   Plan plan(graph, capacity(2));
   for (const bool poisons : {false, true}) {
     const auto before =

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fbg import _fbg
-from helpers.row_plans import draw, plan_of, run_rows
+from helpers.row_plans import append_gated, append_step, draw, plan_of, run_rows
 
 ROWS = 5
 SIZES = st.integers(1, 70)
@@ -41,7 +41,7 @@ def rms(x: np.ndarray, gamma: np.ndarray, eps: float) -> np.ndarray:
 def test_rms_norm(columns: int, eps: float, seed: int) -> None:
     x, gamma = draw(seed, ROWS, columns), draw(seed + 1, columns)
     graph = _fbg.Graph()
-    y = graph.append("rms_norm", graph.append("input", columns), gamma, eps)
+    y = graph.append("norm", graph.append("input", columns), "rms_norm", gamma, None, eps)
     np.testing.assert_allclose(compute(graph, x, y, columns), rms(x, gamma, eps), rtol=1e-5)
 
 
@@ -53,10 +53,8 @@ def test_norm_heads_leaves_values_alone(sizes: tuple[int, int, int], seed: int) 
     columns = (heads + 2 * kv_heads) * dim
     x, gammas = draw(seed, ROWS, columns), draw(seed + 1, 2, dim)
     graph = _fbg.Graph()
-    shape = (heads, kv_heads, dim)
-    y = graph.append(
-        "norm_heads", graph.append("input", columns), shape, gammas[0], gammas[1], 1e-3
-    )
+    gamma = np.concatenate([np.tile(gammas[0], heads), np.tile(gammas[1], kv_heads)])
+    y = graph.append("norm", graph.append("input", columns), "rms_norm", gamma, None, 1e-3, dim)
     parts = x.reshape(ROWS, -1, dim).astype(np.float64)
     parts[:, :heads] = rms(parts[:, :heads], gammas[0], 1e-3)
     parts[:, heads:-kv_heads] = rms(parts[:, heads:-kv_heads], gammas[1], 1e-3)
@@ -70,7 +68,7 @@ def test_norm_heads_leaves_values_alone(sizes: tuple[int, int, int], seed: int) 
 def test_a_gate_multiplies_the_second_half(gate: str, columns: int, seed: int) -> None:
     x = 3 * draw(seed, ROWS, 2 * columns)
     graph = _fbg.Graph()
-    y = graph.append("gated", graph.append("input", 2 * columns), gate)
+    y = append_gated(graph, graph.append("input", 2 * columns), gate, columns)
     a, b = x[:, :columns].astype(np.float64), x[:, columns:]
     np.testing.assert_allclose(compute(graph, x, y, columns), GATES[gate](a) * b, atol=2e-5)
 
@@ -81,7 +79,7 @@ def test_add_is_a_sum(columns: int, seed: int) -> None:
     x = draw(seed, ROWS, columns)
     graph = _fbg.Graph()
     a = graph.append("input", columns)
-    y = graph.append("add", graph.append("tanh", a), a)
+    y = append_step(graph, "add", columns, append_step(graph, "tanh", columns, a), a)
     np.testing.assert_allclose(compute(graph, x, y, columns), np.tanh(x) + x, atol=1e-6)
 
 

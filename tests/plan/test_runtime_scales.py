@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fbg import _fbg
 from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
+from helpers.row_plans import whole_rows
 
 SCALES = [1e-30, 3e-5, 0.02, 1.0, 1.7, 2.5e8, 1e30, np.inf, np.nan]
 
@@ -22,8 +23,8 @@ def test_quantizing_by_computed_numbers_rounds_as_division_does(isa, scale, dtyp
     x[:500] = (np.arange(500) - 250 + 0.5) * np.float32(unit)  # halves
     x[500:504] = [np.inf, -np.inf, np.nan, 0]
     graph = _fbg.Graph()
-    given_x = graph.append("tensor_input", x.nbytes)
-    numbers = [graph.append("tensor_input", 4) for _ in range(2)]
+    given_x = graph.append("input", x.nbytes, "tensor")
+    numbers = [graph.append("input", 4, "tensor") for _ in range(2)]
     operands = [(given_x, "float32", [1]), *((b, "float32", [0]) for b in numbers)]
     steps = [("quantize_by", 0, 1, 0.0, 0.0), ("add", 3, 2, 0.0, 0.0)]
     graph.output(graph.append("elementwise", [x.size], operands, steps, np.dtype(dtype).name))
@@ -81,8 +82,8 @@ def test_extremes_of_rows_see_a_nan_anywhere(isa, function):
             x = np.random.default_rng(n).standard_normal((3, n)).astype(np.float32)
             x[1, bad] = np.nan
             graph = _fbg.Graph()
-            b = graph.append("tensor_input", x.nbytes)
-            graph.output(graph.append("reduce_rows", b, name, 3, n))
+            b = graph.append("input", x.nbytes, "tensor")
+            graph.output(graph.append("window", b, whole_rows(n), name, 3, 1))
             y = np.empty(3, np.float32)
             _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, 1), [x], [y], 1)
             np.testing.assert_array_equal(y, function(x, 1))

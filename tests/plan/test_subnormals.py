@@ -104,7 +104,7 @@ def test_functions_of_elements_have_their_value_at_zero(function, at_zero):
     name = {"sqrt": "square_root"}.get(function, function)
     x = np.array([TINY, TINY if function == "log" else -TINY], np.float32)
     graph = _fbg.Graph()
-    a = graph.append("tensor_input", x.nbytes)
+    a = graph.append("input", x.nbytes, "tensor")
     operands, program = [(a, "float32", [1])], [(name, 0, 0, 1.0, 0.0)]
     graph.output(graph.append("elementwise", [2], operands, program))
     out = np.empty(2, np.float32)

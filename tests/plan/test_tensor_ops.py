@@ -5,11 +5,12 @@ import pytest
 
 import fbg
 from fbg import _fbg
+from helpers.row_plans import whole_rows
 
 
 def run(build, *arrays, shape, dtype=np.float32, threads=2):
     graph = _fbg.Graph()
-    buffers = [graph.append("tensor_input", array.nbytes) for array in arrays]
+    buffers = [graph.append("input", array.nbytes, "tensor") for array in arrays]
     graph.output(build(graph, *buffers))
     out = np.empty(shape, dtype)
     _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, threads), list(arrays), [out], threads)
@@ -47,7 +48,7 @@ def test_arrange_transposes_matrices(isa, dtype, rows, columns):
 
 def test_arrange_refuses_parts_outside_of_their_tensors():
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 16)
+    x = graph.append("input", 16, "tensor")
     for part in [(0, 0, 1, [(4, 1, 1, [])]), (0, 1, 0, [(4, 1, 1, [])]), (1, 0, 0, [])]:
         with pytest.raises(ValueError, match="arrange"):
             graph.append("arrange", [x], 4, 4, [part])
@@ -72,14 +73,14 @@ UNWRITTEN = {
 @pytest.mark.parametrize("why", UNWRITTEN)
 def test_arrange_refuses_parts_that_do_not_write_every_element_once(why):
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 16)
+    x = graph.append("input", 16, "tensor")
     with pytest.raises(ValueError, match="arrange"):
         graph.append("arrange", [x], 4, 4, UNWRITTEN[why])
 
 
 def test_products_refuse_results_that_do_not_fill_their_tensor():
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 64)
+    x = graph.append("input", 64, "tensor")
     for c in [(0, [2], 1, 1), (0, [4], 4, 1), (0, [0], 2, 1), (0, [1], 2, 4)]:
         with pytest.raises(ValueError, match="matmul"):
             graph.append("multiply", [2], (2, 2, 2), (x, [4], 2, 1), (x, [4], 2, 1), c)
@@ -136,7 +137,7 @@ def test_log_softmax_of_rows(isa, columns):
     x[1, columns // 2] = -np.inf
     x[2] += 1e4
     x[3, columns // 2], x[4, columns // 2], x[5] = np.nan, np.inf, -np.inf
-    y = run(lambda g, b: g.append("log_softmax_rows", b, 6, columns), x, shape=x.shape)
+    y = run(lambda g, b: g.append("norm", b, "log_softmax", width=columns), x, shape=x.shape)
     assert np.isnan(y[3:]).all()
     centered = x[:3].astype(np.float64)
     with np.errstate(all="ignore"):
@@ -255,7 +256,7 @@ def test_quantizing_rounds_as_division_does(isa, scale, dtype, point):
 
 def test_program_refuses_what_it_cannot_run():
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 16)
+    x = graph.append("input", 16, "tensor")
     good = [(x, "float32", [1])]
     for operands, steps in [
         (good, [("nonsense", 0, 0, 0.0, 0.0)]),
@@ -282,7 +283,7 @@ def test_window(isa, dtype, channels, function):
     sizes = [(1, 6, 7), (1, 3, 4), (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 0, 1), (0, 0, 1)]
     y = run(
         lambda g, b: g.append(
-            "window", b, function, 2, channels, sizes, False, np.dtype(dtype).name
+            "window", b, sizes, function, 2, channels, False, np.dtype(dtype).name
         ),
         x,
         shape=(2, 3, 4, channels),
@@ -303,7 +304,7 @@ def test_the_error_of_a_mean_does_not_grow_with_the_image(isa, axis):
     whole = (1, height, width)
     sizes = [whole, (1, 1, 1), whole, (1, 1, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0)]
     y = run(
-        lambda g, b: g.append("window", b, "mean", 1, 19, sizes, False, "float32"), x, shape=(1, 19)
+        lambda g, b: g.append("window", b, sizes, "mean", 1, 19, False, "float32"), x, shape=(1, 19)
     )
     np.testing.assert_allclose(y, x.mean((1, 2), dtype=np.float64), 2e-6)  # one by one: 4e-5
 
@@ -325,7 +326,7 @@ def test_means_of_integers_beside_each_other_and_at_borders(
     sizes += [(1, 1, 1), (0, 1, 1), (0, 0, 1)]
     y = run(
         lambda g, b: g.append(
-            "window", b, "mean", 1, channels, sizes, count_padding, np.dtype(dtype).name, 0.9, 11, 3
+            "window", b, sizes, "mean", 1, channels, count_padding, np.dtype(dtype).name, 0.9, 11, 3
         ),
         x,
         shape=(rows, cols, channels),
@@ -346,7 +347,7 @@ def test_means_of_integers_beside_each_other_and_at_borders(
 @pytest.mark.parametrize("function", ["max", "min", "sum", "mean"])
 def test_reduction_of_rows(isa, function):
     x = np.random.default_rng(7).standard_normal((5, 77), dtype=np.float32)
-    y = run(lambda g, b: g.append("reduce_rows", b, function, 5, 77), x, shape=(5,))
+    y = run(lambda g, b: g.append("window", b, whole_rows(77), function, 5, 1), x, shape=(5,))
     np.testing.assert_allclose(y, getattr(np, function)(x, 1), 1e-5, 1e-6)
 
 
@@ -369,7 +370,7 @@ def test_a_convolution_does_not_overwrite_the_channels_that_it_reads(threads):
 
 def test_a_convolution_lies_within_the_channels_that_it_becomes_a_part_of():
     graph, w = _fbg.Graph(), fbg.PackedConv(np.ones((16, 8, 1, 1), np.float32), dtype="float32")
-    x = graph.append("tensor_input", 4 * 8)
+    x = graph.append("input", 4 * 8, "tensor")
     for channels, first in ((32, 17), (8, 0), (32, 2**63 - 1), (32, -1)):
         with pytest.raises(ValueError, match="the result must lie within the channels"):
             graph.append("convolve", x, w._native, 1, (1, 1, 1), [], channels=channels, first=first)
@@ -377,7 +378,7 @@ def test_a_convolution_lies_within_the_channels_that_it_becomes_a_part_of():
 
 def test_runs_check_the_sizes_of_their_arrays():
     graph = _fbg.Graph()
-    x = graph.append("tensor_input", 16)
+    x = graph.append("input", 16, "tensor")
     graph.output(graph.append("elementwise", [4], [(x, "float32", [1])], [("exp", 0, 0, 0, 0)]))
     plan = _fbg.Plan(graph, 1, 1, 1, 1)
     four, five = np.zeros(4, np.float32), np.zeros(5, np.float32)
@@ -425,4 +426,4 @@ def test_recurrent_layers_refuse_what_does_not_fit(name):
             for key, value in {**fields, name: value}.items()
         }
         with pytest.raises(ValueError, match=r"recur|overflows"):
-            graph.append("recur", inputs=graph.append("tensor_input", 384), **fields)
+            graph.append("recur", inputs=graph.append("input", 384, "tensor"), **fields)

@@ -20,7 +20,7 @@ LEAST = np.finfo(np.float32).tiny  # smaller numbers count as 0
 
 def compute(function, x):
     graph = _fbg.Graph()
-    buffer = graph.append("tensor_input", x.nbytes)
+    buffer = graph.append("input", x.nbytes, "tensor")
     steps = [(function, 0, 0, 0.0, 0.0)]
     graph.output(graph.append("elementwise", [x.size], [(buffer, "float32", [1])], steps))
     y = np.empty_like(x)

@@ -86,7 +86,8 @@ class Plan {
   // the modes of the calling thread, which are restored (float_environment.h). `seconds`, if given,
   // has room for every op and receives how long each took; `phases`, [ops][kPhases] (phase.h), what
   // the first share spent in the phases of each. Returns kNone, or the buffer of the first op that
-  // met indices out of range (elements.h): then no output counts.
+  // met indices out of range (of a gather or scatter, or lengths of sequences): then no output
+  // counts.
   static constexpr Buffer kNone = -1;
   Buffer run(const RunArgs& args, int num_threads, double* seconds = nullptr,
              double* phases = nullptr) noexcept;

@@ -35,7 +35,7 @@ SUB_LAYERS = {
     "rms_norm": LAYER_NORM,
     "norm_heads": LAYER_NORM,
     "intermediate": "intermediate linear, activation",
-    **dict.fromkeys(("geglu", "geglu_tanh", "swiglu", "reglu"), "intermediate linear, activation"),
+    **{f"{gate} multiply": "intermediate linear, activation" for gate in ops.GATES},
     "output": "output linear",
     "add": "residual sums",
     **dict.fromkeys(("router", "route", "take_routed", "add_routed"), "routing to experts"),

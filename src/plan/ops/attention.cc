@@ -52,13 +52,24 @@ using policy::attention::kKeys, policy::attention::kLongSequence, policy::attent
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
 
+// softmax(scale Q K^T) V within each sequence: (tokens, q_heads * head_dim).
 class AttentionOp final : public Op {
  public:
-  AttentionOp(Buffer qkv, const AttentionShape& shape, AttentionOptions options)
-      : Op(attention_name(shape, options), {qkv}), shape_(shape), options_(std::move(options)) {}
+  explicit AttentionOp(Fields& f) : Op("attention", f) {
+    require_attention_input("attention", shape_of(qkv_), shape_);
+    check();
+    if (shape_.kv_heads != shape_.q_heads)
+      name += " heads " + std::to_string(shape_.q_heads) + "/" + std::to_string(shape_.kv_heads);
+    if (shape_.causal) name += " causal";
+    if (distance_bias_.data) name += " distance_bias";
+    if (relative_.num_rows()) name += " relative";
+    if (shape_.window) name += " window " + std::to_string(*shape_.window);
+    if (softcap_) name += " softcap";
+    shape = {RowKind::token, shape_.q_heads * shape_.head_dim};
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    if (context.type(inputs[0]) == ValueType::bfloat16 || rounds(context.features))
+    if (context.type(qkv_) == ValueType::bfloat16 || rounds(context.features))
       return std::make_unique<AttentionStep>(*this, context, GemmType::bfloat16);
     return std::make_unique<AttentionStep>(*this, context, GemmType::float32);
   }
@@ -68,8 +79,28 @@ class AttentionOp final : public Op {
   }
 
  private:
+  // A run has no position beyond what the tables have, and none that is no number of 32 bits.
+  void check() {
+    const SharedMatrix& bias = distance_bias_;
+    require(!bias.data || (bias.rows == shape_.q_heads && bias.cols % 2 == 1),
+            "attention: distance_bias must have a row for each of " +
+                std::to_string(shape_.q_heads) + " query heads and an odd number of columns, got " +
+                shape_text(bias));
+    for (const auto& [what, value] : {std::pair{"scale", scale_}, std::pair{"softcap", softcap_}})
+      require(!value || (*value > 0 && std::isfinite(*value)),
+              std::string("attention: ") + what + " must be positive and finite, got " +
+                  std::to_string(value.value_or(0)));
+    std::int64_t& limit = limits.sequence_position;
+    if (bias.data) lower_limit(limit, (bias.cols + 1) / 2);
+    if (relative_.num_rows()) {
+      require_relative_positions(relative_, shape_);
+      lower_limit(limit, (static_cast<std::int64_t>(relative_.rows.size()) + 1) / 2);
+    }
+    if (shape_.window) lower_limit(limit, std::numeric_limits<std::int32_t>::max());
+  }
+
   bool rounds(Features features) const {
-    return options_.allow_bfloat16 && (isa_features(Isa::avx512_bf16) & ~features) == 0;
+    return allow_bfloat16_ && (isa_features(Isa::avx512_bf16) & ~features) == 0;
   }
 
   class AttentionStep final : public Step {
@@ -78,12 +109,11 @@ class AttentionOp final : public Op {
         : op_(op),
           shape_(op.shape_),
           kernels_(simd::kernels(context.features).rows),
-          panels_(kernels_, type, context.type(op.inputs[0]) == ValueType::bfloat16),
+          panels_(kernels_, type, context.type(op.qkv_) == ValueType::bfloat16),
           short_(shape_, type, choose_geometry(type, context.features)),
           long_(shape_, type, choose_geometry(type, context.features, {}, words(shape_.head_dim))),
-          relative_(op.options_.relative, shape_, kernels_, type),
-          scale_(
-              op.options_.scale.value_or(1.0f / std::sqrt(static_cast<float>(shape_.head_dim)))) {
+          relative_(op.relative_, shape_, kernels_, type),
+          scale_(op.scale_.value_or(1.0f / std::sqrt(static_cast<float>(shape_.head_dim)))) {
       const Capacity& capacity = context.capacity;
       const std::int64_t length = std::min(capacity.length, capacity.tokens);
       const std::int64_t d = shape_.head_dim;
@@ -100,7 +130,7 @@ class AttentionOp final : public Op {
       const std::int64_t rounded_rows = length + (relative_ ? kPanelColumns : 0);
       place(rounded_, panels_.pairs() ? rounded_rows * words(d) : 0);
       place(probabilities_, panels_.pairs() ? score : 0);
-      place(bias_, op.options_.distance_bias.data ? length : 0);
+      place(bias_, op.distance_bias_.data ? length : 0);
       place(relative_scratch_, relative_.scratch_words(length, tallest()));
       place(partial_, length > kKeys ? tallest() * d : 0);
       const std::int64_t sums = length > kKeys ? tallest() * kSumWords : 0;
@@ -170,7 +200,7 @@ class AttentionOp final : public Op {
     // A head of the sequence that spans `tokens`: first come those of Q, then those of K and V.
     MatrixView<const float> head_rows(const Frame& frame, Range tokens,
                                       std::int64_t head) const noexcept {
-      const MatrixView<float> qkv = frame.floats(op_.inputs[0]);
+      const MatrixView<float> qkv = frame.floats(op_.qkv_);
       const std::int64_t d = panels_.columns(shape_.head_dim);
       return {qkv.data + tokens.begin * qkv.row_stride + head * d, tokens.size(), d, qkv.row_stride,
               1};
@@ -318,10 +348,10 @@ class AttentionOp final : public Op {
       const Range columns{seen.begin - keys.begin, seen.end - keys.begin};
       if (seen.size() > 0) {
         float* const s = score + columns.begin;
-        if (op_.options_.distance_bias.data)
+        if (op_.distance_bias_.data)
           add_bias(at.number, at.positions, query, seen, at.scratch + bias_, s);
         if (relative_) relative_.add(at.relative, at.positions, i, at.positions[query], seen, s);
-        if (op_.options_.softcap) cap(s, columns.size());
+        if (op_.softcap_) cap(s, columns.size());
       }
       return softmax(score, columns, row);
     }
@@ -346,7 +376,7 @@ class AttentionOp final : public Op {
     // Adds the bias for the distance of each visible key to its score.
     void add_bias(std::int64_t head, const std::int32_t* positions, std::int64_t query,
                   Range visible, float* gathered, float* scores) const noexcept {
-      const SharedMatrix& table = op_.options_.distance_bias;
+      const SharedMatrix& table = op_.distance_bias_;
       const float* const bias = table.row(head) + table.cols / 2 - positions[query];
       const float* row = bias + positions[visible.begin];
       // Where masked tokens stood between the keys, their distances are no range.
@@ -361,7 +391,7 @@ class AttentionOp final : public Op {
     // Leaves s = tanh(scale * score / cap) where the scores were; softmax multiplies them by cap.
     void cap(float* scores, std::int64_t count) const noexcept {
       const auto n = static_cast<std::size_t>(count);
-      kernels_.multiply(scores, scale_ / *op_.options_.softcap, n);
+      kernels_.multiply(scores, scale_ / *op_.softcap_, n);
       kernels_.tanh(scores, n, scores);
     }
 
@@ -370,7 +400,7 @@ class AttentionOp final : public Op {
     // is left where the first score was.
     simd::ExpSum softmax(float* score, Range visible, const MatrixView<float>& row) const noexcept {
       const auto count = static_cast<std::size_t>(visible.size());
-      const float factor = op_.options_.softcap.value_or(scale_);
+      const float factor = op_.softcap_.value_or(scale_);
       const auto clear_others = [&](auto* p, std::int64_t end) {
         std::fill(p, p + visible.begin, 0);
         std::fill(p + visible.end, p + end, 0);
@@ -412,33 +442,23 @@ class AttentionOp final : public Op {
     std::size_t scratch_bytes_;
   };
 
-  const AttentionShape shape_;
-  const AttentionOptions options_;
+  const Buffer qkv_ = input("qkv");
+  const AttentionShape shape_ = field("heads");
+  // Both products may take operands rounded to bfloat16, which they do on CPUs with AVX512-BF16.
+  const bool allow_bfloat16_ = field("rounds", false);
+  // (q_heads, 2 L - 1), added to Q K^T before it is scaled: the column is L - 1 + position of the
+  // key - position of the query. Sequence positions must be less than L.
+  const SharedMatrix distance_bias_ = fields().table("distance_bias");
+  // Factor of the scores; 1 / sqrt(head_dim) where it is not given. Positive.
+  const std::optional<float> scale_ = fields().find<float>("scale");
+  // Soft-capping: scaled scores s become cap * tanh(s / cap). Positive.
+  const std::optional<float> softcap_ = fields().find<float>("softcap");
+  const RelativePositions relative_ =
+      fields().find<RelativePositions>("relative").value_or(RelativePositions{});
 };
 
 }  // namespace
 
-Buffer Graph::attention(Buffer qkv, const AttentionShape& heads, AttentionOptions options) {
-  require_attention_input("attention", shape(qkv), heads);
-  const SharedMatrix& bias = options.distance_bias;
-  require(!bias.data || (bias.rows == heads.q_heads && bias.cols % 2 == 1),
-          "attention: distance_bias must have a row for each of " + std::to_string(heads.q_heads) +
-              " query heads and an odd number of columns, got " + shape_text(bias));
-  for (const auto& [name, value] :
-       {std::pair{"scale", options.scale}, std::pair{"softcap", options.softcap}})
-    require(!value || (*value > 0 && std::isfinite(*value)),
-            std::string("attention: ") + name + " must be positive and finite, got " +
-                std::to_string(value.value_or(0)));
-  if (bias.data) lower_limit(limits_.sequence_position, (bias.cols + 1) / 2);
-  if (options.relative.num_rows()) {
-    require_relative_positions(options.relative, heads);
-    const auto distances = static_cast<std::int64_t>(options.relative.rows.size());
-    lower_limit(limits_.sequence_position, (distances + 1) / 2);
-  }
-  if (heads.window)
-    lower_limit(limits_.sequence_position, std::numeric_limits<std::int32_t>::max());
-  return append(std::make_shared<AttentionOp>(qkv, heads, std::move(options)),
-                {RowKind::token, heads.q_heads * heads.head_dim});
-}
+Buffer kinds::attention(Graph& graph, Fields& f) { return append_as<AttentionOp>(graph, f); }
 
 }  // namespace fbg

@@ -12,9 +12,25 @@
 
 #include "gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
+#include "plan/ops/attention_shape.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
+
+// Disentangled attention (He et al., 2020, arXiv:2006.03654): distances have vectors of their own,
+// and a score is Q_i K_j + Q_i key_r + query_r K_j, where r is the row of the distance j - i.
+// Either table may be empty. There must be as many heads of keys as of queries.
+struct RelativePositions {
+  RelativePositions() = default;
+  explicit RelativePositions(Fields& f)
+      : keys(f.table("keys")), queries(f.table("queries")), rows(f.indices("rows")) {}
+  SharedMatrix keys = {}, queries = {};  // (R, q_heads * head_dim)
+  // [2 L - 1]: r of the distances 1 - L to L - 1, ascending, in [0, R). Sequence positions must be
+  // less than L.
+  std::vector<std::int32_t> rows = {};
+
+  std::int64_t num_rows() const { return std::max(keys.rows, queries.rows); }
+};
 
 // Throws std::invalid_argument unless the tables fit the heads.
 void require_relative_positions(const RelativePositions& relative, const AttentionShape& shape);

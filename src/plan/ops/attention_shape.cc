@@ -41,18 +41,6 @@ std::int64_t rows_within(const AttentionShape& shape, std::int64_t length, std::
 
 }  // namespace
 
-std::string attention_name(const AttentionShape& shape, const AttentionOptions& options) {
-  std::string name = "attention";
-  if (shape.kv_heads != shape.q_heads)
-    name += " heads " + std::to_string(shape.q_heads) + "/" + std::to_string(shape.kv_heads);
-  if (shape.causal) name += " causal";
-  if (options.distance_bias.data) name += " distance_bias";
-  if (options.relative.num_rows()) name += " relative";
-  if (shape.window) name += " window " + std::to_string(*shape.window);
-  if (options.softcap) name += " softcap";
-  return name;
-}
-
 void require_attention_input(const char* op, const BufferShape& x, const AttentionShape& shape) {
   const std::string prefix = std::string(op) + ": ";
   require_floats(op, x);

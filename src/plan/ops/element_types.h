@@ -8,10 +8,41 @@
 #include <utility>
 
 #include "core/float16.h"
-#include "fbg/plan/elements.h"
 #include "plan/ops/tensor_step.h"
 
 namespace fbg {
+
+// Types as NumPy names them. A boolean is a byte that holds 0 or 1.
+enum class ElementType : std::uint8_t {
+  boolean,
+  uint8,
+  int8,
+  uint16,
+  int16,
+  uint32,
+  int32,
+  uint64,
+  int64,
+  float16,
+  bfloat16,
+  float32,
+  float64
+};
+inline std::span<const Choice<ElementType>> choices(ElementType) {
+  static constexpr Choice<ElementType> kTypes[] = {
+      {"bool", ElementType::boolean},      {"uint8", ElementType::uint8},
+      {"int8", ElementType::int8},         {"uint16", ElementType::uint16},
+      {"int16", ElementType::int16},       {"uint32", ElementType::uint32},
+      {"int32", ElementType::int32},       {"uint64", ElementType::uint64},
+      {"int64", ElementType::int64},       {"float16", ElementType::float16},
+      {"bfloat16", ElementType::bfloat16}, {"float32", ElementType::float32},
+      {"float64", ElementType::float64}};
+  return kTypes;
+}
+inline int element_bytes(ElementType type) {
+  constexpr int kBytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
+  return kBytes[static_cast<std::size_t>(type)];
+}
 
 // The type in which numbers of a type are computed, so that functions are compiled for few: narrow
 // integers have 32 bits, and wrap around when results are converted back.
@@ -99,10 +130,8 @@ T min_of(T a, T b) {
   return is_nan(a) || a < b ? a : b;
 }
 
-// Bytes of a tensor with these extents.
-inline std::int64_t bytes_of(const Axis& a, std::int64_t element, const char* what) {
-  const std::int64_t extents[] = {a.outer, a.count, a.inner, element};
-  return checked_product(extents, what);
-}
+// Elements as another type. Floats are truncated to integers: a NaN becomes the lowest, numbers
+// beyond 32 or 64 bits the nearest integer, and integers that a narrower type lacks wrap around.
+Buffer convert(Graph& graph, Buffer x, ElementType from, ElementType to);
 
 }  // namespace fbg

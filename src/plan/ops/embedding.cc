@@ -1,6 +1,5 @@
 // Embedding: a row per token, the sum of rows of up to three tables.
 #include <algorithm>
-#include <utility>
 
 #include "fbg/tables/embedding_bag.h"
 #include "plan/ops/row_step.h"
@@ -8,26 +7,35 @@
 namespace fbg {
 namespace {
 
+// x = word[ids] + position[position_ids] + type[types]. An empty `position` or `type` adds nothing;
+// types must then be 0.
 class EmbeddingOp final : public Op {
  public:
-  EmbeddingOp(SharedRows word, SharedMatrix position, SharedMatrix type)
-      : Op("embedding", {}),
-        word_(std::move(word)),
-        position_(std::move(position)),
-        type_(std::move(type)) {}
+  explicit EmbeddingOp(Fields& f) : Op("embedding", f) {
+    const auto fits = [&](const SharedMatrix& table) {
+      return !table.data || (table.rows > 0 && table.cols == columns());
+    };
+    require(word_.data && word_.rows > 0 && columns() > 0 && fits(position_) && fits(type_),
+            "embedding: tables must have the same number of columns and at least one row, got " +
+                shape_text({nullptr, word_.rows, columns()}) + ", " + shape_text(position_) + ", " +
+                shape_text(type_));
+    limits.word = word_.rows;
+    if (position_.data) limits.position_id = position_.rows;
+    limits.type = type_.data ? type_.rows : 1;
+    shape = {RowKind::token, columns()};
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     if (word_.layout.format == RowFormat::float32) {
       return make_row_step(
-          output, context, [this](const auto& k, const Frame& frame, std::int64_t row, float* y) {
+          *this, context, [this](const auto& k, const Frame& frame, std::int64_t row, float* y) {
             const auto* const words = reinterpret_cast<const float*>(word_.data.get());
             add(k, frame, row, words + frame.args.ids[row] * columns(), y);
           });
     }
     const EmbeddingBag bag(word_.layout, {.index = IndexType::int32, .features = context.features});
     return make_row_step(
-        output, context,
-        [this, bag](const auto& k, const Frame& frame, std::int64_t row, float* y) {
+        *this, context, [this, bag](const auto& k, const Frame& frame, std::int64_t row, float* y) {
           // A bag of one token; those behind it are fetched ahead.
           const Bags bags{.indices = frame.args.ids + row,
                           .num_indices = frame[output].rows - row,
@@ -55,27 +63,12 @@ class EmbeddingOp final : public Op {
       std::copy_n(word, n, y);
   }
 
-  const SharedRows word_;
-  const SharedMatrix position_, type_;
+  const SharedRows word_ = fields().rows("word");
+  const SharedMatrix position_ = fields().table("position"), type_ = fields().table("token_type");
 };
 
 }  // namespace
 
-Buffer Graph::embedding(SharedRows word, SharedMatrix position, SharedMatrix type) {
-  const std::int64_t columns = word.layout.columns;
-  const auto fits = [&](const SharedMatrix& table) {
-    return !table.data || (table.rows > 0 && table.cols == columns);
-  };
-  require(word.data && word.rows > 0 && columns > 0 && fits(position) && fits(type),
-          "embedding: tables must have the same number of columns and at least one row, got " +
-              shape_text({nullptr, word.rows, columns}) + ", " + shape_text(position) + ", " +
-              shape_text(type));
-  lower_limit(limits_.word, word.rows);
-  if (position.data) lower_limit(limits_.position_id, position.rows);
-  lower_limit(limits_.type, type.data ? type.rows : 1);
-  return append(
-      std::make_shared<EmbeddingOp>(std::move(word), std::move(position), std::move(type)),
-      {RowKind::token, columns});
-}
+Buffer kinds::embed(Graph& graph, Fields& f) { return append_as<EmbeddingOp>(graph, f); }
 
 }  // namespace fbg

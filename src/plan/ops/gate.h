@@ -1,4 +1,4 @@
-// Gates f(a) * b: as row kernels, and as the stage after a product whose rows are a, b end to end.
+// Gates f(a) * b as the stage after a product whose rows are a, b end to end.
 #pragma once
 
 #include <cstddef>
@@ -6,23 +6,24 @@
 #include <span>
 
 #include "fbg/gemm/pipeline.h"
-#include "fbg/plan/graph.h"
+#include "plan/fields.h"
 #include "simd/rows.h"
 
 namespace fbg {
 
+// The function f of a gated layer, f(a) * b (Shazeer, 2020, arXiv:2002.05202).
+enum class Gate : std::uint8_t { gelu, gelu_tanh, silu, relu };
+inline std::span<const Choice<Gate>> choices(Gate) {
+  static constexpr Choice<Gate> kGates[] = {{"gelu", Gate::gelu},
+                                            {"gelu_tanh", Gate::gelu_tanh},
+                                            {"silu", Gate::silu},
+                                            {"relu", Gate::relu}};
+  return kGates;
+}
+
 inline const char* gate_name(Gate gate) {
-  switch (gate) {
-    case Gate::gelu:
-      return "geglu";
-    case Gate::gelu_tanh:
-      return "geglu_tanh";
-    case Gate::silu:
-      return "swiglu";
-    case Gate::relu:
-      return "reglu";
-  }
-  return "";
+  constexpr const char* kNames[] = {"geglu", "geglu_tanh", "swiglu", "reglu"};
+  return kNames[static_cast<std::size_t>(gate)];
 }
 
 // y[0..n) = f(a[0..n)) * b[0..n)

@@ -36,14 +36,40 @@ float cubic_weight(float distance) {
   return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
+enum class Interpolation : std::uint8_t { nearest, linear, cubic };
+std::span<const Choice<Interpolation>> choices(Interpolation) {
+  static constexpr Choice<Interpolation> kAll[] = {{"nearest", Interpolation::nearest},
+                                                   {"linear", Interpolation::linear},
+                                                   {"cubic", Interpolation::cubic}};
+  return kAll;
+}
+enum class Beyond : std::uint8_t { zeros, border, reflection };  // pixels outside of the image
+std::span<const Choice<Beyond>> choices(Beyond) {
+  static constexpr Choice<Beyond> kAll[] = {
+      {"zeros", Beyond::zeros}, {"border", Beyond::border}, {"reflection", Beyond::reflection}};
+  return kAll;
+}
+
+// x (batch, *input, channels) between its pixels: y (batch, points, channels), at the places that
+// grid (batch, points, axes) names: -1 and 1 are the ends of an axis, the last axis first, namely
+// the centers of its first and last pixels (align_corners) or their outer edges.
 class GridSampleOp final : public Op {
  public:
-  GridSampleOp(Buffer x, Buffer grid, const GridSampling& sampling)
-      : Op("grid_sample", {x, grid}), g_(sampling) {}
+  explicit GridSampleOp(Fields& f) : Op("grid_sample", f) {
+    require(axes_ >= 1 && axes_ <= static_cast<std::int64_t>(kSpatialAxes),
+            "grid_sample: there may be up to 3 axes");
+    const std::int64_t image =
+        checked_product({batch_, input_[0], input_[1], input_[2], channels_, 4}, "grid_sample: x");
+    require_bytes(f.graph(), x_, image, "grid_sample: x");
+    require_bytes(f.graph(), grid_,
+                  checked_product({batch_, points_, axes_, 4}, "grid_sample: grid"),
+                  "grid_sample: grid");
+    shape = tensor_shape(checked_product({batch_, points_, channels_, 4}, "grid_sample"));
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const simd::RowKernels& kernels = simd::kernels(context.features).rows;
-    return make_unit_step(g_.batch * g_.points, 0,
+    return make_unit_step(batch_ * points_, 0,
                           [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
                             for (std::int64_t unit = units.begin; unit < units.end; ++unit)
                               sample(frame, kernels, unit);
@@ -52,19 +78,18 @@ class GridSampleOp final : public Op {
 
  private:
   void sample(const Frame& frame, const simd::RowKernels& kernels, std::int64_t unit) const {
-    const std::int64_t pixels = volume(g_.input);
-    const auto* const x = reinterpret_cast<const float*>(frame[inputs[0]].data) +
-                          unit / g_.points * pixels * g_.channels;
-    const auto* const point =
-        reinterpret_cast<const float*>(frame[inputs[1]].data) + unit * g_.axes;
-    auto* const y = reinterpret_cast<float*>(frame[output].data) + unit * g_.channels;
-    const auto n = static_cast<std::size_t>(g_.channels);
+    const std::int64_t pixels = volume(input_);
+    const auto* const x =
+        reinterpret_cast<const float*>(frame[x_].data) + unit / points_ * pixels * channels_;
+    const auto* const point = reinterpret_cast<const float*>(frame[grid_].data) + unit * axes_;
+    auto* const y = reinterpret_cast<float*>(frame[output].data) + unit * channels_;
+    const auto n = static_cast<std::size_t>(channels_);
     std::array<Taps, kSpatialAxes> taps;
-    std::int64_t distance = g_.channels;
-    for (std::size_t a = kSpatialAxes; a-- > 0; distance *= g_.input[a]) {
+    std::int64_t distance = channels_;
+    for (std::size_t a = kSpatialAxes; a-- > 0; distance *= input_[a]) {
       const std::size_t named = kSpatialAxes - 1 - a;  // the grid names the last axis first
-      const bool given = static_cast<std::int64_t>(named) < g_.axes;
-      taps[a] = given ? taps_of(point[named], g_.input[a], distance) : Taps{{0}, {1}, 1};
+      const bool given = static_cast<std::int64_t>(named) < axes_;
+      taps[a] = given ? taps_of(point[named], input_[a], distance) : Taps{{0}, {1}, 1};
     }
     std::fill_n(y, n, 0.0f);
     for (std::size_t i = 0; i < taps[0].count; ++i)
@@ -76,17 +101,16 @@ class GridSampleOp final : public Op {
 
   Taps taps_of(float given, std::int64_t size, std::int64_t distance) const {
     const auto extent = static_cast<float>(size);
-    float place =
-        g_.align_corners ? (given + 1) / 2 * (extent - 1) : ((given + 1) * extent - 1) / 2;
+    float place = align_corners_ ? (given + 1) / 2 * (extent - 1) : ((given + 1) * extent - 1) / 2;
     Taps taps;
     if (std::isnan(place)) return taps;
     place = static_cast<float>(std::clamp<double>(place, -kFarthest, kFarthest));
-    if (g_.interpolation == Interpolation::nearest) {
+    if (interpolation_ == Interpolation::nearest) {
       add(taps, std::nearbyint(place), 1, size, distance);
       return taps;
     }
     const float first = std::floor(place), rest = place - first;
-    if (g_.interpolation == Interpolation::linear) {
+    if (interpolation_ == Interpolation::linear) {
       add(taps, first, 1 - rest, size, distance);
       add(taps, first + 1, rest, size, distance);
       return taps;
@@ -100,10 +124,10 @@ class GridSampleOp final : public Op {
   void add(Taps& taps, float pixel, float weight, std::int64_t size, std::int64_t distance) const {
     auto at = static_cast<std::int64_t>(pixel);
     if (at < 0 || at >= size) {
-      if (g_.beyond == Beyond::zeros) return;
+      if (beyond_ == Beyond::zeros) return;
       const auto last = static_cast<double>(size - 1);
-      if (g_.beyond == Beyond::reflection) {
-        const double edge = g_.align_corners ? 0 : 0.5;
+      if (beyond_ == Beyond::reflection) {
+        const double edge = align_corners_ ? 0 : 0.5;
         at = static_cast<std::int64_t>(reflected(static_cast<double>(pixel), -edge, last + edge));
       }
       at = std::clamp<std::int64_t>(at, 0, size - 1);
@@ -112,21 +136,17 @@ class GridSampleOp final : public Op {
     taps.weight[taps.count++] = weight;
   }
 
-  const GridSampling g_;
+  const Buffer x_ = input("x"), grid_ = input("grid");
+  const std::int64_t batch_ = field("batch"), channels_ = field("channels"), axes_ = field("axes");
+  const Extent3 input_ = field("input");  // the last `axes` of them; 1 before
+  const std::int64_t points_ = field("points");
+  const Interpolation interpolation_ = field("interpolation");
+  const Beyond beyond_ = field("beyond");
+  const bool align_corners_ = field("align_corners");
 };
 
 }  // namespace
 
-Buffer grid_sample(Graph& graph, Buffer x, Buffer grid, const GridSampling& g) {
-  require(g.axes >= 1 && g.axes <= static_cast<std::int64_t>(kSpatialAxes),
-          "grid_sample: there may be up to 3 axes");
-  const std::int64_t image[] = {g.batch, g.input[0], g.input[1], g.input[2], g.channels, 4};
-  const std::int64_t places[] = {g.batch, g.points, g.axes, 4};
-  const std::int64_t result[] = {g.batch, g.points, g.channels, 4};
-  require_bytes(graph, x, checked_product(image, "grid_sample: x"), "grid_sample: x");
-  require_bytes(graph, grid, checked_product(places, "grid_sample: grid"), "grid_sample: grid");
-  return append_op(graph, std::make_shared<GridSampleOp>(x, grid, g),
-                   tensor_shape(checked_product(result, "grid_sample")));
-}
+Buffer kinds::grid_sample(Graph& graph, Fields& f) { return append_as<GridSampleOp>(graph, f); }
 
 }  // namespace fbg

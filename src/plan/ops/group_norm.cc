@@ -20,6 +20,24 @@ namespace {
 
 constexpr std::int64_t kBlockElements = 4 * policy::tensors::kFloats;  // they stay in the L1
 
+// x (batch, pixels, channels), whose channels make up `groups` of neighbours: with the mean and the
+// variance of a group of an image, (x - mean) / sqrt(variance + eps) * gamma + beta (Wu and He,
+// 2018, arXiv:1803.08494). gamma and beta have an element for each channel.
+struct GroupNorm {
+  explicit GroupNorm(Fields& f)
+      : batch(f("batch")),
+        pixels(f("pixels")),
+        groups(f("groups")),
+        gamma(f.vector("gamma")),
+        beta(f.vector("beta")),
+        eps(f("eps")),
+        has_planes(f("has_planes", false)) {}
+  std::int64_t batch, pixels, groups;
+  SharedMatrix gamma, beta;
+  float eps;
+  bool has_planes;  // x is (batch, channels, pixels)
+};
+
 class GroupNormStep final : public Step {
  public:
   GroupNormStep(Buffer x, Buffer y, const GroupNorm& norm, const PrepareContext& context)
@@ -199,31 +217,28 @@ class PlanesNormStep final : public Step {
 
 class GroupNormOp final : public Op {
  public:
-  GroupNormOp(Buffer x, GroupNorm norm) : Op("group_norm", {x}), norm_(std::move(norm)) {
+  explicit GroupNormOp(Fields& f) : Op("group_norm", f), norm_(f) {
     in_place = true;
+    const std::int64_t channels = norm_.gamma.cols;
+    require_vector(norm_.beta, channels, "group_norm: beta");
+    shape = tensor_shape(checked_product({norm_.batch, norm_.pixels, channels, 4}, "group_norm"));
+    require(norm_.groups >= 1 && channels % norm_.groups == 0,
+            "group_norm: " + std::to_string(channels) + " channels cannot make up " +
+                std::to_string(norm_.groups) + " groups");
+    require_bytes(f.graph(), x_, shape.cols, "group_norm: x");
   }
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    if (norm_.has_planes)
-      return std::make_unique<PlanesNormStep>(inputs[0], output, norm_, context);
-    return std::make_unique<GroupNormStep>(inputs[0], output, norm_, context);
+    if (norm_.has_planes) return std::make_unique<PlanesNormStep>(x_, output, norm_, context);
+    return std::make_unique<GroupNormStep>(x_, output, norm_, context);
   }
 
  private:
+  const Buffer x_ = input("x");
   const GroupNorm norm_;
 };
 
 }  // namespace
 
-Buffer group_norm(Graph& graph, Buffer x, GroupNorm norm) {
-  const std::int64_t channels = norm.gamma.cols;
-  require_vector(norm.beta, channels, "group_norm: beta");
-  const std::int64_t extents[] = {norm.batch, norm.pixels, channels, 4};
-  const std::int64_t bytes = checked_product(extents, "group_norm");
-  require(norm.groups >= 1 && channels % norm.groups == 0,
-          "group_norm: " + std::to_string(channels) + " channels cannot make up " +
-              std::to_string(norm.groups) + " groups");
-  require_bytes(graph, x, bytes, "group_norm: x");
-  return append_op(graph, std::make_shared<GroupNormOp>(x, std::move(norm)), tensor_shape(bytes));
-}
+Buffer kinds::group_norm(Graph& graph, Fields& f) { return append_as<GroupNormOp>(graph, f); }
 
 }  // namespace fbg

@@ -12,7 +12,7 @@
 //
 // and a Cast in the end if all readers of the result would round it. If all would quantize its
 // rows, it does so (quantized_rows.h). In a gated layer, the product is combined a block of columns
-// at a time (fbg/gemm/pipeline.h), or as a whole where its halves are no whole panels.
+// at a time (fbg/gemm/pipeline.h).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -37,15 +37,25 @@ GemmType family_on(const PackedMatrix& w, Features features) {
 
 bool rounds(const PackedMatrix& w) { return w.family() == GemmType::bfloat16; }
 
+// silu is x / (1 + e^-x).
+enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu, silu };
+constexpr Choice<Activation> kActivations[] = {{"none", Activation::none},
+                                               {"gelu", Activation::gelu},
+                                               {"gelu_tanh", Activation::gelu_tanh},
+                                               {"relu", Activation::relu},
+                                               {"silu", Activation::silu}};
+std::span<const Choice<Activation>> choices(Activation) { return kActivations; }
+
+// y = x * w, and what is done to it before it is stored. Rows of x are quantized as they are packed
+// for int8 and int4 weights, rounded for bfloat16 ones (where x may also hold bfloat16), and read
+// in place for the others. Weights that were split for int16 sums are refused.
 class LinearOp final : public ProductOp {
  public:
-  // `shape`: of the output.
-  LinearOp(Buffer x, const BufferShape& shape, PackedMatrix w, Epilogue epilogue)
-      : ProductOp(describe(w, epilogue), operands(x, epilogue)),
-        shape_(shape),
-        w_(std::move(w)),
-        epilogue_(std::move(epilogue)) {
-    routed = epilogue_.routes;
+  explicit LinearOp(Fields& f) : ProductOp("linear", f) {
+    const auto expert = fields().get<std::int64_t>("expert", 0);
+    if (routes_) routed = Routes{*routes_, expert};
+    name = describe();
+    check();
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
@@ -57,16 +67,16 @@ class LinearOp final : public ProductOp {
   bool can_write_bfloat16() const override { return true; }
   std::optional<const float*> quantized_factors(std::size_t i) const override {
     if (i != 0 || !reads_bytes(w_.family())) return {};
-    return epilogue_.channel_scale.data.get();
+    return channel_scale_.data.get();
   }
-  bool can_write_quantized() const override { return QuantizedRows::serves(shape_.cols); }
+  bool can_write_quantized() const override { return QuantizedRows::serves(shape.cols); }
 
   ProductKind kind() const override { return {w_.family(), w_.rows(), w_.cols()}; }
   std::int64_t weight_bytes() const override { return w_.nbytes(); }
 
   std::shared_ptr<ProductOp> clone() const override {
-    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, w_.clone(), epilogue_);
-    copy->output = output;
+    auto copy = std::make_shared<LinearOp>(*this);
+    copy->w_ = w_.clone();
     return copy;
   }
 
@@ -90,13 +100,13 @@ class LinearOp final : public ProductOp {
   Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
     if (is_integer(w_.family())) s.add(Dequantize{}.stage());
-    if (epilogue_.bias.data) s.add(Bias{epilogue_.bias.data.get()}.stage());
-    if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
-    if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
-    if (epilogue_.activation == Activation::relu) s.add(Relu{}.stage());
-    if (epilogue_.activation == Activation::silu)
+    if (bias_.data) s.add(Bias{bias_.data.get()}.stage());
+    if (activation_ == Activation::gelu) s.add(Gelu{}.stage());
+    if (activation_ == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
+    if (activation_ == Activation::relu) s.add(Relu{}.stage());
+    if (activation_ == Activation::silu)
       s.add({StageKind::binary, ValueType::float32, {}, {}, {.operation = Operation::silu}});
-    if (epilogue_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
+    if (residual_) s.add(Add{residual.data, residual.row_stride}.stage());
     if (writes_bfloat16) s.add(Cast{ValueType::bfloat16}.stage());
     return s;
   }
@@ -106,14 +116,14 @@ class LinearOp final : public ProductOp {
     LinearStep(const LinearOp& op, const PrepareContext& context)
         : op_(op),
           family_(family_on(op.w_, context.features)),
-          packer_(op.packer(context.type(op.inputs[0]), family_)),
+          packer_(op.packer(context.type(op.x_), family_)),
           features_(context.features),
-          reads_quantized_(holds_bytes(context.type(op.inputs[0]))),
+          reads_quantized_(holds_bytes(context.type(op.x_))),
           quantizes_(holds_bytes(context.type(op.output))),
           factors_(quantizes_ ? context.factors[static_cast<std::size_t>(op.output)] : nullptr),
           output_(quantizes_ ? ValueType::float32 : context.type(op.output)) {
       const Capacity& capacity = context.capacity;
-      const std::int64_t most = max_rows(capacity, op.shape_);
+      const std::int64_t most = max_rows(capacity, op.shape);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
       for (const TunedProduct& tuned : capacity.tuned) {
         if (tuned.kind != op.kind() || tuned.first_rows > most || tuned.last_rows <= last_rows())
@@ -156,7 +166,7 @@ class LinearOp final : public ProductOp {
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
-      BufferView x = frame[op_.inputs[0]], y = frame[op_.output];
+      BufferView x = frame[op_.x_], y = frame[op_.output];
       if (op_.routed) {
         x.rows = y.rows = op_.routed->count(frame, y.rows);
         if (y.rows == 0) return;
@@ -190,7 +200,7 @@ class LinearOp final : public ProductOp {
 
     static bool holds_bytes(ValueType type) { return type == ValueType::uint8; }
     MatrixView<float> residual(const Frame& frame) const noexcept {
-      return op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
+      return op_.residual_ ? frame.floats(*op_.residual_) : MatrixView<float>{};
     }
 
     // y = epilogue(x w), the share of thread_id. `bytes`: x is quantized.
@@ -210,14 +220,14 @@ class LinearOp final : public ProductOp {
         with_packer(packer_, [&]<class A, class T>(Type<A>, Type<T>) {
           run(row_source(make_packer<A>(
               x.as<const T>(),
-              {.features = features_, .channel_scale = op_.epilogue_.channel_scale.data.get()})));
+              {.features = features_, .channel_scale = op_.channel_scale_.data.get()})));
         });
     }
 
     // Calls use(the stage after the product); a gate rounds its results itself.
     template <class Use>
     void with_pipeline(MatrixView<float> residual, Use use) const {
-      const std::optional<Gate> gate = op_.epilogue_.gate;
+      const std::optional<Gate> gate = op_.gate_;
       const Stages stages = op_.stages(residual, !gate && output_ == ValueType::bfloat16);
       if (gate)
         use(pipeline_view(GatedStages(stages, simd::kernels(features_).rows, *gate, output_)));
@@ -248,66 +258,68 @@ class LinearOp final : public ProductOp {
     std::size_t thread_workspace_ = 0, scratch_bytes_ = 0;
   };
 
-  static std::vector<Buffer> operands(Buffer x, const Epilogue& epilogue) {
-    if (epilogue.routes) return {x, epilogue.routes->weights};
-    return epilogue.residual ? std::vector<Buffer>{x, *epilogue.residual} : std::vector<Buffer>{x};
-  }
-
-  static std::string describe(const PackedMatrix& w, const Epilogue& epilogue) {
+  std::string describe() const {
     std::string text =
-        std::string("linear ") + (is_int4(w.family()) ? "int4" : w.format().name) + " ";
-    text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
-    if (epilogue.activation == Activation::gelu) text += " gelu";
-    if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
-    if (epilogue.activation == Activation::relu) text += " relu";
-    if (epilogue.activation == Activation::silu) text += " silu";
-    if (epilogue.gate) text += std::string(" ") + gate_name(*epilogue.gate);
-    if (epilogue.residual) text += " add";
-    if (epilogue.routes) text += " routed";
-    if (epilogue.channel_scale.data) text += " channel_scale";
+        std::string("linear ") + (is_int4(w_.family()) ? "int4" : w_.format().name) + " ";
+    text += std::to_string(w_.rows()) + "x" + std::to_string(w_.cols());
+    if (activation_ != Activation::none)
+      text += std::string(" ") + kActivations[static_cast<std::size_t>(activation_)].name;
+    if (gate_) text += std::string(" ") + gate_name(*gate_);
+    if (residual_) text += " add";
+    if (routed) text += " routed";
+    if (channel_scale_.data) text += " channel_scale";
     return text;
   }
 
-  const BufferShape shape_;
-  const PackedMatrix w_;
-  const Epilogue epilogue_;
+  // Of all operands; sets the shape of the output.
+  void check() {
+    require(w_.family() != GemmType::int16, "linear: weights are packed for int16 sums");
+    if (is_integer(w_.family()))
+      require(w_.scale() != nullptr, "linear: int8 weights must have a scale");
+    const BufferShape in = shape_of(x_);
+    if (!(rounds(w_) && in.type == ValueType::bfloat16)) require_floats("linear", in);
+    require(in.cols == w_.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
+                                      std::to_string(w_.rows()) + " rows");
+    shape = {in.rows, w_.cols()};
+    if (bias_.data) require_vector(bias_, shape.cols, "linear: bias");
+    if (channel_scale_.data) {
+      require(reads_bytes(w_.family()), "linear: channel_scale needs int8 or int4 weights");
+      require_vector(channel_scale_, in.cols, "linear: channel_scale");
+    }
+    if (gate_) {
+      require(activation_ == Activation::none && !residual_,
+              "linear: a gated layer has neither an activation nor a residual");
+      require(shape.cols % (2 * kPanelColumns) == 0,
+              "linear: the columns of a gated layer must be a multiple of " +
+                  std::to_string(2 * kPanelColumns) + ", got " + std::to_string(shape.cols));
+      shape.cols /= 2;
+    }
+    if (routed) {
+      require(!residual_, "linear: the layer of an expert has no residual");
+      require_routes(in, shape_of(routed->weights), *routed);
+    }
+    if (residual_)
+      require(shape_of(*residual_) == shape,
+              "linear: the residual must have the shape of the output");
+  }
+
+  const Buffer x_ = input("x");
+  PackedMatrix w_ = field("w");
+  // After the product, each if it is there: the bias (N), the activation, the residual.
+  const SharedMatrix bias_ = fields().vector("bias");
+  const Activation activation_ = field("activation", Activation::none);
+  const std::optional<Buffer> residual_ = find_input("residual");
+  // (K): with int8 weights, what is quantized is x * this.
+  const SharedMatrix channel_scale_ = fields().vector("channel_scale");
+  // After the bias, in place of an activation and a residual: where a row is a, b end to end, the
+  // output is gate(a) * b, half as many columns, which must be whole panels of w.
+  const std::optional<Gate> gate_ = fields().find<Gate>("gate");
+  // Only as many rows as go to an expert are multiplied, the first ones; the others mean nothing.
+  const std::optional<Buffer> routes_ = find_input("routes");
 };
 
 }  // namespace
 
-Buffer Graph::linear(Buffer x, PackedMatrix w, Epilogue epilogue) {
-  require(w.family() != GemmType::int16, "linear: weights are packed for int16 sums");
-  if (is_integer(w.family()))
-    require(w.scale() != nullptr, "linear: int8 weights must have a scale");
-  const BufferShape in = shape(x);
-  if (!(rounds(w) && in.type == ValueType::bfloat16)) require_floats("linear", in);
-  require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
-                                   std::to_string(w.rows()) + " rows");
-  BufferShape out = in;
-  out.cols = w.cols();
-  out.type = ValueType::float32;
-  if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
-  if (epilogue.channel_scale.data) {
-    require(reads_bytes(w.family()), "linear: channel_scale needs int8 or int4 weights");
-    require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
-  }
-  if (epilogue.gate) {
-    require(epilogue.activation == Activation::none && !epilogue.residual,
-            "linear: a gated layer has neither an activation nor a residual");
-    require(out.cols % (2 * kPanelColumns) == 0,
-            "linear: the columns of a gated layer must be a multiple of " +
-                std::to_string(2 * kPanelColumns) + ", got " + std::to_string(out.cols));
-    out.cols /= 2;
-  }
-  if (epilogue.routes) {
-    require(!epilogue.residual, "linear: the layer of an expert has no residual");
-    require_routes(in, shape(epilogue.routes->weights), *epilogue.routes);
-  }
-  if (epilogue.residual)
-    require(shape(*epilogue.residual) == out,
-            "linear: the residual must have the shape of the output");
-  return append_op(*this, std::make_shared<LinearOp>(x, out, std::move(w), std::move(epilogue)),
-                   out);
-}
+Buffer kinds::linear(Graph& graph, Fields& f) { return append_as<LinearOp>(graph, f); }
 
 }  // namespace fbg

@@ -1,12 +1,12 @@
 // The interface of ops of a graph to the plan. An Op is described once and knows its operands; its
 // prepare() makes a Step, which is all that a run sees.
 //
-// To add an op, write src/plan/ops/<op>.cc: a class that derives from Op, the Step that it makes
-// (or a function of one row, row_step.h), and the method of Graph that checks shapes and appends
-// it. Declare that method in include/fbg/plan/graph.h, and give it a row in the table of kinds
-// (src/plan/row_kinds.cc, tensor_kinds.cc), by which Python appends it. Nothing else knows the ops:
-// CMake takes every file of this folder, and storage, lifetimes, threads and profiles follow from
-// what an Op and its Step answer here.
+// To add an op, write src/plan/ops/<op>.cc: a class that derives from Op, whose members are
+// declared with the fields that they come from and whose constructor checks them and says what the
+// output is; the Step that it makes (or a function of one row, row_step.h); and the function of
+// kinds.h that appends it, with a row in the table of kinds (src/plan/kinds.cc). Nothing else knows
+// the ops: CMake takes every file of this folder, and storage, lifetimes, threads and profiles
+// follow from what an Op and its Step answer here.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,8 @@
 #include "fbg/core/threads.h"
 #include "fbg/core/types.h"
 #include "fbg/plan/plan.h"
+#include "plan/fields.h"
+#include "plan/kinds.h"
 
 namespace fbg {
 
@@ -72,6 +74,16 @@ struct Frame {
   }
 };
 
+// The rows that go to an expert: those with a weight other than 0 in its column of (rows, experts).
+struct Routes {
+  Buffer weights = -1;
+  std::int64_t expert = 0;
+
+  float weight(const Frame& frame, std::int64_t row) const;
+  std::int64_t count(const Frame& frame, std::int64_t rows) const;  // of the first rows
+  friend bool operator==(const Routes&, const Routes&) = default;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -106,6 +118,8 @@ class Op {
  public:
   Op(std::string op_name, std::vector<Buffer> op_inputs)
       : name(std::move(op_name)), inputs(std::move(op_inputs)) {}
+  // An op whose members come from fields.
+  Op(std::string op_name, Fields& f) : name(std::move(op_name)), fields_(&f) {}
   virtual ~Op() = default;
 
   // Everything that needs time, memory or a decision; the Step refers to this Op. Null where a run
@@ -128,11 +142,35 @@ class Op {
   // The content of the output, if known before any run: no step writes it.
   virtual const std::byte* constant() const { return nullptr; }
 
-  const std::string name;
-  const std::vector<Buffer> inputs;
+  std::string name;
+  std::vector<Buffer> inputs;
+  BufferShape shape;      // of the output
   Buffer output = -1;     // set by Graph
   bool in_place = false;  // the output may take the place of inputs[0], if nobody reads that later
   std::optional<Routes> routed = {};  // where only the rows that go to an expert are computed
+  Graph::Limits limits = {};          // of the indices that it reads
+
+ protected:
+  // While an op is made: the next field, as the type of the member that it initializes.
+  Fields& fields() const { return *fields_; }
+  Fields::Next field(const char* field_name) const { return fields()(field_name); }
+  template <class D>
+  Fields::NextOr<D> field(const char* field_name, D otherwise) const {
+    return fields()(field_name, otherwise);
+  }
+  // The same of a buffer, which becomes the next of the inputs.
+  Buffer input(const char* field_name) {
+    return inputs.emplace_back(fields().get<Buffer>(field_name));
+  }
+  std::optional<Buffer> find_input(const char* field_name) {
+    const auto found = fields().find<Buffer>(field_name);
+    if (found) inputs.push_back(*found);
+    return found;
+  }
+  BufferShape shape_of(Buffer b) const { return fields().graph().shape(b); }
+
+ private:
+  Fields* fields_ = nullptr;  // valid while the op is made
 };
 
 // An op that multiplies by weights.
@@ -150,8 +188,15 @@ inline std::int64_t arena_row_bytes(std::int64_t cols, ValueType type) {
   return row_distance(cols * value_size(type));
 }
 
-// Appends an op to a graph: the methods of Graph call it after checking shapes.
-Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape);
+Buffer append_op(Graph& graph, std::shared_ptr<Op> op);
+
+// Appends an op that consists of all of the fields.
+template <class T>
+Buffer append_as(Graph& graph, Fields& f) {
+  auto op = std::make_shared<T>(f);
+  f.require_all_read();
+  return append_op(graph, std::move(op));
+}
 
 // Throws std::invalid_argument with the message unless the condition holds.
 void require(bool condition, const std::string& message);
@@ -161,7 +206,7 @@ void require_vector(const SharedMatrix& v, std::int64_t n, const char* what);
 void require_floats(const char* op, const BufferShape& x);
 // "(rows, cols)"
 std::string shape_text(const SharedMatrix& m);
-// An op reads indices, which must be less than `limit`; ops before may have a limit too.
+// Indices must be less than `limit`, too; 0: that of an op that reads none.
 void lower_limit(std::int64_t& bound, std::int64_t limit);
 
 // The rows, of `rows`, that a thread computes where rows are independent.

@@ -5,30 +5,31 @@
 #include <limits>
 #include <string>
 
-#include "plan/ops/ops.h"
-#include "simd/kernels.h"
+#include "plan/ops/row_step.h"
 
 namespace fbg {
 namespace {
 
 using simd::RowKernels;
 
+// How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or
+// Σ t x / Σ t with t = 1, 2, …; or its maximum.
+enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
+std::span<const Choice<Pooling>> choices(Pooling) {
+  static constexpr Choice<Pooling> kPoolings[] = {
+      {"cls", Pooling::first},
+      {"lasttoken", Pooling::last},
+      {"mean", Pooling::mean},
+      {"mean_sqrt_len_tokens", Pooling::mean_sqrt_length},
+      {"weightedmean", Pooling::weighted_mean},
+      {"max", Pooling::max}};
+  return kPoolings;
+}
+
 const char* pooling_name(Pooling pooling) {
-  switch (pooling) {
-    case Pooling::first:
-      return "first_token";
-    case Pooling::last:
-      return "last_token";
-    case Pooling::mean:
-      return "mean_pool";
-    case Pooling::mean_sqrt_length:
-      return "mean_sqrt_length_pool";
-    case Pooling::weighted_mean:
-      return "weighted_mean_pool";
-    case Pooling::max:
-      return "max_pool";
-  }
-  return "";
+  constexpr const char* kNames[] = {"first_token",           "last_token",         "mean_pool",
+                                    "mean_sqrt_length_pool", "weighted_mean_pool", "max_pool"};
+  return kNames[static_cast<std::size_t>(pooling)];
 }
 
 // The divisor of the sum over `count` tokens; token t = 1, 2, … of a weighted mean counts t.
@@ -63,47 +64,33 @@ void pool_rows(Pooling pooling, const RowKernels& kernels, const MatrixView<floa
 
 class PoolOp final : public Op {
  public:
-  PoolOp(Buffer x, Pooling pooling, std::int64_t skipped)
-      : Op(pooling_name(pooling), {x}), pooling_(pooling), skipped_(skipped) {}
+  explicit PoolOp(Fields& f) : Op("pool", f) {
+    name = pooling_name(pooling_);
+    const BufferShape x = shape_of(x_);
+    require_floats("pool", x);
+    require(x.rows == RowKind::token, "pool: x must have one row per token");
+    require(skipped_ >= 0 && skipped_ <= std::numeric_limits<std::int32_t>::max(),
+            "pool: skipped must be between 0 and 2**31 - 1, got " + std::to_string(skipped_));
+    shape = {RowKind::sequence, x.cols};
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return std::make_unique<PoolStep>(*this, context.features);
+    return make_row_step(
+        *this, context,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
+          const std::int32_t* const offsets = frame.args.offsets + row;
+          pool_rows(pooling_, k, frame.floats(x_), {offsets[0] + skipped_, offsets[1]}, y);
+        });
   }
 
  private:
-  class PoolStep final : public Step {
-   public:
-    PoolStep(const PoolOp& op, Features features)
-        : op_(op), kernels_(simd::kernels(features).rows) {}
-
-    void run(const Frame& frame, std::byte*, int thread_id,
-             int num_threads) const noexcept override {
-      const MatrixView<float> x = frame.floats(op_.inputs[0]), y = frame.floats(op_.output);
-      const std::int32_t* offsets = frame.args.offsets;
-      const Range sequences = thread_rows(frame.args.sequences, thread_id, num_threads);
-      for (std::int64_t s = sequences.begin; s < sequences.end; ++s)
-        pool_rows(op_.pooling_, kernels_, x, {offsets[s] + op_.skipped_, offsets[s + 1]},
-                  y.data + s * y.row_stride);
-    }
-
-   private:
-    const PoolOp& op_;
-    const RowKernels& kernels_;
-  };
-
-  const Pooling pooling_;
-  const std::int64_t skipped_;
+  const Buffer x_ = input("x");
+  const Pooling pooling_ = field("pooling");
+  const std::int64_t skipped_ = field("skipped", 0);  // of the first tokens
 };
 
 }  // namespace
 
-Buffer Graph::pool(Buffer x, Pooling pooling, std::int64_t skipped) {
-  const BufferShape s = shape(x);
-  require_floats("pool", s);
-  require(s.rows == RowKind::token, "pool: x must have one row per token");
-  require(skipped >= 0 && skipped <= std::numeric_limits<std::int32_t>::max(),
-          "pool: skipped must be between 0 and 2**31 - 1, got " + std::to_string(skipped));
-  return append(std::make_shared<PoolOp>(x, pooling, skipped), {RowKind::sequence, s.cols});
-}
+Buffer kinds::pool(Graph& graph, Fields& f) { return append_as<PoolOp>(graph, f); }
 
 }  // namespace fbg

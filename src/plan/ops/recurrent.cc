@@ -28,13 +28,6 @@ namespace {
 
 constexpr std::int64_t kAlignment = 64, kFloat = sizeof(float);
 
-std::vector<Buffer> operands(const Recurrence& r) {
-  std::vector<Buffer> buffers{r.inputs};
-  for (const auto& each : {r.lengths, r.hidden_state, r.cell_state})
-    if (each) buffers.push_back(*each);
-  return buffers;
-}
-
 const char* name_of(RecurrentCell cell) {
   return cell == RecurrentCell::lstm ? "lstm" : cell == RecurrentCell::gru ? "gru" : "rnn";
 }
@@ -43,13 +36,13 @@ bool quantizes(const Recurrence& r) { return reads_bytes(r.weights[0].family());
 
 class RecurrentOp final : public Op {
  public:
-  explicit RecurrentOp(Recurrence r) : Op(name_of(r.cell), operands(r)), r_(std::move(r)) {}
+  explicit RecurrentOp(Fields& f);
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override;
 
  private:
   class RecurrentStep;
-  const Recurrence r_;
+  const Recurrence r_{fields()};
 };
 
 class RecurrentOp::RecurrentStep final : public Step {
@@ -334,23 +327,27 @@ void check_weights(const Recurrence& r, std::int64_t gates) {
   }
 }
 
-}  // namespace
-
-Buffer recur(Graph& graph, Recurrence r) {
+RecurrentOp::RecurrentOp(Fields& f) : Op("recur", f) {
+  const Recurrence& r = r_;
+  name = name_of(r.cell);
+  inputs = {r.inputs};
+  for (const auto& each : {r.lengths, r.hidden_state, r.cell_state})
+    if (each) inputs.push_back(*each);
   const std::int64_t gates = CellFunctions::gates(r.cell);
   const std::int64_t states = r.cell == RecurrentCell::lstm ? 2 : 1;
   const std::array<std::int64_t, 5> input{r.steps, r.batch, r.directions, gates * r.hidden, 4};
-  require_bytes(graph, r.inputs, checked_product(input, "recur: inputs"), "recur: inputs");
+  require_bytes(f.graph(), r.inputs, checked_product(input, "recur: inputs"), "recur: inputs");
   require(r.directions <= 2, "recur: there must be one or two directions");
   const std::int64_t row = r.directions * gates * r.hidden;
   require((r.step_stride == r.batch * row && r.batch_stride == row) ||
               (r.batch_stride == r.steps * row && r.step_stride == row),
           "recur: inputs must be dense");
   check_weights(r, gates);
-  if (r.lengths) require_bytes(graph, *r.lengths, r.batch * 4, "recur: lengths");
+  if (r.lengths) require_bytes(f.graph(), *r.lengths, r.batch * 4, "recur: lengths");
   for (const auto& state : {r.hidden_state, r.cell_state})
     if (state)
-      require_bytes(graph, *state, r.directions * r.batch * r.hidden * 4, "recur: a first state");
+      require_bytes(f.graph(), *state, r.directions * r.batch * r.hidden * 4,
+                    "recur: a first state");
   if (r.bias.data) require_vector(r.bias, r.directions * r.hidden, "recur: bias");
   if (r.peepholes.data)
     require_vector(r.peepholes, r.directions * 3 * r.hidden, "recur: peepholes");
@@ -361,9 +358,12 @@ Buffer recur(Graph& graph, Recurrence r) {
     require(simd::elementwise_function(each.name, {}) != nullptr,
             "recur: no function is called " + each.name);
   require(r.clip >= 0, "recur: clip must not be negative");
-  const std::array<std::int64_t, 5> output{r.steps + states, r.batch, r.directions, r.hidden, 4};
-  const std::int64_t bytes = checked_product(output, "recur");
-  return append_op(graph, std::make_shared<RecurrentOp>(std::move(r)), tensor_shape(bytes));
+  shape = tensor_shape(
+      checked_product({r.steps + states, r.batch, r.directions, r.hidden, 4}, "recur"));
 }
+
+}  // namespace
+
+Buffer kinds::recur(Graph& graph, Fields& f) { return append_as<RecurrentOp>(graph, f); }
 
 }  // namespace fbg

@@ -13,19 +13,20 @@
 
 namespace fbg {
 
-// Calls function(kernels, frame, row, y) for each row of the output, where y is that row. Where the
-// plan holds the output as bfloat16, y is a row of floats in scratch, which is rounded afterwards.
+// Calls function(kernels, frame, row, y) for each row of the output, where y is that row. The rows
+// of a tensor, `in_tensor` of them, follow each other. Where the plan holds the output as bfloat16,
+// y is a row of floats in scratch, which is rounded afterwards.
 template <class Function>
 class RowStep final : public Step {
  public:
-  RowStep(Buffer output, const PrepareContext& context, Function function)
-      : output_(output),
+  RowStep(const Op& op, const PrepareContext& context, Function function, std::int64_t in_tensor)
+      : output_(op.output),
         kernels_(simd::kernels(context.features).rows),
-        function_(std::move(function)) {}
-  RowStep(Buffer output, const PrepareContext& context, std::int64_t cols, Function function)
-      : RowStep(output, context, std::move(function)) {
-    if (context.type(output) != ValueType::bfloat16) return;
-    floats_ = round_up(cols, 16);
+        function_(std::move(function)),
+        in_tensor_(in_tensor),
+        cols_(in_tensor > 0 ? op.shape.cols / in_tensor : op.shape.cols) {
+    if (context.type(output_) != ValueType::bfloat16) return;
+    floats_ = round_up(cols_, 16);
     scratch_bytes_ = static_cast<std::size_t>(floats_ * context.capacity.threads) * sizeof(float);
   }
 
@@ -34,16 +35,17 @@ class RowStep final : public Step {
   void run(const Frame& frame, std::byte* scratch, int thread_id,
            int num_threads) const noexcept override {
     const BufferView& y = frame[output_];
-    const Range rows = thread_rows(y.rows, thread_id, num_threads);
+    const Range rows = thread_rows(in_tensor_ > 0 ? in_tensor_ : y.rows, thread_id, num_threads);
+    const std::int64_t row_bytes = in_tensor_ > 0 ? cols_ * (floats_ > 0 ? 2 : 4) : y.row_bytes;
     float* const floats = reinterpret_cast<float*>(scratch) + thread_id * floats_;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      std::byte* const to = y.data + row * y.row_bytes;
+      std::byte* const to = y.data + row * row_bytes;
       if (floats_ == 0) {
         function_(kernels_, frame, row, reinterpret_cast<float*>(to));
         continue;
       }
       function_(kernels_, frame, row, floats);
-      kernels_.float_to_bfloat16(floats, static_cast<std::size_t>(y.cols),
+      kernels_.float_to_bfloat16(floats, static_cast<std::size_t>(cols_),
                                  reinterpret_cast<std::uint16_t*>(to));
     }
   }
@@ -52,20 +54,15 @@ class RowStep final : public Step {
   const Buffer output_;
   const simd::RowKernels& kernels_;
   const Function function_;
-  std::int64_t floats_ = 0;  // bytes of a row in scratch
+  const std::int64_t in_tensor_, cols_;
+  std::int64_t floats_ = 0;  // of a row in scratch
   std::size_t scratch_bytes_ = 0;
 };
 
 template <class Function>
-std::unique_ptr<Step> make_row_step(Buffer output, const PrepareContext& context,
-                                    Function function) {
-  return std::make_unique<RowStep<Function>>(output, context, std::move(function));
-}
-// The same of an op that may write bfloat16, whose output has `cols` columns.
-template <class Function>
-std::unique_ptr<Step> make_row_step(Buffer output, const PrepareContext& context, std::int64_t cols,
-                                    Function function) {
-  return std::make_unique<RowStep<Function>>(output, context, cols, std::move(function));
+std::unique_ptr<Step> make_row_step(const Op& op, const PrepareContext& context, Function function,
+                                    std::int64_t in_tensor = 0) {
+  return std::make_unique<RowStep<Function>>(op, context, std::move(function), in_tensor);
 }
 
 inline float* row_of(const BufferView& view, std::int64_t row) {

@@ -32,6 +32,49 @@ constexpr std::int64_t kColumns = 4 * kBlock;  // of a transposition: some lines
 constexpr std::int64_t kLeastRun = 4;          // elements of the runs of a table, on average
 constexpr std::size_t kMostCounted = 64;       // axes of a part: NumPy has no more
 
+// An axis of what is copied. Element i of it goes to i * to_stride and comes from i * from_stride,
+// or, where `table` is not empty, from table[i]; strides and entries of the table count elements. A
+// negative entry leaves the element as it was filled.
+struct ArrangeAxis {
+  ArrangeAxis() = default;
+  explicit ArrangeAxis(Fields& f)
+      : extent(f("extent")),
+        to_stride(f("to_stride")),
+        from_stride(f("from_stride")),
+        table(f.get<Extents>("table")) {}
+  std::int64_t extent = 1, to_stride = 0, from_stride = 0;
+  Extents table = {};
+};
+
+// A block of elements of inputs[input], from element `from` on, to element `to` of the output on.
+struct ArrangePart {
+  explicit ArrangePart(Fields& f)
+      : input(static_cast<std::size_t>(f.get<std::int64_t>("input"))),
+        to(f("to")),
+        from(f("from")),
+        axes(f.get<std::vector<ArrangeAxis>>("axes")) {}
+  std::size_t input;
+  std::int64_t to, from;
+  std::vector<ArrangeAxis> axes;
+};
+
+// Copies elements of 1, 2, 4 or 8 bytes: transposition, slices, concatenation, padding, repetition,
+// and whatever else an index for each axis describes. No two parts may write to the same element.
+struct Arrangement {
+  explicit Arrangement(Fields& f)
+      : elements(f("elements")),
+        element_bytes(f("element_bytes")),
+        parts(f.get<std::vector<ArrangePart>>("parts")) {
+    const auto given = f.get<Array>("fill", {});
+    fill.assign(given.data.get(), given.data.get() + given.nbytes);
+  }
+  std::int64_t elements;  // of the output
+  int element_bytes;
+  std::vector<ArrangePart> parts;
+  // One element: what the output holds where no part writes; empty where there is no such element.
+  std::vector<std::byte> fill;
+};
+
 // Merges axes and sorts them by where they write, the innermost last.
 std::vector<ArrangeAxis> simplify(std::vector<ArrangeAxis> axes) {
   std::erase_if(axes, [](const ArrangeAxis& a) { return a.extent == 1 && a.table.empty(); });
@@ -330,20 +373,6 @@ class ArrangeStep final : public Step {
   std::int64_t units_ = 0;
 };
 
-class ArrangeOp final : public Op {
- public:
-  ArrangeOp(std::vector<Buffer> from, Arrangement arrangement)
-      : Op("arrange", std::move(from)), arrangement_(std::move(arrangement)) {}
-  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return std::make_unique<ArrangeStep>(output, inputs, arrangement_, context);
-  }
-  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::moved; }
-  bool can_write_bfloat16() const override { return true; }
-
- private:
-  const Arrangement arrangement_;
-};
-
 // The places that a part writes to, as a box: an interval along each axis of a dense output whose
 // axes are so many elements apart. Returns how many places there are.
 std::int64_t written_box(const ArrangePart& part, std::span<const std::int64_t> strides,
@@ -418,30 +447,39 @@ void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t inp
           "arrange: a part lies outside of its tensors");
 }
 
+class ArrangeOp final : public Op {
+ public:
+  explicit ArrangeOp(Fields& f)
+      : Op("arrange", f.get<std::vector<Buffer>>("inputs")), arrangement_(f) {
+    const std::int64_t size = arrangement_.element_bytes, elements = arrangement_.elements;
+    require(size == 1 || size == 2 || size == 4 || size == 8,
+            "arrange: elements must have 1, 2, 4 or 8 bytes, got " + std::to_string(size));
+    require(elements >= 1, "arrange: the output must not be empty");
+    const auto fill_bytes = static_cast<std::int64_t>(arrangement_.fill.size());
+    require(fill_bytes == 0 || fill_bytes == size, "arrange: fill must be one element");
+    for (const ArrangePart& part : arrangement_.parts) {
+      require(part.input < inputs.size(), "arrange: a part has no input");
+      check_part(part, elements, tensor_bytes(f.graph(), inputs[part.input]) / size);
+    }
+    check_coverage(arrangement_);
+    const bool floats = !inputs.empty() && std::ranges::all_of(inputs, [&](Buffer x) {
+      return f.graph().shape(x).type == ValueType::float32;
+    });
+    const std::int64_t bytes = checked_product({elements, size}, "arrange");
+    shape = floats ? tensor_of_floats(elements) : tensor_shape(bytes);
+  }
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return std::make_unique<ArrangeStep>(output, inputs, arrangement_, context);
+  }
+  Halves reads_bfloat16(std::size_t, Features) const override { return Halves::moved; }
+  bool can_write_bfloat16() const override { return true; }
+
+ private:
+  const Arrangement arrangement_;
+};
+
 }  // namespace
 
-Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement) {
-  const int size = arrangement.element_bytes;
-  require(size == 1 || size == 2 || size == 4 || size == 8,
-          "arrange: elements must have 1, 2, 4 or 8 bytes, got " + std::to_string(size));
-  require(arrangement.elements >= 1, "arrange: the output must not be empty");
-  require(arrangement.fill.empty() || arrangement.fill.size() == static_cast<std::size_t>(size),
-          "arrange: fill must be one element");
-  for (const ArrangePart& part : arrangement.parts) {
-    require(part.input < inputs.size(), "arrange: a part has no input");
-    check_part(part, arrangement.elements, tensor_bytes(graph, inputs[part.input]) / size);
-  }
-  check_coverage(arrangement);
-  const std::int64_t elements = arrangement.elements;
-  const auto bytes =
-      checked_bytes(static_cast<std::size_t>(arrangement.elements), static_cast<std::size_t>(size));
-  const bool floats = !inputs.empty() && std::ranges::all_of(inputs, [&](Buffer input) {
-    return graph.shape(input).type == ValueType::float32;
-  });
-  const BufferShape shape =
-      floats ? tensor_of_floats(elements) : tensor_shape(static_cast<std::int64_t>(bytes));
-  return append_op(graph, std::make_shared<ArrangeOp>(std::move(inputs), std::move(arrangement)),
-                   shape);
-}
+Buffer kinds::arrange(Graph& graph, Fields& f) { return append_as<ArrangeOp>(graph, f); }
 
 }  // namespace fbg

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::int64_t kBlock = 64;  // neighbours at a time
 
+// What is read of a tensor along an axis: x[outer][count][inner].
+struct Axis {
+  explicit Axis(Fields& f) : outer(f("outer")), count(f("count")), inner(f("inner")) {}
+  std::int64_t outer, count, inner;
+};
+
 std::int64_t blocks_of(const Axis& axis) { return ceil_div(axis.inner, kBlock); }
 
 // Calls use(first, count) for the blocks of units: `first` is the number of the first element of
@@ -28,6 +34,28 @@ void for_each_block(const Axis& axis, Range units, Use use) {
     use(outer, at, std::min(kBlock, axis.inner - at));
   }
 }
+
+// One element for each line along an axis. The type is int64 for positions: those of the first
+// extreme, or of the last one; a NaN is both the greatest and the least element.
+enum class Reduction : std::uint8_t {
+  sum,
+  product,
+  max,
+  min,
+  first_max,
+  first_min,
+  last_max,
+  last_min
+};
+constexpr Choice<Reduction> kReductions[] = {{"sum", Reduction::sum},
+                                             {"product", Reduction::product},
+                                             {"max", Reduction::max},
+                                             {"min", Reduction::min},
+                                             {"first_max", Reduction::first_max},
+                                             {"first_min", Reduction::first_min},
+                                             {"last_max", Reduction::last_max},
+                                             {"last_min", Reduction::last_min}};
+std::span<const Choice<Reduction>> choices(Reduction) { return kReductions; }
 
 bool gives_positions(Reduction r) { return r >= Reduction::first_max; }
 
@@ -135,22 +163,57 @@ void reduce_block(Reduction r, const T* x, const Axis& axis, std::int64_t n, std
   }
 }
 
-const char* name_of(Reduction r) {
-  constexpr const char* kNames[] = {"sum",       "product",   "max",      "min",
-                                    "first max", "first min", "last max", "last min"};
-  return kNames[static_cast<std::size_t>(r)];
-}
-
-class ReduceAxisOp final : public Op {
+// An op along an axis of x.
+class AxisOp : public Op {
  public:
-  ReduceAxisOp(Buffer x, Reduction reduction, const Axis& axis, ElementType type)
-      : Op(std::string(name_of(reduction)) + " along an axis", {x}),
-        reduction_(reduction),
-        axis_(axis),
-        type_(type) {}
+  // Appends the op, with conversions where functions are not compiled for the type of its elements:
+  // before it, and after it, too, if that is the type of its results.
+  template <class T>
+  static Buffer append(Graph& graph, Fields& f) {
+    auto op = std::make_shared<T>(f);
+    f.require_all_read();
+    const ElementType type = op->type_, wide = computed_in(type);
+    if (wide == type) return append_op(graph, std::move(op));
+    op->type_ = wide;
+    op->inputs[0] = convert(graph, op->inputs[0], type, wide);
+    if (op->gives_positions_) return append_op(graph, std::move(op));
+    op->shape.cols = op->shape.cols / element_bytes(type) * element_bytes(wide);
+    return convert(graph, append_op(graph, std::move(op)), wide, type);
+  }
+
+ protected:
+  AxisOp(const char* op_name, Fields& f) : Op(op_name, f) {}
+
+  // Lines have so many results.
+  void check(const char* kind, std::int64_t results, bool gives_positions) {
+    gives_positions_ = gives_positions;
+    const auto bytes = [&](std::int64_t count, std::int64_t size) {
+      return checked_product({axis_.outer, count, axis_.inner, size}, kind);
+    };
+    require_bytes(fields().graph(), inputs[0], bytes(axis_.count, element_bytes(type_)),
+                  (std::string(kind) + ": x").c_str());
+    with_number(type_, kind, []<class T>() {});
+    shape = tensor_shape(bytes(results, gives_positions ? 8 : element_bytes(type_)));
+  }
+
+ private:
+  const Buffer given_ = input("x");
+
+ protected:
+  const Axis axis_ = fields().get<Axis>("axis");
+  ElementType type_ = field("type");
+  bool gives_positions_ = false;
+};
+
+class ReduceOp final : public AxisOp {
+ public:
+  explicit ReduceOp(Fields& f) : AxisOp("reduce", f) {
+    name = std::string(kReductions[static_cast<std::size_t>(reduction_)].name) + " along an axis";
+    check("reduce", 1, gives_positions(reduction_));
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    return with_wide_number(type_, "reduce_axis", [this]<class T>() -> std::unique_ptr<Step> {
+    return with_wide_number(type_, "reduce", [this]<class T>() -> std::unique_ptr<Step> {
       const auto y_bytes =
           static_cast<std::int64_t>(gives_positions(reduction_) ? sizeof(std::int64_t) : sizeof(T));
       return make_unit_step(
@@ -166,18 +229,16 @@ class ReduceAxisOp final : public Op {
   }
 
  private:
-  const Reduction reduction_;
-  const Axis axis_;
-  const ElementType type_;
+  const Reduction reduction_ = field("function");
 };
 
-class AccumulateOp final : public Op {
+// y[j] = x[0] + … + x[j], or the product. exclusive: without x[j]. reverse: from the end.
+class AccumulateOp final : public AxisOp {
  public:
-  AccumulateOp(Buffer x, const Accumulation& accumulation, const Axis& axis, ElementType type)
-      : Op(accumulation.multiplies ? "running products" : "running sums", {x}),
-        a_(accumulation),
-        axis_(axis),
-        type_(type) {}
+  explicit AccumulateOp(Fields& f) : AxisOp("running sums", f) {
+    if (multiplies_) name = "running products";
+    check("accumulate", axis_.count, false);
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
     return with_wide_number(type_, "accumulate", [this]<class T>() -> std::unique_ptr<Step> {
@@ -197,23 +258,22 @@ class AccumulateOp final : public Op {
   template <class T>
   void lines(const T* x, std::int64_t n, T* y) const {
     const std::int64_t last = (axis_.count - 1) * axis_.inner;
-    const std::int64_t step = a_.reverse ? -axis_.inner : axis_.inner;
-    if (a_.reverse) x += last, y += last;
+    const std::int64_t step = reverse_ ? -axis_.inner : axis_.inner;
+    if (reverse_) x += last, y += last;
     std::array<T, kBlock> running;
-    running.fill(static_cast<T>(a_.multiplies ? 1 : 0));
+    running.fill(static_cast<T>(multiplies_ ? 1 : 0));
     for (std::int64_t j = 0; j < axis_.count; ++j, x += step, y += step) {
       for (std::int64_t i = 0; i < n; ++i) {
         T& own = running[static_cast<std::size_t>(i)];
-        if (a_.exclusive) y[i] = own;
-        own = a_.multiplies ? product_of(own, x[i]) : sum_of(own, x[i]);
-        if (!a_.exclusive) y[i] = own;
+        if (exclusive_) y[i] = own;
+        own = multiplies_ ? product_of(own, x[i]) : sum_of(own, x[i]);
+        if (!exclusive_) y[i] = own;
       }
     }
   }
 
-  const Accumulation a_;
-  const Axis axis_;
-  const ElementType type_;
+  const bool multiplies_ = field("multiplies", false), exclusive_ = field("exclusive", false),
+             reverse_ = field("reverse", false);
 };
 
 // Numbers in the order of elements of any type, so that one function sorts them all: -0 equals 0,
@@ -232,10 +292,16 @@ std::uint64_t sort_key(T x) {
   }
 }
 
-class TopPositionsOp final : public Op {
+// int64 positions of the `k` greatest or least elements of each line, those first; equal elements
+// stay in order, and a NaN is greater than all numbers.
+class TopPositionsOp final : public AxisOp {
  public:
-  TopPositionsOp(Buffer x, std::int64_t k, bool greatest, const Axis& axis, ElementType type)
-      : Op("top k", {x}), k_(k), greatest_(greatest), axis_(axis), type_(type) {}
+  explicit TopPositionsOp(Fields& f) : AxisOp("top k", f) {
+    require(k_ >= 1 && k_ <= axis_.count, "top_positions: k must be at least 1 and at most " +
+                                              std::to_string(axis_.count) + ", got " +
+                                              std::to_string(k_));
+    check("top_positions", k_, true);
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
@@ -320,59 +386,16 @@ class TopPositionsOp final : public Op {
     std::sort(entries.begin(), kept);
   }
 
-  const std::int64_t k_;
-  const bool greatest_;
-  const Axis axis_;
-  const ElementType type_;
+  const std::int64_t k_ = field("k");
+  const bool greatest_ = field("greatest", true);
 };
-
-void require_axis(const Graph& graph, Buffer x, const Axis& axis, ElementType type,
-                  const char* what) {
-  require_bytes(graph, x, bytes_of(axis, element_bytes(type), what), what);
-  with_number(type, what, []<class T>() {});
-}
-
-// use(x, type), where x is converted to a type that functions are compiled for, and the result
-// back.
-template <class Use>
-Buffer computed(Graph& graph, Buffer x, ElementType type, bool back, Use use) {
-  const ElementType wide = computed_in(type);
-  if (wide == type) return use(x, type);
-  const Buffer y = use(convert(graph, x, type, wide), wide);
-  return back ? convert(graph, y, wide, type) : y;
-}
 
 }  // namespace
 
-Buffer reduce_axis(Graph& graph, Buffer x, Reduction reduction, const Axis& axis,
-                   ElementType type) {
-  require_axis(graph, x, axis, type, "reduce_axis: x");
-  const bool positions = gives_positions(reduction);
-  return computed(graph, x, type, !positions, [&](Buffer from, ElementType wide) {
-    const std::int64_t element = positions ? std::int64_t{8} : element_bytes(wide);
-    return append_op(graph, std::make_shared<ReduceAxisOp>(from, reduction, axis, wide),
-                     tensor_shape(bytes_of({axis.outer, 1, axis.inner}, element, "reduce_axis")));
-  });
-}
-
-Buffer accumulate_axis(Graph& graph, Buffer x, const Accumulation& accumulation, const Axis& axis,
-                       ElementType type) {
-  require_axis(graph, x, axis, type, "accumulate: x");
-  return computed(graph, x, type, true, [&](Buffer from, ElementType wide) {
-    return append_op(graph, std::make_shared<AccumulateOp>(from, accumulation, axis, wide),
-                     tensor_shape(bytes_of(axis, element_bytes(wide), "accumulate")));
-  });
-}
-
-Buffer top_positions(Graph& graph, Buffer x, std::int64_t k, bool greatest, const Axis& axis,
-                     ElementType type) {
-  require_axis(graph, x, axis, type, "top_positions: x");
-  require(k >= 1 && k <= axis.count, "top_positions: k must be at least 1 and at most " +
-                                         std::to_string(axis.count) + ", got " + std::to_string(k));
-  return computed(graph, x, type, false, [&](Buffer from, ElementType wide) {
-    return append_op(graph, std::make_shared<TopPositionsOp>(from, k, greatest, axis, wide),
-                     tensor_shape(bytes_of({axis.outer, k, axis.inner}, 8, "top_positions")));
-  });
+Buffer kinds::reduce(Graph& graph, Fields& f) { return AxisOp::append<ReduceOp>(graph, f); }
+Buffer kinds::accumulate(Graph& graph, Fields& f) { return AxisOp::append<AccumulateOp>(graph, f); }
+Buffer kinds::top_positions(Graph& graph, Fields& f) {
+  return AxisOp::append<TopPositionsOp>(graph, f);
 }
 
 }  // namespace fbg

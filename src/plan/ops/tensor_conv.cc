@@ -2,44 +2,40 @@
 // phases are phases of the step.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
+#include "fbg/conv/conv.h"
+#include "plan/ops/stage_field.h"
 #include "plan/ops/tensor_step.h"
 
 namespace fbg {
-namespace {
 
-// The tensor that the result becomes a part of, if there is one, then x, then the residual, then
-// scale and zero point of x.
-std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue,
-                             const ConvQuantization& computed) {
-  std::vector<Buffer> buffers;
-  if (epilogue.place && epilogue.place->before) buffers.push_back(*epilogue.place->before);
-  buffers.push_back(x);
-  for (const auto& each : {epilogue.residual, computed.scale, computed.zero_point})
-    if (each) buffers.push_back(*each);
-  return buffers;
+static std::span<const Choice<ConvSource>> choices(ConvSource) {
+  static constexpr Choice<ConvSource> kSources[] = {{"native", ConvSource::native},
+                                                    {"int8", ConvSource::int8},
+                                                    {"quantize", ConvSource::quantize},
+                                                    {"round", ConvSource::round}};
+  return kSources;
 }
 
+namespace {
+
+// A convolution of a dense channels-last tensor, or, as one of kernel size 1, a product with
+// constant weights.
 class ConvOp final : public Op {
  public:
-  ConvOp(Buffer x, PackedConv weights, const ConvShape& shape, const ConvOptions& options,
-         ConvEpilogue epilogue, float scale, std::int32_t zero_point,
-         const ConvQuantization& computed, ValueType result)
-      : Op("conv " + to_string(weights.geometry()), operands(x, epilogue, computed)),
-        weights_(std::move(weights)),
-        shape_(shape),
-        options_(options),
-        algorithm_(options.algorithm),
-        measured_(options.measured),
-        epilogue_(std::move(epilogue)),
-        scale_(scale),
-        zero_point_(zero_point),
-        computed_(computed),
-        result_(result),
-        first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
-    // No other op may read the memory that the results overwrite.
-    in_place = first_operand_ == 1 && std::ranges::count(inputs, inputs[0]) == 1;
+  explicit ConvOp(Fields& f) : Op("conv", f) {
+    const ConvGeometry& g = weights_.geometry();
+    name = "conv " + to_string(g);
+    for (const StageField& own : given_) stages_.push_back(own.kept(&arrays_, g.out_channels));
+    if (channels_ > 0 && before_) {
+      first_operand_ = 1;
+      inputs.insert(inputs.begin(), *before_);
+      // No other op may read the memory that the results overwrite.
+      in_place = std::ranges::count(inputs, *before_) == 1;
+    }
+    check(f.graph());
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
@@ -47,37 +43,34 @@ class ConvOp final : public Op {
   }
   Halves reads_bfloat16(std::size_t i, Features features) const override {
     if (i < first_operand_) return Halves::kept;
-    const bool rounds = i == first_operand_ && options_.source == ConvSource::round;
+    const bool rounds = i == first_operand_ && source_ == ConvSource::round;
     if (rounds) return Halves::rounded;
     const bool widens = is_residual(i) || (i == first_operand_ && reads_halves(features));
     return widens ? Halves::widened : Halves::no;
   }
   bool can_write_bfloat16() const override {
-    return result_ == ValueType::float32 &&
-           epilogue_.stages.size() < static_cast<std::size_t>(kMaxStages);
+    return result_ == ValueType::float32 && stages_.size() < static_cast<std::size_t>(kMaxStages);
   }
 
  private:
   // Whether a depthwise convolution of floats reads bfloat16 as well.
   bool reads_halves(Features features) const {
-    if (options_.source != ConvSource::native || weights_.geometry().groups == 1 ||
+    if (source_ != ConvSource::native || weights_.geometry().groups == 1 ||
         weights_.format().packed.a_bytes != 4)
       return false;
-    ConvOptions options = options_;
+    ConvOptions options = this->options();
     options.source = ConvSource::widen;
-    options.algorithm = algorithm_;
-    options.measured = measured_;
-    return !Conv(weights_, epilogue_.stages, shape_, options, features).copies_x();
+    return !Conv(weights_, stages_, shape_, options, features).copies_x();
   }
-  bool is_residual(std::size_t i) const { return epilogue_.residual && i == first_operand_ + 1; }
+  bool is_residual(std::size_t i) const { return residual_ && i == first_operand_ + 1; }
   float scale_of(const Frame& frame) const noexcept {
-    return computed_.scale ? *reinterpret_cast<const float*>(frame[*computed_.scale].data) : scale_;
+    return computed_scale_ ? *reinterpret_cast<const float*>(frame[*computed_scale_].data) : scale_;
   }
   std::int32_t zero_point_of(const Frame& frame) const noexcept {
-    if (!computed_.zero_point) return zero_point_;
-    const std::byte* const point = frame[*computed_.zero_point].data;
-    return options_.source == ConvSource::int8 ? *reinterpret_cast<const std::int8_t*>(point)
-                                               : *reinterpret_cast<const std::uint8_t*>(point);
+    if (!computed_zero_point_) return zero_point_;
+    const std::byte* const point = frame[*computed_zero_point_].data;
+    return source_ == ConvSource::int8 ? *reinterpret_cast<const std::int8_t*>(point)
+                                       : *reinterpret_cast<const std::uint8_t*>(point);
   }
 
   class ConvOpStep final : public Step {
@@ -115,10 +108,9 @@ class ConvOp final : public Op {
       const std::int64_t size = value_size(conv_.output_type());
       const std::int64_t own = op_.weights_.geometry().out_channels * size;
       std::byte* const y = frame[op_.output].data;
-      if (!op_.epilogue_.place) return {y, own};
-      const ConvPlace& place = *op_.epilogue_.place;
-      const std::int64_t row = place.channels * size, first = place.first * size;
-      const std::byte* const before = place.before ? frame[op_.inputs[0]].data : y;
+      if (op_.channels_ <= 0) return {y, own};
+      const std::int64_t row = op_.channels_ * size, first = op_.first_ * size;
+      const std::byte* const before = op_.first_operand_ ? frame[op_.inputs[0]].data : y;
       if (before != y && frame.phase == 0) {
         const Range rows = thread_rows(op_.shape_.out_pixels(), thread_id, num_threads);
         const std::int64_t last = first + own;
@@ -131,9 +123,7 @@ class ConvOp final : public Op {
     }
 
     static ConvOptions options_for(const ConvOp& op, const PrepareContext& context) {
-      ConvOptions options = op.options_;
-      options.algorithm = op.algorithm_;
-      options.measured = op.measured_;
+      ConvOptions options = op.options();
       options.threads = context.capacity.threads;
       if (context.type(op.inputs[op.first_operand_]) == ValueType::bfloat16)
         options.source = options.source == ConvSource::round ? ConvSource::native  // it is rounded
@@ -141,9 +131,9 @@ class ConvOp final : public Op {
       return options;
     }
     static std::vector<Stage> stages_for(const ConvOp& op, const PrepareContext& context) {
-      std::vector<Stage> stages = op.epilogue_.stages;
+      std::vector<Stage> stages = op.stages_;
       for (Stage& stage : stages)
-        if (reads_matrix(stage) && context.type(*op.epilogue_.residual) == ValueType::bfloat16)
+        if (reads_matrix(stage) && context.type(*op.residual_) == ValueType::bfloat16)
           narrow_matrix(stage);
       if (context.type(op.output) == ValueType::bfloat16)
         stages.push_back(Cast{ValueType::bfloat16}.stage());
@@ -155,69 +145,82 @@ class ConvOp final : public Op {
     const Conv conv_;
   };
 
-  const PackedConv weights_;
-  const ConvShape shape_;
-  const ConvOptions options_;
-  const std::string algorithm_, measured_;
-  const ConvEpilogue epilogue_;
-  const float scale_;
-  const std::int32_t zero_point_;
-  const ConvQuantization computed_;
-  const ValueType result_;           // as the graph has it
-  const std::size_t first_operand_;  // which of the inputs is x
-};
+  ConvOptions options() const {
+    ConvOptions made;
+    made.source = source_;
+    made.has_scale = has_scale_;
+    made.algorithm = algorithm_;
+    made.measured = measured_;
+    made.exact = exact_;
+    return made;
+  }
 
-// Bytes of an element of x as the caller has it.
-std::int64_t source_size(ConvSource source, const PackedConv& weights) {
-  const bool floats = source == ConvSource::quantize || source == ConvSource::round;
-  return floats ? 4 : weights.format().packed.a_bytes;
-}
+  // Of all fields; sets the shape of the output.
+  void check(const Graph& graph) {
+    const ConvGeometry& g = weights_.geometry();
+    const bool floats = source_ == ConvSource::quantize || source_ == ConvSource::round;
+    const std::int64_t x_size = floats ? 4 : weights_.format().packed.a_bytes;
+    require_bytes(graph, x_, shape_.in_pixels() * g.in_channels * x_size, "conv: x");
+    if (computed_scale_) require_bytes(graph, *computed_scale_, 4, "conv: scale");
+    if (computed_zero_point_) require_bytes(graph, *computed_zero_point_, 1, "conv: zero point");
+    require((!computed_scale_ && !computed_zero_point_) ||
+                (is_integer(weights_.family()) && source_ != ConvSource::quantize),
+            "conv: x must have a scale or zero point to compute them");
+    const auto adds =
+        std::ranges::count_if(stages_, [](const Stage& stage) { return reads_matrix(stage); });
+    require(adds == (residual_ ? 1 : 0),
+            "conv: stages must hold one Add if there is a residual, and none otherwise");
+    // Types the stages, and refuses stages that no algorithm computes.
+    result_ = Conv(weights_, stages_, shape_, options()).output_type();
+    const std::int64_t elements = shape_.out_pixels() * g.out_channels;
+    for (Stage& stage : stages_)
+      if (reads_matrix(stage)) {
+        require_bytes(graph, *residual_, elements * value_size(stage.wanted), "conv: residual");
+        stage.args.ld = g.out_channels * value_size(stage.wanted);
+      }
+    std::int64_t bytes = elements * value_size(result_);
+    if (channels_ > 0) {
+      require(channels_ >= g.out_channels && channels_ <= std::int64_t{1} << 31 && first_ >= 0 &&
+                  first_ <= channels_ - g.out_channels,
+              "conv: the result must lie within the channels that it becomes a part of");
+      bytes = checked_product({shape_.out_pixels(), channels_, value_size(result_)}, "conv");
+      if (before_) require_bytes(graph, *before_, bytes, "conv: before");
+    }
+    shape = result_ == ValueType::float32 ? tensor_of_floats(bytes / 4) : tensor_shape(bytes);
+  }
+
+  // The inputs: the tensor that the result becomes a part of, if there is one, then x, then the
+  // residual, then scale and zero point of x.
+  const Buffer x_ = input("x");
+  const PackedConv weights_ = field("weights");
+  const std::int64_t batch_ = field("batch");
+  const ConvShape shape_ =
+      ConvShape::of(weights_.geometry(), batch_, fields().get<Extent3>("spatial"));
+  const std::vector<StageField> given_ = field("stages");
+  const ConvSource source_ = field("source", ConvSource::native);
+  const bool has_scale_ = field("has_scale", false);
+  // Those of x, unless runs compute them: a float32, and a byte of the type of x.
+  const float scale_ = field("scale", 1.0f);
+  const std::int32_t zero_point_ = field("zero_point", 0);
+  const std::string algorithm_ = fields().get<std::string>("algorithm", {}),
+                    measured_ = fields().get<std::string>("measured", {});
+  const bool exact_ = field("exact", false);
+  const std::optional<Buffer> residual_ = find_input("residual");
+  // Results of convolutions side by side: one becomes channels [first, first + its channels) of a
+  // tensor of `channels`. The others are those of `before`, a tensor of the same size, or
+  // undefined.
+  const std::int64_t channels_ = field("channels", 0), first_ = field("first", 0);
+  const std::optional<Buffer> before_ = fields().find<Buffer>("before");
+  const std::optional<Buffer> computed_scale_ = find_input("computed_scale"),
+                              computed_zero_point_ = find_input("computed_zero_point");
+  std::vector<Array> arrays_;  // of the stages
+  std::vector<Stage> stages_;
+  ValueType result_ = ValueType::float32;  // as the graph has it
+  std::size_t first_operand_ = 0;          // which of the inputs is x
+};
 
 }  // namespace
 
-Buffer convolve(Graph& graph, Buffer x, PackedConv weights, const ConvShape& shape,
-                const ConvOptions& options, ConvEpilogue epilogue, float scale,
-                std::int32_t zero_point, const ConvQuantization& computed) {
-  const ConvGeometry& g = weights.geometry();
-  require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size(options.source, weights),
-                "conv: x");
-  if (computed.scale) require_bytes(graph, *computed.scale, 4, "conv: scale");
-  if (computed.zero_point) require_bytes(graph, *computed.zero_point, 1, "conv: zero point");
-  require((!computed.scale && !computed.zero_point) ||
-              (is_integer(weights.family()) && options.source != ConvSource::quantize),
-          "conv: x must have a scale or zero point to compute them");
-  const auto adds = std::ranges::count_if(epilogue.stages,
-                                          [](const Stage& stage) { return reads_matrix(stage); });
-  require(adds == (epilogue.residual ? 1 : 0),
-          "conv: stages must hold one Add if there is a residual, and none otherwise");
-  // Types the stages, and refuses stages that no algorithm computes.
-  const Conv probe(weights, epilogue.stages, shape, options);
-  const std::int64_t elements = shape.out_pixels() * g.out_channels;
-  for (Stage& stage : epilogue.stages)
-    if (reads_matrix(stage)) {
-      require_bytes(graph, *epilogue.residual, elements * value_size(stage.wanted),
-                    "conv: residual");
-      stage.args.ld = g.out_channels * value_size(stage.wanted);
-    }
-  std::int64_t bytes = elements * value_size(probe.output_type());
-  if (epilogue.place) {
-    const ConvPlace& place = *epilogue.place;
-    require(place.channels >= g.out_channels && place.channels <= std::int64_t{1} << 31 &&
-                place.first >= 0 && place.first <= place.channels - g.out_channels,
-            "conv: the result must lie within the channels that it becomes a part of");
-    const std::int64_t sizes[] = {shape.out_pixels(), place.channels,
-                                  value_size(probe.output_type())};
-    bytes = checked_product(sizes, "conv");
-    if (place.before) require_bytes(graph, *place.before, bytes, "conv: before");
-  }
-  const ValueType result = probe.output_type();
-  const BufferShape written =
-      result == ValueType::float32 ? tensor_of_floats(bytes / 4) : tensor_shape(bytes);
-  return append_op(
-      graph,
-      std::make_shared<ConvOp>(x, std::move(weights), shape, options, std::move(epilogue), scale,
-                               zero_point, computed, result),
-      written);
-}
+Buffer kinds::convolve(Graph& graph, Fields& f) { return append_as<ConvOp>(graph, f); }
 
 }  // namespace fbg

@@ -77,7 +77,9 @@ class ConvertOp final : public Op {
         to_int64_(from == ElementType::float32 && to == ElementType::int64),
         kernel_(with_element(from, [&]<class From>() {
           return with_element(to, []<class To>() -> Kernel { return convert_row<From, To>; });
-        })) {}
+        })) {
+    shape = tensor_shape(checked_product({elements, to_}, "convert"));
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto store_int64 = simd::kernels(context.features).conversions.store_int64;
@@ -107,9 +109,14 @@ class ConvertOp final : public Op {
 Buffer convert(Graph& graph, Buffer x, ElementType from, ElementType to) {
   const std::int64_t elements = tensor_bytes(graph, x) / element_bytes(from);
   require_bytes(graph, x, elements * element_bytes(from), "convert: x");
-  const std::int64_t extents[] = {elements, element_bytes(to)};
-  return append_op(graph, std::make_shared<ConvertOp>(x, elements, from, to),
-                   tensor_shape(checked_product(extents, "convert")));
+  return append_op(graph, std::make_shared<ConvertOp>(x, elements, from, to));
+}
+
+Buffer kinds::convert(Graph& graph, Fields& f) {
+  const auto x = f.get<Buffer>("x");
+  const auto from = f.get<ElementType>("from"), to = f.get<ElementType>("to");
+  f.require_all_read();
+  return fbg::convert(graph, x, from, to);
 }
 
 }  // namespace fbg

@@ -13,6 +13,7 @@
 
 #include "core/float16.h"
 #include "core/policy.h"
+#include "plan/ops/row_step.h"
 #include "plan/ops/tensor_step.h"
 #include "simd/kernels.h"
 
@@ -27,6 +28,45 @@ std::int64_t block_of(std::size_t registers) {
       policy::tensors::kExpression,
       policy::tensors::kRegisters / static_cast<std::int64_t>(std::bit_ceil(registers)));
 }
+
+// A step of a program that computes an element of the output from the elements of the operands.
+// Register i holds operand i, and register `operands + j` what step j computes from registers a and
+// b. Values are float32.
+struct ElementwiseStep {
+  explicit ElementwiseStep(Fields& f)
+      : function(f.get<std::string>("function")), a(f("a")), b(f("b")), c0(f("c0")), c1(f("c1")) {}
+  std::string function;  // a name that elementwise_function() of src/simd/elementwise.h knows
+  int a, b;
+  float c0, c1;
+};
+
+// strides: of the elements of an operand along the extents of the program; the last is 0 or 1.
+// column: of rows of tokens or sequences, where the operand begins.
+struct ElementwiseOperand {
+  explicit ElementwiseOperand(Fields& f)
+      : buffer(f("buffer")),
+        type(f("type")),
+        strides(f.get<Extents>("strides")),
+        column(f("column", 0)) {}
+  Buffer buffer;
+  ValueType type;
+  Extents strides;
+  std::int64_t column;
+};
+
+// One pass over all operands. Results of 8 bits are saturated; they have been rounded by a step.
+// Those of int32 are the bits that the last step gives.
+struct ElementwiseProgram {
+  explicit ElementwiseProgram(Fields& f)
+      : extents(f.get<Extents>("extents")),
+        operands(f.get<std::vector<ElementwiseOperand>>("operands")),
+        steps(f.get<std::vector<ElementwiseStep>>("steps")),
+        output(f("output", ValueType::float32)) {}
+  Extents extents;  // of the output, which is dense; of rows, their columns
+  std::vector<ElementwiseOperand> operands;
+  std::vector<ElementwiseStep> steps;
+  ValueType output;
+};
 
 class Program {
  public:
@@ -409,29 +449,90 @@ class LogicOp final : public Op {
   const ElementwiseProgram program_;
 };
 
+// A program over rows of tokens or sequences: the steps of a row, one after the other, in the row
+// of the output. A step reads operands, or the step before it.
+class RowProgramOp final : public Op {
+ public:
+  explicit RowProgramOp(ElementwiseProgram program)
+      : Op("", buffers_of(program)), p_(std::move(program)) {
+    for (const ElementwiseStep& step : p_.steps) name += (name.empty() ? "" : " ") + step.function;
+    in_place = p_.steps.size() == 1;
+  }
+
+  // Sets the shape of the output.
+  void check(const Graph& graph) {
+    shape = graph.shape(p_.operands[0].buffer);
+    shape.cols = p_.extents[0];
+    bool floats = p_.output == ValueType::float32 && p_.extents.size() == 1 && !p_.steps.empty();
+    for (const ElementwiseOperand& x : p_.operands) {
+      const BufferShape own = graph.shape(x.buffer);
+      floats = floats && x.type == ValueType::float32 && own.type == ValueType::float32 &&
+               x.strides == Extents{1};
+      require(own.rows == shape.rows && x.column >= 0 && x.column <= own.cols - shape.cols,
+              "elementwise: operands must have the same rows, of as many columns");
+      in_place = in_place && own.cols == shape.cols;
+    }
+    require(floats, "elementwise: rows must be dense floats");
+    const auto operands = static_cast<int>(p_.operands.size());
+    for (int s = 0; s < static_cast<int>(p_.steps.size()); ++s)
+      for (const int read :
+           {p_.steps[static_cast<std::size_t>(s)].a, p_.steps[static_cast<std::size_t>(s)].b})
+        require(read < operands || read == operands + s - 1,
+                "elementwise: a step of rows reads operands or the step before it");
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    std::vector<simd::ElementwiseFunction> functions;
+    for (const ElementwiseStep& step : p_.steps)
+      functions.push_back(simd::elementwise_function(step.function, context.features));
+    return make_row_step(
+        *this, context,
+        [this, functions](const simd::RowKernels&, const Frame& frame, std::int64_t row, float* y) {
+          const auto value = [&](int of) -> const float* {
+            const auto at = static_cast<std::size_t>(of);
+            return at < inputs.size() ? row_of(frame[inputs[at]], row) + p_.operands[at].column : y;
+          };
+          for (std::size_t s = 0; s < functions.size(); ++s) {
+            const ElementwiseStep& step = p_.steps[s];
+            functions[s](value(step.a), value(step.b), step.c0, step.c1,
+                         static_cast<std::size_t>(shape.cols), y);
+          }
+        });
+  }
+  bool can_write_bfloat16() const override { return true; }
+
+ private:
+  const ElementwiseProgram p_;
+};
+
+// y = table[x] for every byte.
 class LookUpOp final : public Op {
  public:
-  LookUpOp(Buffer x, std::int64_t bytes, const std::array<std::uint8_t, 256>& table)
-      : Op("look_up", {x}), bytes_(bytes), table_(table) {
+  explicit LookUpOp(Fields& f) : Op("look_up", f) {
     in_place = true;
+    const auto table = f.get<Array>("table");
+    require(table.nbytes == 256, "look_up: table must have 256 bytes");
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(table.data.get()), 256, table_.begin());
+    shape = tensor_shape(tensor_bytes(f.graph(), x_));
+    require_bytes(f.graph(), x_, shape.cols, "look_up: x");
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto kernel = simd::kernels(context.features).bytes.look_up;
     return make_unit_step(
-        ceil_div(bytes_, kPiece), 0,
+        ceil_div(shape.cols, kPiece), 0,
         [this, kernel](const Frame& frame, std::byte*, int, Range units) {
           const std::int64_t first = units.begin * kPiece;
-          const auto n = static_cast<std::size_t>(std::min(units.end * kPiece, bytes_) - first);
-          kernel(reinterpret_cast<const std::uint8_t*>(frame[inputs[0]].data) + first,
-                 table_.data(), n, reinterpret_cast<std::uint8_t*>(frame[output].data) + first);
+          const auto n = static_cast<std::size_t>(std::min(units.end * kPiece, shape.cols) - first);
+          kernel(reinterpret_cast<const std::uint8_t*>(frame[x_].data) + first, table_.data(), n,
+                 reinterpret_cast<std::uint8_t*>(frame[output].data) + first);
         });
   }
 
  private:
   static constexpr std::int64_t kPiece = policy::tensors::kBytes;
-  const std::int64_t bytes_;
-  alignas(64) const std::array<std::uint8_t, 256> table_;
+  const Buffer x_ = input("x");
+  alignas(64) std::array<std::uint8_t, 256> table_{};
 };
 
 void check_operand(const Graph& graph, const ElementwiseOperand& operand,
@@ -444,20 +545,23 @@ void check_operand(const Graph& graph, const ElementwiseOperand& operand,
     last += (program.extents[a] - 1) * operand.strides[a];
   }
   require(operand.strides.back() <= 1, "elementwise: the last stride must be 0 or 1");
+  require(graph.shape(operand.buffer).rows == RowKind::tensor && operand.column == 0,
+          "elementwise: operands must be tensors, or rows");
   require((last + 1) * value_size(operand.type) <= tensor_bytes(graph, operand.buffer),
           "elementwise: strides reach beyond their operand");
 }
 
 }  // namespace
 
-Buffer elementwise(Graph& graph, ElementwiseProgram program) {
+Buffer kinds::elementwise(Graph& graph, Fields& f) {
+  ElementwiseProgram program(f);
+  f.require_all_read();
   const std::int64_t elements = checked_product(program.extents, "elementwise");
   require(!program.operands.empty() && !program.extents.empty(),
           "elementwise: a program must have operands and extents");
   const std::size_t registers = program.operands.size() + program.steps.size();
   require(registers <= kMostRegisters,
           "elementwise: a program may have 96 registers, got " + std::to_string(registers));
-  for (const ElementwiseOperand& operand : program.operands) check_operand(graph, operand, program);
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const ElementwiseStep& step = program.steps[s];
     const auto known = static_cast<int>(program.operands.size() + s);
@@ -466,33 +570,34 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
     require(simd::elementwise_function(step.function, {}) != nullptr,
             "elementwise: there is no function '" + step.function + "'");
   }
+  if (graph.shape(program.operands[0].buffer).rows != RowKind::tensor) {
+    auto op = std::make_shared<RowProgramOp>(std::move(program));
+    op->check(graph);
+    return append_op(graph, std::move(op));
+  }
+  for (const ElementwiseOperand& operand : program.operands) check_operand(graph, operand, program);
   require(value_size(program.output) == 4 || program.output == ValueType::bfloat16 ||
               program.output == ValueType::float16 || program.output == ValueType::uint8 ||
               program.output == ValueType::int8,
           std::string("elementwise: the output cannot be ") + value_type_name(program.output));
-  const auto bytes = checked_bytes(static_cast<std::size_t>(elements),
-                                   static_cast<std::size_t>(value_size(program.output)));
-  const BufferShape shape = program.output == ValueType::float32
-                                ? tensor_of_floats(elements)
-                                : tensor_shape(static_cast<std::int64_t>(bytes));
-  if (only_quantizes(program))
-    return append_op(graph, std::make_shared<QuantizeOp>(program), shape);
-  if (logic_of(program, {})) return append_op(graph, std::make_shared<LogicOp>(program), shape);
+  const std::int64_t bytes = checked_product({elements, value_size(program.output)}, "elementwise");
+  const BufferShape shape =
+      program.output == ValueType::float32 ? tensor_of_floats(elements) : tensor_shape(bytes);
+  const auto append = [&](std::shared_ptr<Op> op) {
+    op->shape = shape;
+    return append_op(graph, std::move(op));
+  };
+  if (only_quantizes(program)) return append(std::make_shared<QuantizeOp>(program));
+  if (logic_of(program, {})) return append(std::make_shared<LogicOp>(program));
   if (const std::optional<int> gated = gated_operand(program)) {
-    const Buffer first = program.operands[0].buffer, second = program.operands[1].buffer;
-    const bool swapped = *gated == 1;
-    return append_op(
-        graph,
-        std::make_shared<GateOp>(program, swapped ? second : first, swapped ? first : second),
-        shape);
+    const auto buffer = [&](int operand) {
+      return program.operands[static_cast<std::size_t>(operand)].buffer;
+    };
+    return append(std::make_shared<GateOp>(program, buffer(*gated), buffer(1 - *gated)));
   }
-  return append_op(graph, std::make_shared<ElementwiseOp>(std::move(program)), shape);
+  return append(std::make_shared<ElementwiseOp>(std::move(program)));
 }
 
-Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table) {
-  const std::int64_t bytes = tensor_bytes(graph, x);
-  require_bytes(graph, x, bytes, "look_up: x");
-  return append_op(graph, std::make_shared<LookUpOp>(x, bytes, table), tensor_shape(bytes));
-}
+Buffer kinds::look_up(Graph& graph, Fields& f) { return append_as<LookUpOp>(graph, f); }
 
 }  // namespace fbg

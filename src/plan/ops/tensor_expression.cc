@@ -6,32 +6,49 @@
 #include <utility>
 
 #include "gemm/tile_loop.h"
+#include "plan/ops/stage_field.h"
 #include "plan/ops/tensor_step.h"
 
 namespace fbg {
 namespace {
 
-std::vector<Buffer> buffers_of(const Expression& expression) {
-  std::vector<Buffer> buffers;
-  for (const ExpressionOperand& operand : expression.operands) buffers.push_back(operand.buffer);
-  return buffers;
-}
+// What a stage of an expression reads: elements that follow each other along the columns. strides:
+// of the other extents, 0 where the operand is broadcast.
+struct ExpressionOperand {
+  explicit ExpressionOperand(Fields& f) : buffer(f("buffer")), strides(f.get<Extents>("strides")) {}
+  Buffer buffer;
+  Extents strides;
+};
 
+// An output pipeline without a product, over a dense tensor: matrices of the two innermost extents.
+// Each stage that reads a matrix reads the next one of the operands. Values start as 0.
 class ExpressionOp final : public Op {
  public:
-  ExpressionOp(Expression expression, ValueType type)
-      : Op(describe(expression), buffers_of(expression)),
-        e_(std::move(expression)),
-        output_(type),
-        rows_(e_.extents.size() > 1 ? e_.extents[e_.extents.size() - 2] : 1),
-        columns_(e_.extents.back()) {
+  explicit ExpressionOp(Fields& f) : Op("expression", f) {
+    const std::int64_t elements = checked_product(extents_, "expression");
+    require(!extents_.empty(), "expression: a tensor must have extents");
+    for (const StageField& own : f.get<std::vector<StageField>>("stages"))
+      stages_.push_back(own.kept(nullptr, 0));
+    // Results of 32 bits are floats; otherwise they are the bits of int32.
+    const bool gives_floats = f("gives_floats", true);
+    output_ = type_pipeline(stages_, ValueType::float32).output;
+    place_operands();
+    const std::int64_t bytes = checked_product({elements, value_size(output_)}, "expression");
+    const bool floats = output_ == ValueType::float32 && gives_floats;
+    shape = floats ? tensor_of_floats(elements) : tensor_shape(bytes);
+    for (const Stage& stage : stages_)
+      name += std::string(" ") + (stage.kind == StageKind::binary
+                                      ? operation_name(stage.binary.operation)
+                                      : stage_name(stage.kind));
+    columns_ = extents_.back();
+    rows_ = extents_.size() > 1 ? extents_[extents_.size() - 2] : 1;
     // A tile is written after all of its elements have been read.
     const auto first =
-        std::ranges::find_if(e_.stages, [](const Stage& s) { return reads_matrix(s); });
+        std::ranges::find_if(stages_, [](const Stage& s) { return reads_matrix(s); });
     in_place = value_size(first->wanted) == value_size(output_);
     std::int64_t dense = columns_;
-    for (std::size_t a = e_.extents.size() - 1; a-- > 0; dense *= e_.extents[a])
-      for (const ExpressionOperand& operand : e_.operands)
+    for (std::size_t a = extents_.size() - 1; a-- > 0; dense *= extents_[a])
+      for (const ExpressionOperand& operand : operands_)
         if (operand.buffer == inputs[0]) in_place = in_place && operand.strides[a] == dense;
     matrices_ = dense / (rows_ * columns_);
   }
@@ -55,7 +72,7 @@ class ExpressionOp final : public Op {
   }
   Halves reads_bfloat16(std::size_t, Features) const override { return Halves::widened; }
   bool can_write_bfloat16() const override {
-    return output_ == ValueType::float32 && e_.stages.size() < static_cast<std::size_t>(kMaxStages);
+    return output_ == ValueType::float32 && stages_.size() < static_cast<std::size_t>(kMaxStages);
   }
 
  private:
@@ -70,7 +87,7 @@ class ExpressionOp final : public Op {
 
   // The stages with the types of buffers as the plan has them.
   std::vector<Stage> stages_for(const PrepareContext& context) const {
-    std::vector<Stage> stages = e_.stages;
+    std::vector<Stage> stages = stages_;
     std::size_t operand = 0;
     for (Stage& stage : stages)
       if (reads_matrix(stage) && context.type(inputs[operand++]) == ValueType::bfloat16)
@@ -86,11 +103,11 @@ class ExpressionOp final : public Op {
     std::size_t operand = 0;
     for (std::size_t s = 0; s < typed.size(); ++s) {
       if (!reads_matrix(typed[s])) continue;
-      const std::vector<std::int64_t>& strides = e_.operands[operand].strides;
+      const std::vector<std::int64_t>& strides = operands_[operand].strides;
       std::int64_t at = 0, rest = matrix;
-      for (std::size_t a = std::max<std::size_t>(e_.extents.size(), 2) - 2; a-- > 0;) {
-        at += rest % e_.extents[a] * strides[a];
-        rest /= e_.extents[a];
+      for (std::size_t a = std::max<std::size_t>(extents_.size(), 2) - 2; a-- > 0;) {
+        at += rest % extents_[a] * strides[a];
+        rest /= extents_[a];
       }
       stages[s].data = frame[inputs[operand++]].data + at * value_size(typed[s].wanted);
     }
@@ -132,52 +149,39 @@ class ExpressionOp final : public Op {
     return {col, columns, ceil_div(columns, tiles.tile.lanes), columns % tiles.tile.lanes != 0};
   }
 
-  static std::string describe(const Expression& expression) {
-    std::string name = "expression";
-    for (const Stage& stage : expression.stages)
-      name += std::string(" ") + (stage.kind == StageKind::binary
-                                      ? operation_name(stage.binary.operation)
-                                      : stage_name(stage.kind));
-    return name;
+  // Stages read the operands one after the other, each its strides.
+  void place_operands() {
+    for (Stage& stage : stages_) {
+      require(operand_of(stage) != OperandKind::columns, "expression: a stage reads columns");
+      if (!reads_matrix(stage)) continue;
+      require(inputs.size() < operands_.size(), "expression: a stage has no operand");
+      const ExpressionOperand& read = operands_[inputs.size()];
+      require(read.strides.size() + 1 == extents_.size(),
+              "expression: an operand must have a stride for each extent but the last");
+      std::int64_t last = extents_.back();
+      for (std::size_t a = 0; a + 1 < extents_.size(); ++a) {
+        require(read.strides[a] >= 0, "expression: strides must not be negative");
+        last += (extents_[a] - 1) * read.strides[a];
+      }
+      const std::int64_t size = value_size(stage.wanted);
+      require(last * size <= tensor_bytes(fields().graph(), read.buffer),
+              "expression: strides reach beyond their operand");
+      stage.args.ld = read.strides.empty() ? 0 : read.strides.back() * size;
+      inputs.push_back(read.buffer);
+    }
+    require(!inputs.empty() && inputs.size() == operands_.size(),
+            "expression: each operand must have a stage that reads it");
   }
 
-  const Expression e_;
-  const ValueType output_;
-  const std::int64_t rows_, columns_;
-  std::int64_t matrices_ = 1;
+  const Extents extents_ = field("extents");
+  const std::vector<ExpressionOperand> operands_ = field("operands");
+  std::vector<Stage> stages_;
+  ValueType output_ = ValueType::float32;
+  std::int64_t rows_ = 1, columns_ = 1, matrices_ = 1;
 };
 
 }  // namespace
 
-Buffer expression(Graph& graph, Expression e) {
-  const std::int64_t elements = checked_product(e.extents, "expression");
-  require(!e.extents.empty(), "expression: a tensor must have extents");
-  const TypedPipeline typed = type_pipeline(e.stages, ValueType::float32);
-  std::size_t operand = 0;
-  for (Stage& stage : e.stages) {
-    require(operand_of(stage) != OperandKind::columns, "expression: a stage reads columns");
-    if (!reads_matrix(stage)) continue;
-    require(operand < e.operands.size(), "expression: a stage has no operand");
-    const ExpressionOperand& read = e.operands[operand++];
-    require(read.strides.size() + 1 == e.extents.size(),
-            "expression: an operand must have a stride for each extent but the last");
-    std::int64_t last = e.extents.back();
-    for (std::size_t a = 0; a + 1 < e.extents.size(); ++a) {
-      require(read.strides[a] >= 0, "expression: strides must not be negative");
-      last += (e.extents[a] - 1) * read.strides[a];
-    }
-    const std::int64_t size = value_size(stage.wanted);
-    require(last * size <= tensor_bytes(graph, read.buffer),
-            "expression: strides reach beyond their operand");
-    stage.args.ld = read.strides.empty() ? 0 : read.strides.back() * size;
-  }
-  require(operand > 0 && operand == e.operands.size(),
-          "expression: each operand must have a stage that reads it");
-  const std::int64_t sizes[] = {elements, value_size(typed.output)};
-  const std::int64_t bytes = checked_product(sizes, "expression");
-  const bool floats = typed.output == ValueType::float32 && e.gives_floats;
-  const BufferShape shape = floats ? tensor_of_floats(elements) : tensor_shape(bytes);
-  return append_op(graph, std::make_shared<ExpressionOp>(std::move(e), typed.output), shape);
-}
+Buffer kinds::expression(Graph& graph, Fields& f) { return append_as<ExpressionOp>(graph, f); }
 
 }  // namespace fbg

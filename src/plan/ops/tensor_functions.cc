@@ -233,22 +233,56 @@ void take_line(const std::byte* from, std::int64_t stride, int bytes, std::int64
   copy(std::uint64_t{});
 }
 
+// strides: between elements of an operand along the extents of a function; 0 repeats one.
+struct StridedOperand {
+  explicit StridedOperand(Fields& f) : buffer(f("buffer")), strides(f.get<Extents>("strides")) {}
+  Buffer buffer;
+  Extents strides;
+};
+
+// y = f(a) or f(a, b), where a and b have the type, y has it or is boolean; "select" is
+// a ? b : c, where a is boolean. There are no functions of float16 and bfloat16 but "select".
 class FunctionOp final : public Op {
  public:
-  FunctionOp(TypedFunction f, const Named& named, std::vector<Buffer> buffers)
-      : Op(f.function, std::move(buffers)), f_(std::move(f)), named_(named) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) bytes_[i] = operand_bytes(f_, i);
-    y_bytes_ = named_.gives_boolean ? 1 : element_bytes(f_.type);
+  explicit FunctionOp(Fields& f) : Op("function", f), named_(function_named(function_, type_)) {
+    name = function_;
+    require(!extents_.empty(), "function: there must be extents");
+    require(operands_.size() == named_.operands,
+            "function: " + name + " takes " + std::to_string(named_.operands) + " operands");
+    const std::int64_t elements = checked_product(extents_, "function");
+    for (const StridedOperand& x : operands_) {
+      require(x.strides.size() == extents_.size(), "function: wanted a stride for each extent");
+      std::int64_t last = 0;
+      for (std::size_t a = 0; a < extents_.size(); ++a) {
+        require(x.strides[a] >= 0, "function: strides must not be negative");
+        last += (extents_[a] - 1) * x.strides[a];
+      }
+      const bool fits =
+          (last + 1) * operand_bytes(inputs.size()) <= tensor_bytes(fields().graph(), x.buffer);
+      require(shape_of(x.buffer).rows == RowKind::tensor && fits,
+              "function: strides reach beyond their operand");
+      inputs.push_back(x.buffer);
+    }
+    shape = tensor_shape(checked_product({elements, result_bytes()}, "function"));
   }
 
-  static int operand_bytes(const TypedFunction& f, std::size_t i) {
-    return f.function == "select" && i == 0 ? 1 : element_bytes(f.type);
+  // Appends the op, with conversions where the function is not compiled for its type.
+  static Buffer append(Graph& graph, std::shared_ptr<FunctionOp> op) {
+    const ElementType type = op->type_, wide = computed_in(type);
+    if (wide == type || op->function_ == "select") return append_op(graph, std::move(op));
+    for (Buffer& x : op->inputs) x = convert(graph, x, type, wide);
+    const std::int64_t elements = op->shape.cols / op->result_bytes();
+    op->type_ = wide;
+    op->shape = tensor_shape(elements * op->result_bytes());
+    const bool gives_boolean = op->named_.gives_boolean;
+    const Buffer y = append_op(graph, std::move(op));
+    return gives_boolean ? y : convert(graph, y, wide, type);
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const std::int64_t inner = f_.extents.back();
+    const std::int64_t inner = extents_.back();
     const std::int64_t pieces = ceil_div(inner, kPiece);
-    const std::int64_t lines = checked_product(f_.extents, "function") / inner;
+    const std::int64_t lines = checked_product(extents_, "function") / inner;
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
     return make_unit_step(
         lines * pieces, threads * kMostOperands * kPieceBytes,
@@ -266,70 +300,44 @@ class FunctionOp final : public Op {
   void piece(const Frame& frame, std::byte* scratch, std::int64_t line, std::int64_t first,
              std::int64_t n) const {
     const std::byte* x[kMostOperands] = {};
-    const std::size_t rank = f_.extents.size();
+    const std::size_t rank = extents_.size();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const std::vector<std::int64_t>& strides = f_.operands[i].strides;
+      const std::vector<std::int64_t>& strides = operands_[i].strides;
       std::int64_t at = first * strides.back();
       for (std::size_t a = rank - 1, rest = static_cast<std::size_t>(line); a-- > 0;) {
-        const auto extent = static_cast<std::size_t>(f_.extents[a]);
+        const auto extent = static_cast<std::size_t>(extents_[a]);
         at += static_cast<std::int64_t>(rest % extent) * strides[a];
         rest /= extent;
       }
-      x[i] = frame[inputs[i]].data + at * bytes_[i];
+      const int bytes = operand_bytes(i);
+      x[i] = frame[inputs[i]].data + at * bytes;
       if (strides.back() == 1) continue;
       std::byte* const row = scratch + i * kPieceBytes;
-      take_line(x[i], strides.back(), bytes_[i], n, row);
+      take_line(x[i], strides.back(), bytes, n, row);
       x[i] = row;
     }
     named_.kernel(x, static_cast<std::size_t>(n),
-                  frame[output].data + (line * f_.extents.back() + first) * y_bytes_);
+                  frame[output].data + (line * extents_.back() + first) * result_bytes());
   }
 
-  const TypedFunction f_;
+  int operand_bytes(std::size_t i) const {
+    return function_ == "select" && i == 0 ? 1 : element_bytes(type_);
+  }
+  int result_bytes() const { return named_.gives_boolean ? 1 : element_bytes(type_); }
+
+  const std::string function_ = field("function");
+  ElementType type_ = field("type");
+  const Extents extents_ = field("extents");  // of the output, which is dense
+  const std::vector<StridedOperand> operands_ = field("operands");
   const Named named_;
-  std::array<int, kMostOperands> bytes_{};
-  int y_bytes_ = 0;
 };
 
 }  // namespace
 
-int element_bytes(ElementType type) {
-  constexpr int kBytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
-  return kBytes[static_cast<std::size_t>(type)];
-}
-
-Buffer apply_function(Graph& graph, TypedFunction f) {
-  require(!f.extents.empty(), "function: there must be extents");
-  const Named named = function_named(f.function, f.type);
-  require(f.operands.size() == named.operands,
-          "function: " + f.function + " takes " + std::to_string(named.operands) + " operands");
-  const std::int64_t elements = checked_product(f.extents, "function");
-  std::vector<Buffer> buffers;
-  for (std::size_t i = 0; i < f.operands.size(); ++i) {
-    const StridedOperand& x = f.operands[i];
-    require(x.strides.size() == f.extents.size(), "function: wanted a stride for each extent");
-    std::int64_t last = 0;
-    for (std::size_t a = 0; a < f.extents.size(); ++a) {
-      require(x.strides[a] >= 0, "function: strides must not be negative");
-      last += (f.extents[a] - 1) * x.strides[a];
-    }
-    const BufferShape shape = graph.shape(x.buffer);
-    require(shape.rows == RowKind::tensor &&
-                (last + 1) * FunctionOp::operand_bytes(f, i) <= tensor_bytes(graph, x.buffer),
-            "function: strides reach beyond their operand");
-    buffers.push_back(x.buffer);
-  }
-  if (const ElementType type = f.type, wide = computed_in(type);
-      wide != type && f.function != "select") {
-    f.type = wide;
-    for (StridedOperand& x : f.operands) x.buffer = convert(graph, x.buffer, type, wide);
-    const Buffer y = apply_function(graph, std::move(f));
-    return named.gives_boolean ? y : convert(graph, y, wide, type);
-  }
-  const std::int64_t extents[] = {elements, named.gives_boolean ? 1 : element_bytes(f.type)};
-  const BufferShape shape = tensor_shape(checked_product(extents, "function"));
-  return append_op(graph, std::make_shared<FunctionOp>(std::move(f), named, std::move(buffers)),
-                   shape);
+Buffer kinds::function(Graph& graph, Fields& f) {
+  auto op = std::make_shared<FunctionOp>(f);
+  f.require_all_read();
+  return FunctionOp::append(graph, std::move(op));
 }
 
 }  // namespace fbg

@@ -13,6 +13,30 @@
 namespace fbg {
 namespace {
 
+// An index moves by `stride` bytes, and is at least -extent and less than extent; negative ones
+// count from the end.
+struct IndexedAxis {
+  explicit IndexedAxis(Fields& f) : extent(f("extent")), stride(f("stride")) {}
+  std::int64_t extent, stride;
+};
+
+// Rows of a table, one for each step of a nest of loops. At the step (i, j, …), the indices begin
+// at element i * index_strides[0] + …, one for each of `axes`; they and i * strides[0] + … lead to
+// the row.
+struct Indexing {
+  explicit Indexing(Fields& f)
+      : extents(f.get<Extents>("extents")),
+        strides(f.get<Extents>("strides")),
+        index_strides(f.get<Extents>("index_strides")),
+        axes(f.get<std::vector<IndexedAxis>>("axes")),
+        row_bytes(f("row_bytes")),
+        index_bytes(f("index_bytes")) {}
+  Extents extents, strides, index_strides;
+  std::vector<IndexedAxis> axes;
+  std::int64_t row_bytes;
+  int index_bytes;  // of integers: 4 or 8
+};
+
 // The steps of the loops of an Indexing, line by line: a line is a run of the innermost loop.
 class Places {
  public:
@@ -113,17 +137,47 @@ bool with_row_bytes(std::int64_t bytes, Function function) {
   return function(bytes);
 }
 
+// Checks that rows and indices lie in their tensors; returns the bytes of all rows.
+std::int64_t require_indexing(const Graph& graph, Buffer x, Buffer indices, const Indexing& i) {
+  require(i.index_bytes == 4 || i.index_bytes == 8, "gather: indices must have 4 or 8 bytes");
+  require(i.strides.size() == i.extents.size() && i.index_strides.size() == i.extents.size(),
+          "gather: there must be strides for each extent");
+  require(!i.axes.empty(), "gather: there must be an indexed axis");
+  std::vector<std::int64_t> sizes = i.extents;
+  sizes.push_back(i.row_bytes);
+  const std::int64_t bytes = checked_product(sizes, "gather: the rows");
+  std::int64_t last = i.row_bytes, last_index = static_cast<std::int64_t>(i.axes.size());
+  for (std::size_t a = 0; a < i.extents.size(); ++a) {
+    require(i.strides[a] >= 0 && i.index_strides[a] >= 0, "gather: strides must not be negative");
+    last += (i.extents[a] - 1) * i.strides[a];
+    last_index += (i.extents[a] - 1) * i.index_strides[a];
+  }
+  for (const IndexedAxis& axis : i.axes) {
+    require(axis.extent >= 1 && axis.stride >= 0, "gather: an indexed axis must not be empty");
+    last += (axis.extent - 1) * axis.stride;
+  }
+  const BufferShape from = graph.shape(x), index = graph.shape(indices);
+  require(from.rows == RowKind::tensor && last <= tensor_bytes(graph, x),
+          "gather: rows reach beyond the table");
+  require(
+      index.rows == RowKind::tensor && last_index * i.index_bytes <= tensor_bytes(graph, indices),
+      "gather: there are fewer indices than rows");
+  return bytes;
+}
+
+// The rows of x, one after the other. A run fails if an index is out of range (Plan::run).
 class GatherOp final : public Op {
  public:
-  GatherOp(Buffer x, Buffer indices, Indexing indexing)
-      : Op("gather", {x, indices}), i_(std::move(indexing)) {}
+  explicit GatherOp(Fields& f) : Op("gather", f) {
+    shape = tensor_shape(require_indexing(f.graph(), x_, indices_, i_));
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
     return make_unit_step(steps_of(i_), 0,
                           [this](const Frame& frame, std::byte*, int, Range units) {
-                            const std::byte* const x = frame[inputs[0]].data;
+                            const std::byte* const x = frame[x_].data;
                             std::byte* y = frame[output].data + units.begin * i_.row_bytes;
-                            Places places(i_, frame[inputs[1]].data, units.begin);
+                            Places places(i_, frame[indices_].data, units.begin);
                             const auto copy = [&](auto row_bytes) {
                               return places.for_each(units.size(), [&](std::int64_t at, bool) {
                                 std::memcpy(y, x + at, static_cast<std::size_t>(row_bytes));
@@ -136,28 +190,44 @@ class GatherOp final : public Op {
   }
 
  private:
-  const Indexing i_;
+  const Buffer x_ = input("x"), indices_ = input("indices");
+  const Indexing i_ = field("indexing");
 };
+
+// How rows of updates take the place of those rows of x, or are combined with them, in order of the
+// loops.
+enum class Scatter : std::uint8_t { replace, add, multiply, max, min };
+std::span<const Choice<Scatter>> choices(Scatter) {
+  static constexpr Choice<Scatter> kScatters[] = {{"replace", Scatter::replace},
+                                                  {"add", Scatter::add},
+                                                  {"multiply", Scatter::multiply},
+                                                  {"max", Scatter::max},
+                                                  {"min", Scatter::min}};
+  return kScatters;
+}
 
 // Each thread writes a part of the result, and takes of every row what lies in it: rows that meet
 // are combined in their order, whatever the number of threads.
 class ScatterOp final : public Op {
  public:
-  ScatterOp(Buffer x, Buffer indices, Buffer updates, Indexing indexing, Scatter how,
-            ElementType type, std::int64_t bytes)
-      : Op("scatter", {x, indices, updates}),
-        i_(std::move(indexing)),
-        how_(how),
-        type_(type),
-        bytes_(bytes) {
-    in_place = inputs[0] != inputs[1] && inputs[0] != inputs[2];
+  explicit ScatterOp(Fields& f) : Op("scatter", f) {
+    in_place = x_ != indices_ && x_ != updates_;
+    const Graph& graph = f.graph();
+    const std::int64_t bytes = require_indexing(graph, x_, indices_, i_);
+    require_bytes(graph, updates_, bytes, "scatter: updates");
+    const std::int64_t element = element_bytes(type_);
+    shape = tensor_shape(tensor_bytes(graph, x_));
+    bool whole = shape.cols % element == 0 && i_.row_bytes % element == 0;
+    for (const std::int64_t stride : i_.strides) whole = whole && stride % element == 0;
+    for (const IndexedAxis& axis : i_.axes) whole = whole && axis.stride % element == 0;
+    require(whole, "scatter: rows must consist of whole elements");
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext&) const override {
     const std::int64_t element = element_bytes(type_);
     const Combine combine = function();
     return make_unit_step(
-        bytes_ / element, 0,
+        shape.cols / element, 0,
         [this, element, combine](const Frame& frame, std::byte*, int, Range units) {
           run(frame, {units.begin * element, units.end * element}, combine);
         });
@@ -167,11 +237,11 @@ class ScatterOp final : public Op {
   using Combine = void (*)(const std::byte* x, std::int64_t bytes, std::byte* y);
 
   void run(const Frame& frame, Range own, Combine combine) const {
-    const std::byte* const x = frame[inputs[0]].data;
+    const std::byte* const x = frame[x_].data;
     std::byte* const y = frame[output].data;
     if (x != y) std::memcpy(y + own.begin, x + own.begin, static_cast<std::size_t>(own.size()));
-    const std::byte* row = frame[inputs[2]].data;
-    Places places(i_, frame[inputs[1]].data, 0);
+    const std::byte* row = frame[updates_].data;
+    Places places(i_, frame[indices_].data, 0);
     const auto take = [&](auto row_bytes, auto use) {
       return places.for_each(steps_of(i_), [&](std::int64_t at, bool fits) {
         const std::int64_t begin = std::max(at, own.begin);
@@ -212,61 +282,15 @@ class ScatterOp final : public Op {
     });
   }
 
-  const Indexing i_;
-  const Scatter how_;
-  const ElementType type_;
-  const std::int64_t bytes_;
+  const Buffer x_ = input("x"), indices_ = input("indices"), updates_ = input("updates");
+  const Indexing i_ = field("indexing");
+  const Scatter how_ = field("how");
+  const ElementType type_ = field("type");
 };
-
-// Checks that rows and indices lie in their tensors; returns the bytes of all rows.
-std::int64_t require_indexing(const Graph& graph, Buffer x, Buffer indices, const Indexing& i) {
-  require(i.index_bytes == 4 || i.index_bytes == 8, "gather: indices must have 4 or 8 bytes");
-  require(i.strides.size() == i.extents.size() && i.index_strides.size() == i.extents.size(),
-          "gather: there must be strides for each extent");
-  require(!i.axes.empty(), "gather: there must be an indexed axis");
-  std::vector<std::int64_t> sizes = i.extents;
-  sizes.push_back(i.row_bytes);
-  const std::int64_t bytes = checked_product(sizes, "gather: the rows");
-  std::int64_t last = i.row_bytes, last_index = static_cast<std::int64_t>(i.axes.size());
-  for (std::size_t a = 0; a < i.extents.size(); ++a) {
-    require(i.strides[a] >= 0 && i.index_strides[a] >= 0, "gather: strides must not be negative");
-    last += (i.extents[a] - 1) * i.strides[a];
-    last_index += (i.extents[a] - 1) * i.index_strides[a];
-  }
-  for (const IndexedAxis& axis : i.axes) {
-    require(axis.extent >= 1 && axis.stride >= 0, "gather: an indexed axis must not be empty");
-    last += (axis.extent - 1) * axis.stride;
-  }
-  const BufferShape from = graph.shape(x), index = graph.shape(indices);
-  require(from.rows == RowKind::tensor && last <= tensor_bytes(graph, x),
-          "gather: rows reach beyond the table");
-  require(
-      index.rows == RowKind::tensor && last_index * i.index_bytes <= tensor_bytes(graph, indices),
-      "gather: there are fewer indices than rows");
-  return bytes;
-}
 
 }  // namespace
 
-Buffer gather(Graph& graph, Buffer x, Buffer indices, Indexing indexing) {
-  const std::int64_t bytes = require_indexing(graph, x, indices, indexing);
-  return append_op(graph, std::make_shared<GatherOp>(x, indices, std::move(indexing)),
-                   tensor_shape(bytes));
-}
-
-Buffer scatter(Graph& graph, Buffer x, Buffer indices, Buffer updates, Indexing indexing,
-               Scatter how, ElementType type) {
-  const std::int64_t bytes = require_indexing(graph, x, indices, indexing);
-  require_bytes(graph, updates, bytes, "scatter: updates");
-  const std::int64_t size = tensor_bytes(graph, x);
-  const std::int64_t element = element_bytes(type);
-  bool whole = size % element == 0 && indexing.row_bytes % element == 0;
-  for (const std::int64_t stride : indexing.strides) whole = whole && stride % element == 0;
-  for (const IndexedAxis& axis : indexing.axes) whole = whole && axis.stride % element == 0;
-  require(whole, "scatter: rows must consist of whole elements");
-  return append_op(
-      graph, std::make_shared<ScatterOp>(x, indices, updates, std::move(indexing), how, type, size),
-      tensor_shape(size));
-}
+Buffer kinds::gather(Graph& graph, Fields& f) { return append_as<GatherOp>(graph, f); }
+Buffer kinds::scatter(Graph& graph, Fields& f) { return append_as<ScatterOp>(graph, f); }
 
 }  // namespace fbg

@@ -10,6 +10,8 @@
 // of bfloat16, Q, K, V and the probabilities are rounded, these before they are divided by their
 // sum.
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -23,6 +25,19 @@ namespace fbg {
 namespace {
 
 using policy::attention::kLongSequence;
+
+// A stack of matrices in a tensor of float32. Element (i, j) of the matrix at a place of the stack
+// is at  place * strides + i * row_stride + j * column_stride.
+struct StackedMatrices {
+  explicit StackedMatrices(Fields& f)
+      : buffer(f("buffer")),
+        strides(f.get<Extents>("strides")),
+        row_stride(f("row_stride")),
+        column_stride(f("column_stride")) {}
+  Buffer buffer;
+  Extents strides;  // along the extents of the stack; 0 repeats a matrix
+  std::int64_t row_stride, column_stride;
+};
 
 std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
                        std::int64_t index) {
@@ -47,10 +62,77 @@ MatrixView<const float> view_of(const Frame& frame, const StackedMatrices& m, st
   return {data, rows, cols, m.row_stride, m.column_stride};
 }
 
+// All elements of the matrices must be within `elements`.
+void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
+                    std::int64_t rows, std::int64_t cols, std::int64_t elements, const char* what) {
+  require(m.strides.size() == stack.size(),
+          std::string(what) + " must have a stride for each extent of the stack");
+  std::int64_t last = 0;
+  const auto reach = [&](std::int64_t extent, std::int64_t stride) {
+    require(stride >= 0, std::string(what) + " must not have negative strides");
+    std::int64_t way = 0;
+    require(!__builtin_mul_overflow(extent - 1, stride, &way) &&
+                !__builtin_add_overflow(last, way, &last) && last < elements,
+            std::string(what) + " reaches beyond its tensor");
+  };
+  reach(rows, m.row_stride);
+  reach(cols, m.column_stride);
+  for (std::size_t a = 0; a < stack.size(); ++a) reach(stack[a], m.strides[a]);
+}
+
+void check_operand(const Graph& graph, const StackedMatrices& m,
+                   const std::vector<std::int64_t>& stack, std::int64_t rows, std::int64_t cols,
+                   const char* what) {
+  check_matrices(m, stack, rows, cols, tensor_bytes(graph, m.buffer) / 4, what);
+}
+
+// Bytes of the output, whose matrices must fill it.
+std::int64_t output_bytes(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
+                          std::int64_t rows, std::int64_t cols, const char* what) {
+  std::vector<std::int64_t> extents = stack;
+  extents.insert(extents.end(), {rows, cols});
+  const std::int64_t elements = checked_product(extents, what);
+  std::vector<std::int64_t> strides = m.strides;
+  strides.insert(strides.end(), {m.row_stride, m.column_stride});
+  check_matrices(m, stack, rows, cols, elements, what);
+  for (std::int64_t dense = 1; dense < elements;) {
+    std::int64_t next = 0;
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (extents[axis] > 1 && strides[axis] == dense) next += dense * extents[axis];
+    require(next > dense && elements % next == 0,
+            std::string(what) + " has elements that no matrix writes");
+    dense = next;
+  }
+  extents.push_back(4);
+  return checked_product(extents, what);
+}
+
+// C = A B for each matrix of a stack. Rows of A and C have unit stride, and so have rows or columns
+// of B. The matrices of C fill the output; its buffer is not read.
+struct StackedProduct {
+  explicit StackedProduct(Fields& f) : stack(f.get<Extents>("stack")) {
+    const auto sizes = f.get<Extent3>("sizes");
+    rows = sizes[0];
+    depth = sizes[1];
+    columns = sizes[2];
+  }
+  Extents stack;
+  std::int64_t rows, depth, columns;
+};
+
 class MultiplyOp final : public Op {
  public:
-  explicit MultiplyOp(StackedProduct p)
-      : Op("matmul", {p.a.buffer, p.b.buffer}), p_(std::move(p)) {}
+  explicit MultiplyOp(Fields& f) : Op("matmul", f) {
+    inputs = {a_.buffer, b_.buffer};
+    shape = tensor_shape(output_bytes(c_, p_.stack, p_.rows, p_.columns, "matmul: the output"));
+    require(p_.depth >= 1, "matmul: the depth must be at least 1, got " + std::to_string(p_.depth));
+    check_operand(f.graph(), a_, p_.stack, p_.rows, p_.depth, "matmul: a");
+    check_operand(f.graph(), b_, p_.stack, p_.depth, p_.columns, "matmul: b");
+    require(a_.column_stride == 1 && c_.column_stride == 1,
+            "matmul: a and the output must have a column stride of 1");
+    require(b_.column_stride == 1 || b_.row_stride == 1,
+            "matmul: b must have a row or column stride of 1");
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const Geometry geometry = choose_geometry(GemmType::float32, context.features);
@@ -68,40 +150,73 @@ class MultiplyOp final : public Op {
           for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
             const std::int64_t matrix = unit / blocks.count;
             const Range rows = blocks[unit % blocks.count];
-            const std::int64_t at = offset_of(p_.b, p_.stack, matrix);
+            const std::int64_t at = offset_of(b_, p_.stack, matrix);
             if (at != packed) pack(frame, at, memory);
             packed = at;
-            const std::int64_t from =
-                offset_of(p_.a, p_.stack, matrix) + rows.begin * p_.a.row_stride;
+            const std::int64_t from = offset_of(a_, p_.stack, matrix) + rows.begin * a_.row_stride;
             float* const to = reinterpret_cast<float*>(frame[output].data) +
-                              offset_of(p_.c, p_.stack, matrix) + rows.begin * p_.c.row_stride;
-            multiply_panels(kernels, view_of(frame, p_.a, from, rows.size(), p_.depth), memory,
-                            p_.depth, {to, rows.size(), p_.columns, p_.c.row_stride, 1});
+                              offset_of(c_, p_.stack, matrix) + rows.begin * c_.row_stride;
+            multiply_panels(kernels, view_of(frame, a_, from, rows.size(), p_.depth), memory,
+                            p_.depth, {to, rows.size(), p_.columns, c_.row_stride, 1});
           }
         });
   }
 
  private:
   void pack(const Frame& frame, std::int64_t at, float* panels) const {
-    const MatrixView<const float> b = view_of(frame, p_.b, at, p_.depth, p_.columns);
-    if (p_.b.column_stride == 1)
+    const MatrixView<const float> b = view_of(frame, b_, at, p_.depth, p_.columns);
+    if (b_.column_stride == 1)
       pack_values(b, panels);
     else
-      pack_keys({b.data, p_.columns, p_.depth, p_.b.column_stride, 1}, panels);
+      pack_keys({b.data, p_.columns, p_.depth, b_.column_stride, 1}, panels);
   }
 
-  const StackedProduct p_;
+  const StackedProduct p_{fields()};
+  const StackedMatrices a_ = field("a"), b_ = field("b"), c_ = field("c");
 };
 
-std::vector<Buffer> operands(const StackedAttention& a) {
-  std::vector<Buffer> buffers{a.q.buffer, a.k.buffer, a.v.buffer};
-  if (a.bias) buffers.push_back(a.bias->buffer);
-  return buffers;
-}
+// softmax(scale * Q K^T + bias) V for each matrix of a stack: Q (queries, depth), K (keys, depth),
+// V (keys, columns), bias (queries, keys). Rows of all have unit stride.
+struct StackedAttention {
+  explicit StackedAttention(Fields& f)
+      : stack(f.get<Extents>("stack")),
+        sizes(f.get<std::array<std::int64_t, 4>>("sizes")),
+        q(f.get<StackedMatrices>("q")),
+        k(f.get<StackedMatrices>("k")),
+        v(f.get<StackedMatrices>("v")),
+        output(f.get<StackedMatrices>("output")),
+        bias(f.find<StackedMatrices>("bias")),
+        scale(f("scale", 1.0f)),
+        allow_bfloat16(f("allow_bfloat16", false)) {}
+  Extents stack;
+  std::array<std::int64_t, 4> sizes;
+  std::int64_t queries = sizes[0], keys = sizes[1], depth = sizes[2], columns = sizes[3];
+  StackedMatrices q, k, v, output;
+  std::optional<StackedMatrices> bias;
+  float scale;
+  bool allow_bfloat16;  // products may round their operands
+};
 
 class AttendOp final : public Op {
  public:
-  explicit AttendOp(StackedAttention a) : Op("attention", operands(a)), a_(std::move(a)) {}
+  explicit AttendOp(Fields& f) : Op("attention", f) {
+    inputs = {a_.q.buffer, a_.k.buffer, a_.v.buffer};
+    const Graph& graph = f.graph();
+    shape = tensor_shape(
+        output_bytes(a_.output, a_.stack, a_.queries, a_.columns, "attention: the output"));
+    require(a_.depth >= 1 && a_.keys >= 1, "attention: must have keys of at least one element");
+    check_operand(graph, a_.q, a_.stack, a_.queries, a_.depth, "attention: q");
+    check_operand(graph, a_.k, a_.stack, a_.keys, a_.depth, "attention: k");
+    check_operand(graph, a_.v, a_.stack, a_.keys, a_.columns, "attention: v");
+    bool dense = a_.output.column_stride == 1;
+    for (const StackedMatrices* m : {&a_.q, &a_.k, &a_.v}) dense = dense && m->column_stride == 1;
+    if (a_.bias) {
+      inputs.push_back(a_.bias->buffer);
+      check_operand(graph, *a_.bias, a_.stack, a_.queries, a_.keys, "attention: bias");
+      dense = dense && a_.bias->column_stride == 1;
+    }
+    require(dense, "attention: q, k, v, bias and the output must have a column stride of 1");
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     // Of fewer keys, rounding costs more than it gains.
@@ -221,83 +336,12 @@ class AttendOp final : public Op {
     std::size_t scratch_bytes_;
   };
 
-  const StackedAttention a_;
+  const StackedAttention a_{fields()};
 };
-
-// All elements of the matrices must be within `elements`.
-void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
-                    std::int64_t rows, std::int64_t cols, std::int64_t elements, const char* what) {
-  require(m.strides.size() == stack.size(),
-          std::string(what) + " must have a stride for each extent of the stack");
-  std::int64_t last = 0;
-  const auto reach = [&](std::int64_t extent, std::int64_t stride) {
-    require(stride >= 0, std::string(what) + " must not have negative strides");
-    std::int64_t way = 0;
-    require(!__builtin_mul_overflow(extent - 1, stride, &way) &&
-                !__builtin_add_overflow(last, way, &last) && last < elements,
-            std::string(what) + " reaches beyond its tensor");
-  };
-  reach(rows, m.row_stride);
-  reach(cols, m.column_stride);
-  for (std::size_t a = 0; a < stack.size(); ++a) reach(stack[a], m.strides[a]);
-}
-
-void check_operand(const Graph& graph, const StackedMatrices& m,
-                   const std::vector<std::int64_t>& stack, std::int64_t rows, std::int64_t cols,
-                   const char* what) {
-  check_matrices(m, stack, rows, cols, tensor_bytes(graph, m.buffer) / 4, what);
-}
-
-// Bytes of the output, whose matrices must fill it.
-std::int64_t output_bytes(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
-                          std::int64_t rows, std::int64_t cols, const char* what) {
-  std::vector<std::int64_t> extents = stack;
-  extents.insert(extents.end(), {rows, cols});
-  const std::int64_t elements = checked_product(extents, what);
-  std::vector<std::int64_t> strides = m.strides;
-  strides.insert(strides.end(), {m.row_stride, m.column_stride});
-  check_matrices(m, stack, rows, cols, elements, what);
-  for (std::int64_t dense = 1; dense < elements;) {
-    std::int64_t next = 0;
-    for (std::size_t axis = 0; axis < extents.size(); ++axis)
-      if (extents[axis] > 1 && strides[axis] == dense) next += dense * extents[axis];
-    require(next > dense && elements % next == 0,
-            std::string(what) + " has elements that no matrix writes");
-    dense = next;
-  }
-  extents.push_back(4);
-  return checked_product(extents, what);
-}
 
 }  // namespace
 
-Buffer multiply(Graph& graph, StackedProduct p) {
-  const std::int64_t bytes = output_bytes(p.c, p.stack, p.rows, p.columns, "matmul: the output");
-  require(p.depth >= 1, "matmul: the depth must be at least 1, got " + std::to_string(p.depth));
-  check_operand(graph, p.a, p.stack, p.rows, p.depth, "matmul: a");
-  check_operand(graph, p.b, p.stack, p.depth, p.columns, "matmul: b");
-  require(p.a.column_stride == 1 && p.c.column_stride == 1,
-          "matmul: a and the output must have a column stride of 1");
-  require(p.b.column_stride == 1 || p.b.row_stride == 1,
-          "matmul: b must have a row or column stride of 1");
-  return append_op(graph, std::make_shared<MultiplyOp>(std::move(p)), tensor_shape(bytes));
-}
-
-Buffer attend(Graph& graph, StackedAttention a) {
-  const std::int64_t bytes =
-      output_bytes(a.output, a.stack, a.queries, a.columns, "attention: the output");
-  require(a.depth >= 1 && a.keys >= 1, "attention: must have keys of at least one element");
-  check_operand(graph, a.q, a.stack, a.queries, a.depth, "attention: q");
-  check_operand(graph, a.k, a.stack, a.keys, a.depth, "attention: k");
-  check_operand(graph, a.v, a.stack, a.keys, a.columns, "attention: v");
-  bool dense = a.output.column_stride == 1;
-  for (const StackedMatrices* m : {&a.q, &a.k, &a.v}) dense = dense && m->column_stride == 1;
-  if (a.bias) {
-    check_operand(graph, *a.bias, a.stack, a.queries, a.keys, "attention: bias");
-    dense = dense && a.bias->column_stride == 1;
-  }
-  require(dense, "attention: q, k, v, bias and the output must have a column stride of 1");
-  return append_op(graph, std::make_shared<AttendOp>(std::move(a)), tensor_shape(bytes));
-}
+Buffer kinds::multiply(Graph& graph, Fields& f) { return append_as<MultiplyOp>(graph, f); }
+Buffer kinds::attend(Graph& graph, Fields& f) { return append_as<AttendOp>(graph, f); }
 
 }  // namespace fbg

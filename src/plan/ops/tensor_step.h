@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/memory.h"
-#include "fbg/plan/tensor.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
+
+using Extents = std::vector<std::int64_t>;
 
 inline BufferShape tensor_shape(std::int64_t bytes) {
   return {RowKind::tensor, bytes, ValueType::uint8};
@@ -33,10 +36,26 @@ inline std::int64_t tensor_bytes(const Graph& graph, Buffer x) {
 }
 
 // `x` must be a tensor of that size.
-void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what);
+inline void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what) {
+  const std::int64_t own = tensor_bytes(graph, x);
+  require(graph.shape(x).rows == RowKind::tensor && own == bytes,
+          std::string(what) + " must be a tensor of " + std::to_string(bytes) + " bytes, got " +
+              std::to_string(own));
+}
 
 // The product of positive extents; throws if one is not positive, or the product is too large.
-std::int64_t checked_product(std::span<const std::int64_t> extents, const char* what);
+inline std::int64_t checked_product(std::span<const std::int64_t> extents, const char* what) {
+  std::size_t product = 1;
+  for (const std::int64_t extent : extents) {
+    require(extent >= 1,
+            std::string(what) + " must have extents of at least 1, got " + std::to_string(extent));
+    product = checked_bytes(product, static_cast<std::size_t>(extent));
+  }
+  return static_cast<std::int64_t>(product);
+}
+inline std::int64_t checked_product(std::initializer_list<std::int64_t> extents, const char* what) {
+  return checked_product(std::span(extents.begin(), extents.size()), what);
+}
 
 // A step that calls function(frame, scratch, units) for the share that a thread has of `units`.
 template <class Function>

@@ -18,19 +18,55 @@ namespace {
 
 constexpr std::int64_t kChannelBlock = policy::tensors::kChannels;
 
-const char* name_of(WindowFunction function) {
-  switch (function) {
-    case WindowFunction::max:
-      return "max";
-    case WindowFunction::min:
-      return "min";
-    case WindowFunction::sum:
-      return "sum";
-    case WindowFunction::mean:
-      return "mean";
-  }
-  return "";
+enum class WindowFunction : std::uint8_t { max, min, sum, mean };
+constexpr Choice<WindowFunction> kFunctions[] = {{"max", WindowFunction::max},
+                                                 {"min", WindowFunction::min},
+                                                 {"sum", WindowFunction::sum},
+                                                 {"mean", WindowFunction::mean}};
+std::span<const Choice<WindowFunction>> choices(WindowFunction) { return kFunctions; }
+
+std::string name_of(WindowFunction function) {
+  return kFunctions[static_cast<std::size_t>(function)].name;
 }
+
+struct WindowSizes {
+  explicit WindowSizes(Fields& f)
+      : input(f("input")),
+        output(f("output")),
+        kernel(f("kernel")),
+        stride(f("stride")),
+        dilation(f("dilation")),
+        pad_before(f("pad_before")),
+        pad_after(f("pad_after")) {}
+  Extent3 input, output, kernel, stride, dilation, pad_before, pad_after;
+};
+
+// For every channel, the maximum, minimum, sum or mean over a window of pixels. x is (batch,
+// *input, channels); pixels outside of it are left out.
+struct Window : WindowSizes {
+  explicit Window(Fields& f)
+      : WindowSizes(f.get<WindowSizes>("sizes")),
+        function(f("function")),
+        batch(f("batch")),
+        channels(f("channels")),
+        count_padding(f("count_padding", false)),
+        type(f("type", ValueType::float32)),
+        factor(f("factor", 1.0f)),
+        zero_point(f("zero_point", 0)),
+        output_zero_point(f("output_zero_point", 0)),
+        float_output(f("float_output", false)) {}
+  WindowFunction function;
+  std::int64_t batch, channels;
+  // Divisor of a mean: all pixels of the window that are not beyond input + pad_after, or, if
+  // false, those of the image.
+  bool count_padding;
+  ValueType type;  // of x and y: float32, uint8 or int8
+  // For a mean or sum of integers: r = (mean(x) - zero_point) * factor, and y is
+  // saturate(rint(r) + output_zero_point), or r itself, as float32.
+  float factor;
+  std::int32_t zero_point, output_zero_point;
+  bool float_output;
+};
 
 // The pixels of an axis that a window at output position `o` covers.
 struct Cover {
@@ -95,11 +131,10 @@ struct ElementsOf {
 
 class WindowRun {
  public:
-  WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window,
-            const Elements& elements, Features features)
+  WindowRun(Buffer x, Buffer y, const Window& window, const Elements& elements, Features features)
       : x_(x),
         y_(y),
-        function_(function),
+        function_(window.function),
         w_(window),
         elements_(elements),
         kernels_(simd::kernels(features).windows) {
@@ -196,8 +231,8 @@ bool chooses(WindowFunction function) {
 
 class WindowOp final : public Op {
  public:
-  WindowOp(Buffer x, WindowFunction function, const Window& window)
-      : Op(std::string(name_of(function)) + " pool", {x}), function_(function), window_(window) {}
+  WindowOp(Buffer x, const Window& window)
+      : Op(name_of(window.function) + " pool", {x}), function_(window.function), window_(window) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const bool real = window_.float_output;
@@ -219,7 +254,7 @@ class WindowOp final : public Op {
  private:
   template <class T, class Y>
   std::unique_ptr<Step> step(const PrepareContext& context) const {
-    WindowRun run(inputs[0], output, function_, window_, ElementsOf<T, Y>::value, context.features);
+    WindowRun run(inputs[0], output, window_, ElementsOf<T, Y>::value, context.features);
     const std::int64_t units = run.units();
     return make_unit_step(units, 0, std::move(run));
   }
@@ -228,23 +263,22 @@ class WindowOp final : public Op {
   const Window window_;
 };
 
-// Whether all pixels of each image of one channel are summed: bytes that lie side by side.
-bool sums_rows_of_bytes(WindowFunction function, const Window& w) {
-  return w.type == ValueType::uint8 && w.channels == 1 && !chooses(function) &&
-         volume(w.output) == 1 && w.kernel == w.input && w.pad_before == Extent3{0, 0, 0} &&
-         w.pad_after == Extent3{0, 0, 0};
+// Whether the pixels of each image of one channel lie side by side and make up one window.
+bool is_row(const Window& w) {
+  return w.channels == 1 && volume(w.output) == 1 && w.kernel == w.input &&
+         w.pad_before == Extent3{0, 0, 0} && w.pad_after == Extent3{0, 0, 0};
 }
 
 class SumOfBytesOp final : public Op {
  public:
-  SumOfBytesOp(Buffer x, WindowFunction function, const Window& window)
-      : Op(std::string(name_of(function)) + " of rows", {x}), function_(function), w_(window) {}
+  SumOfBytesOp(Buffer x, const Window& window)
+      : Op(name_of(window.function) + " of rows", {x}), w_(window) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const auto sum = simd::kernels(context.features).rows.sum_row;
     const std::int64_t pixels = volume(w_.input);
     const auto offset = static_cast<std::int32_t>(pixels * w_.zero_point);
-    const float divisor = function_ == WindowFunction::sum ? 1.0f : static_cast<float>(pixels);
+    const float divisor = w_.function == WindowFunction::sum ? 1.0f : static_cast<float>(pixels);
     const float factor = w_.factor / divisor;
     return make_unit_step(
         w_.batch, 0,
@@ -266,17 +300,16 @@ class SumOfBytesOp final : public Op {
   }
 
  private:
-  const WindowFunction function_;
   const Window w_;
 };
 
 class ReduceRowsOp final : public Op {
  public:
-  ReduceRowsOp(Buffer x, WindowFunction function, std::int64_t rows, std::int64_t cols)
-      : Op(std::string(name_of(function)) + " of rows", {x}),
-        function_(function),
-        rows_(rows),
-        cols_(cols) {}
+  ReduceRowsOp(Buffer x, const Window& window)
+      : Op(name_of(window.function) + " of rows", {x}),
+        function_(window.function),
+        rows_(window.batch),
+        cols_(volume(window.input)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     const simd::WindowKernels& kernels = simd::kernels(context.features).windows;
@@ -300,18 +333,21 @@ class ReduceRowsOp final : public Op {
 
 }  // namespace
 
-Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) {
+Buffer kinds::window(Graph& graph, Fields& f) {
+  const auto x = f.get<Buffer>("x");
+  const Window w(f);
+  f.require_all_read();
+  const bool picks = chooses(w.function);
   for (const Extent3* e : {&w.input, &w.output, &w.kernel, &w.stride, &w.dilation})
     for (const std::int64_t size : *e)
       require(size >= 1, "window: sizes, strides and dilations must be at least 1");
   const auto bytes = [&](const Extent3& e, std::int64_t size) {
-    const std::int64_t extents[] = {w.batch, e[0], e[1], e[2], w.channels, size};
-    return checked_product(extents, "window");
+    return checked_product({w.batch, e[0], e[1], e[2], w.channels, size}, "window");
   };
   require(w.type == ValueType::float32 || w.type == ValueType::uint8 || w.type == ValueType::int8,
           std::string("window: type cannot be ") + value_type_name(w.type));
-  require(!w.float_output || !chooses(function), "window: a maximum or minimum has the type of x");
-  if (w.type != ValueType::float32 && !chooses(function)) {
+  require(!w.float_output || !picks, "window: a maximum or minimum has the type of x");
+  if (w.type != ValueType::float32 && !picks) {
     std::int64_t most = 255;  // the greatest sum of a window
     for (std::size_t a = 0; a < kSpatialAxes; ++a)
       if (__builtin_mul_overflow(most, std::min(w.kernel[a], w.input[a]), &most)) most = INT64_MAX;
@@ -324,17 +360,15 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
   const BufferShape shape = w.type == ValueType::float32 ? tensor_of_floats(bytes(w.output, 1))
                                                          : tensor_shape(bytes(w.output, size));
-  if (sums_rows_of_bytes(function, w))
-    return append_op(graph, std::make_shared<SumOfBytesOp>(x, function, w), shape);
-  return append_op(graph, std::make_shared<WindowOp>(x, function, w), shape);
-}
-
-Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,
-                   std::int64_t cols) {
-  const std::int64_t extents[] = {rows, cols, 4};
-  require_bytes(graph, x, checked_product(extents, "reduce_rows"), "reduce_rows: x");
-  return append_op(graph, std::make_shared<ReduceRowsOp>(x, function, rows, cols),
-                   tensor_shape(rows * 4));
+  std::shared_ptr<Op> op;
+  if (is_row(w) && w.type == ValueType::uint8 && !picks)
+    op = std::make_shared<SumOfBytesOp>(x, w);
+  else if (is_row(w) && w.type == ValueType::float32)
+    op = std::make_shared<ReduceRowsOp>(x, w);
+  else
+    op = std::make_shared<WindowOp>(x, w);
+  op->shape = shape;
+  return append_op(graph, std::move(op));
 }
 
 }  // namespace fbg

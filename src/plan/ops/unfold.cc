@@ -13,14 +13,22 @@ namespace {
 //
 //     a0 b0 c0 a1 b1 c1 a2 b2 c2 …
 //
-// as the weights of a convolution have them in files: (outputs, columns, places).
+// as the weights of a convolution have them in files: (outputs, columns, places). Where there is no
+// token, there are zeros. A product with it is a convolution over the sequence.
 class UnfoldOp final : public Op {
  public:
-  UnfoldOp(Buffer x, std::int64_t cols, std::int64_t width)
-      : Op("unfold", {x}), cols_(cols), width_(width) {}
+  explicit UnfoldOp(Fields& f) : Op("unfold", f) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    require_floats("unfold", shape_of(x_));
+    require(shape_of(x_).rows == RowKind::token, "unfold: x must have one row per token");
+    require(width_ > 0 && width_ % 2 == 1 && width_ <= kMost / cols_,
+            "unfold: width must be an odd number of tokens, got " + std::to_string(width_));
+    limits.sequence_position = kMost;
+    shape = {RowKind::token, cols_ * width_};
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context, cols_ * width_,
+    return make_row_step(*this, context,
                          [this](const simd::RowKernels&, const Frame& frame, std::int64_t row,
                                 float* y) { gather(frame, row, y); });
   }
@@ -41,25 +49,17 @@ class UnfoldOp final : public Op {
     for (std::int64_t other = first; other < last; ++other) {
       const std::int64_t place = before + positions[other] - positions[row];
       if (place < 0 || place >= width_) continue;
-      const float* const x = row_of(frame[inputs[0]], other);
+      const float* const x = row_of(frame[x_], other);
       for (std::int64_t i = 0; i < cols_; ++i) y[i * width_ + place] = x[i];
     }
   }
 
-  const std::int64_t cols_, width_;
+  const Buffer x_ = input("x");
+  const std::int64_t width_ = field("width"), cols_ = shape_of(x_).cols;
 };
 
 }  // namespace
 
-Buffer Graph::unfold(Buffer x, std::int64_t width) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  const BufferShape s = shape(x);
-  require_floats("unfold", s);
-  require(s.rows == RowKind::token, "unfold: x must have one row per token");
-  require(width > 0 && width % 2 == 1 && width <= kMost / s.cols,
-          "unfold: width must be an odd number of tokens, got " + std::to_string(width));
-  lower_limit(limits_.sequence_position, kMost);
-  return append(std::make_shared<UnfoldOp>(x, s.cols, width), {RowKind::token, s.cols * width});
-}
+Buffer kinds::unfold(Graph& graph, Fields& f) { return append_as<UnfoldOp>(graph, f); }
 
 }  // namespace fbg

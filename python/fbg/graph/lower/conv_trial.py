@@ -37,7 +37,7 @@ def _prepare(
     fields: Mapping[str, Any], inputs: Sequence[int], dtype: str, features: int, algorithm: str
 ) -> Callable[[], object]:
     graph = _fbg.Graph()
-    buffers = [graph.append("tensor_input", size) for size in inputs]
+    buffers = [graph.append("input", size, "tensor") for size in inputs]
     residual = buffers[1] if len(inputs) > 1 else None
     y = graph.append("convolve", buffers[0], residual=residual, algorithm=algorithm, **fields)
     graph.output(y)

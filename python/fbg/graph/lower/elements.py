@@ -47,17 +47,17 @@ def _along(x: Stored, axis: int) -> tuple[int, int, int]:
 @append.register
 def _(op: ops.Accumulate, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
+    buffer, axis = lowering.buffer(x), _along(x, op.axis)
     how = (op.multiplies, op.exclusive, op.reverse)
-    axis, buffer = _along(x, op.axis), lowering.buffer(x)
-    buffer = lowering.native.append("accumulate_axis", buffer, *how, axis, x.dtype)
+    buffer = lowering.native.append("accumulate", buffer, axis, x.dtype, *how)
     return lowering.written(value, x.order, buffer)
 
 
 @append.register
 def _(op: ops.TopPositions, lowering: TensorLowering, value: Value) -> Stored:
     x = lowering.stored(op.x)
-    axis, buffer = _along(x, op.axis), lowering.buffer(x)
-    buffer = lowering.native.append("top_positions", buffer, op.k, op.greatest, axis, x.dtype)
+    buffer, axis = lowering.buffer(x), _along(x, op.axis)
+    buffer = lowering.native.append("top_positions", buffer, axis, x.dtype, op.k, op.greatest)
     return lowering.written(value, x.order, buffer)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Any
+
+import numpy as np
 
 from fbg import _fbg
 from fbg.graph.graph import Graph
 from fbg.graph.linear import Linear as Layer
 from fbg.graph.ops import rows as ops
-from fbg.graph.ops.common import Map, Norm, RmsNorm
+from fbg.graph.ops.common import Map, Norm
 from fbg.graph.ops.op import Op, Value
 
 
@@ -52,6 +56,14 @@ class _Lowering:
         self.buffers: dict[Value, int] = {}
         self.packed = packed
 
+    def field(self, value: Any) -> Any:
+        """Return a field of an op as native ops have it."""
+        if isinstance(value, Value):
+            return self.buffers[value]
+        if dataclasses.is_dataclass(value):
+            return [getattr(value, each.name) for each in dataclasses.fields(value)]
+        return value
+
 
 @singledispatch
 def _append(op: Op, lowering: _Lowering) -> int:
@@ -59,120 +71,69 @@ def _append(op: Op, lowering: _Lowering) -> int:
     raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of rows")
 
 
-@_append.register
-def _(op: ops.Input, lowering: _Lowering) -> int:
-    return lowering.append("input", op.columns)
-
-
-@_append.register
-def _(op: ops.Embed, lowering: _Lowering) -> int:
-    return lowering.append("embedding", op.word, op.position, op.token_type)
+@_append.register(ops.AddRouted)
+@_append.register(ops.Attention)
+@_append.register(ops.Embed)
+@_append.register(ops.Input)
+@_append.register(ops.Pool)
+@_append.register(ops.Rotate)
+@_append.register(ops.Route)
+@_append.register(ops.TakeRouted)
+@_append.register(ops.Unfold)
+def _(op: Op, lowering: _Lowering) -> int:
+    """Those that have the fields of the native op of that kind."""
+    fields = (getattr(op, each.name) for each in dataclasses.fields(op))
+    return lowering.append(op.kind, *map(lowering.field, fields))
 
 
 @_append.register
 def _(op: Norm, lowering: _Lowering) -> int:
-    x, norm = lowering.buffers[op.x], op.norm
-    if isinstance(norm, RmsNorm):
-        return lowering.append("rms_norm", x, norm.weight, norm.eps)
-    return lowering.append("layer_norm", x, norm.weight, norm.bias, norm.eps)
+    norm = op.norm
+    return lowering.append(
+        "norm", lowering.buffers[op.x], op.kind, norm.weight, getattr(norm, "bias", None), norm.eps
+    )
 
 
 @_append.register
 def _(op: ops.NormHeads, lowering: _Lowering) -> int:
-    weights = op.q_norm.weight, op.k_norm.weight
-    return lowering.append(
-        "norm_heads", lowering.buffers[op.qkv], _shape(op.heads), *weights, op.q_norm.eps
-    )
-
-
-@_append.register
-def _(op: Map, lowering: _Lowering) -> int:
-    _, first, second, _, _ = op.steps[0]
-    a, b = (lowering.buffers[op.operands[i]] for i in (first, second))
-    if op.kind == "add":
-        return lowering.append("add", a, b)
-    if op.kind == "tanh":
-        return lowering.append("tanh", a)
-    raise TypeError(f"{op.kind} is not a function of rows")
-
-
-@_append.register
-def _(op: ops.Linear, lowering: _Lowering) -> int:
-    x, layer = lowering.buffers[op.x], lowering.packed(op.layer)
-    weight = layer.packed
-    if op.gate is not None and weight.shape[1] // 2 % _fbg.PANEL_COLUMNS:
-        # The two halves of a panel's columns would belong to different gates.
-        wide = lowering.append(
-            "linear", x, weight, bias=layer.bias, channel_scale=layer.channel_scale
-        )
-        return lowering.append("gated", wide, op.gate)
-    return lowering.append(
-        "linear",
-        x,
-        weight,
-        bias=layer.bias,
-        activation=op.activation,
-        residual=None if op.residual is None else lowering.buffers[op.residual],
-        channel_scale=layer.channel_scale,
-        gate=op.gate,
-        routes=None if op.routes is None else lowering.buffers[op.routes],
-        expert=op.expert,
-    )
-
-
-@_append.register
-def _(op: ops.Route, lowering: _Lowering) -> int:
-    return lowering.append("route", lowering.buffers[op.logits], op.count)
-
-
-@_append.register
-def _(op: ops.TakeRouted, lowering: _Lowering) -> int:
-    x, routes = (lowering.buffers[value] for value in (op.x, op.routes))
-    return lowering.append("take_routed", x, routes, op.expert)
-
-
-@_append.register
-def _(op: ops.AddRouted, lowering: _Lowering) -> int:
-    total, rows, routes = (lowering.buffers[value] for value in (op.sum, op.rows, op.routes))
-    return lowering.append("add_routed", total, rows, routes, op.expert, op.bias)
-
-
-@_append.register
-def _(op: ops.Rotate, lowering: _Lowering) -> int:
-    return lowering.append("rotate", lowering.buffers[op.qkv], _shape(op.heads), op.table)
-
-
-@_append.register
-def _(op: ops.Attention, lowering: _Lowering) -> int:
-    relative = op.relative or ops.Relative()
-    return lowering.append(
-        "attention",
-        lowering.buffers[op.qkv],
-        _shape(op.heads),
-        op.rounds,
-        op.distance_bias,
-        op.scale,
-        op.softcap,
-        relative.keys,
-        relative.queries,
-        relative.rows,
-    )
-
-
-@_append.register
-def _(op: ops.Unfold, lowering: _Lowering) -> int:
-    return lowering.append("unfold", lowering.buffers[op.x], op.width)
-
-
-@_append.register
-def _(op: ops.Pool, lowering: _Lowering) -> int:
-    return lowering.append("pool", lowering.buffers[op.x], op.pooling, op.skipped)
+    heads = op.heads
+    q, k = np.tile(op.q_norm.weight, heads.heads), np.tile(op.k_norm.weight, heads.kv_heads)
+    gamma, qkv = np.concatenate([q, k]), lowering.buffers[op.qkv]
+    return lowering.append("norm", qkv, "rms_norm", gamma, None, op.q_norm.eps, heads.head_dim)
 
 
 @_append.register
 def _(op: ops.Normalize, lowering: _Lowering) -> int:
-    return lowering.append("normalize", lowering.buffers[op.x])
+    return lowering.append("norm", lowering.buffers[op.x], op.kind)
 
 
-def _shape(heads: ops.Heads) -> tuple[int, int, int, bool, int | None]:
-    return heads.heads, heads.kv_heads, heads.head_dim, heads.causal, heads.window
+@_append.register
+def _(op: Map, lowering: _Lowering) -> int:
+    operands = [(lowering.buffers[value], "float32", [1]) for value in op.operands]
+    return lowering.append("elementwise", [op.operands[0].columns], operands, op.steps)
+
+
+@_append.register
+def _(op: ops.Linear, lowering: _Lowering) -> int:
+    layer = lowering.packed(op.layer)
+    weight = layer.packed
+    # The two halves of a panel's columns would belong to different gates.
+    width = weight.shape[1] // 2
+    apart = op.gate is not None and width % _fbg.PANEL_COLUMNS != 0
+    y = lowering.append(
+        "linear",
+        lowering.buffers[op.x],
+        weight,
+        layer.bias,
+        op.activation,
+        lowering.field(op.residual),
+        layer.channel_scale,
+        None if apart else op.gate,
+        lowering.field(op.routes),
+        op.expert,
+    )
+    if not apart:
+        return y
+    halves = [(y, "float32", [1]), (y, "float32", [1], width)]
+    steps = [(op.gate, 0, 0, 0.0, 0.0), ("multiply", 2, 1, 0.0, 0.0)]
+    return lowering.append("elementwise", [width], halves, steps)

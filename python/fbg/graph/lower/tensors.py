@@ -99,7 +99,7 @@ class TensorLowering:
         """Declare a value that every run passes, as the next of its inputs."""
         shape = shape_of(value)
         stored = Stored(shape, value.dtype, natural(len(shape)))
-        stored.buffer = self.native.append("tensor_input", stored.nbytes)
+        stored.buffer = self.native.append("input", stored.nbytes, "tensor")
         self.given.add(stored.buffer)
         self._stored[value] = stored
 

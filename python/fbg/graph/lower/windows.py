@@ -29,14 +29,9 @@ def _has_planes(x: Stored) -> bool:
 @append.register
 def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
     stored, rank = lowering.stored(op.x), len(value.shape)
-    if op.is_whole and stored.dtype == "float32" and _has_planes(stored):
-        rows, pixels = math.prod(stored.shape[:2]), math.prod(stored.shape[2:])
-        whole = lowering.buffer(stored)
-        buffer = lowering.native.append("reduce_rows", whole, op.function, rows, pixels)
-        return lowering.written(value, natural(rank), buffer)
-    # Bytes of a channel that lie side by side are an image of their own.
-    whole_bytes = op.is_whole and stored.dtype == "uint8" and op.integers is not None
-    apart = whole_bytes and _has_planes(stored)
+    # Pixels of a channel that lie side by side are an image of their own.
+    is_row = stored.dtype == "float32" or (stored.dtype == "uint8" and op.integers is not None)
+    apart = op.is_whole and is_row and _has_planes(stored)
     order = natural(rank) if apart else channels_last(rank)
     x, shape, g = lowering.in_order(stored, order), shape_of(value), op.geometry
     batch, channels = (math.prod(x.shape[:2]), 1) if apart else x.shape[:2]
@@ -59,10 +54,10 @@ def _(op: windows.Window, lowering: TensorLowering, value: Value) -> Stored:
     buffer = lowering.native.append(
         "window",
         lowering.buffer(x),
+        sizes,
         op.function,
         batch,
         channels,
-        sizes,
         op.count_padding,
         x.native_type,
         **more,
@@ -86,14 +81,12 @@ def _(op: windows.Reduce, lowering: TensorLowering, value: Value) -> Stored:
     )
     if op.function not in windows.WINDOW_FUNCTIONS or x.dtype != "float32":
         axis = (rows, reduced, columns)
-        buffer = lowering.native.append("reduce_axis", buffer, op.function, axis, x.dtype)
-    elif columns == 1:
-        buffer = lowering.native.append("reduce_rows", buffer, op.function, rows, reduced)
+        buffer = lowering.native.append("reduce", buffer, axis, x.dtype, op.function)
     else:
         pixels = ((1, 1, reduced), (1, 1, 1), (1, 1, reduced), (1, 1, 1), (1, 1, 1))
         none = ((0, 0, 0), (0, 0, 0))
         buffer = lowering.native.append(
-            "window", buffer, op.function, rows, columns, (*pixels, *none)
+            "window", buffer, (*pixels, *none), op.function, rows, columns
         )
     ones = [kept.index(a) for a in kept if x.shape[a] == 1]
     left = [kept.index(a) for a in (*outer, *inner)]
@@ -107,7 +100,7 @@ def _(op: windows.Softmax | windows.LogSoftmax, lowering: TensorLowering, value:
     order = natural(len(x.shape)) if op.flat else with_last(x.order, op.axis)
     rows = math.prod(x.shape[: op.axis]) if op.flat else x.size // x.shape[op.axis]
     buffer = lowering.buffer(lowering.in_order(x, order))
-    buffer = lowering.native.append(f"{op.kind}_rows", buffer, rows, x.size // rows)
+    buffer = lowering.native.append("norm", buffer, op.kind, width=x.size // rows)
     return lowering.written(value, order, buffer)
 
 
@@ -116,12 +109,9 @@ def _(op: Norm, lowering: TensorLowering, value: Value) -> Stored:
     x, norm = lowering.stored(op.x), op.norm
     order = natural(len(x.shape))
     buffer = lowering.buffer(lowering.in_order(x, order))
-    rows, weight = x.size // norm.weight.size, norm.weight.reshape(-1)
-    if isinstance(norm, LayerNorm):
-        bias = None if norm.bias is None else norm.bias.reshape(-1)
-        buffer = lowering.native.append("layer_norm_rows", buffer, rows, weight, bias, norm.eps)
-    else:
-        buffer = lowering.native.append("rms_norm_rows", buffer, rows, weight, norm.eps)
+    bias = norm.bias if isinstance(norm, LayerNorm) else None
+    weights = [None if each is None else each.reshape(-1) for each in (norm.weight, bias)]
+    buffer = lowering.native.append("norm", buffer, op.kind, *weights, norm.eps)
     return lowering.written(value, order, buffer)
 
 
